@@ -1,0 +1,56 @@
+"""What an algorithm is: a frozen dataclass of hyper-parameters with `init` and `round`."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from fedtheory.arrays import Array
+from fedtheory.errors import InvalidInput
+from fedtheory.local import LocalSolver
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem
+from fedtheory.randomness import Key
+
+State = Any  # a frozen dataclass of arrays with a field x, the server's model (..., 1, d)
+
+
+class Algorithm(Protocol):
+    """One federated method.
+
+    ``init`` and ``round`` are the method; everything else (loops, metrics, stopping, printing) is the runner's.
+    Inside a round nothing is decided on values, nothing is written in place, and clients meet only in
+    `fedtheory.arrays.average`.
+    """
+
+    def init(self, problem: Problem, x0: Array) -> State:
+        """Return the state before the first round, from a common point x0 ``(..., 1, d)``."""
+        ...
+
+    def round(self, problem: Problem, state: State, clients: Clients | None, key: Key) -> State:
+        """Return the state after one communication round with these clients (None: all)."""
+        ...
+
+    def traffic(self, key: Key) -> tuple[Any, Any]:
+        """Vectors of length d that each active client sends and receives in this round."""
+        ...
+
+    def solution_state(self, problem: Problem, x_star: Array) -> State | None:
+        """Return the state at which x* is a fixed point; None if the method is biased and has none."""
+        ...
+
+
+def needs_everyone(method: str, clients: Clients | None, instead: str) -> None:
+    """Refuse partial participation by name.
+
+    Raises
+    ------
+    InvalidInput
+        Not all clients take part.
+    """
+    if clients is not None:
+        raise InvalidInput(f"{method} is defined for full participation only; use participation=All(), or {instead}")
+
+
+def one_plain_step(local: LocalSolver) -> bool:
+    """Whether the local solver is a single gradient step, which leaves an averaging method unbiased."""
+    return getattr(local, "steps", None) == 1 and getattr(local, "batch", None) is None

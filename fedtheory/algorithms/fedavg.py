@@ -1,0 +1,94 @@
+"""FedAvg (McMahan et al. 2017; FedPD, Algorithm 1) and FedProx (Li et al. 2020; FedPD, Section IV-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.algorithms.base import one_plain_step
+from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.arrays import Array, Scalar, average
+from fedtheory.local import Exact, LocalSolver, Subproblem, positive
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem
+from fedtheory.randomness import Key
+
+
+@dataclass(frozen=True)
+class FedAvg:
+    """Clients descend on their own objective from the server's model; the server averages.
+
+    x_i^{r,0} = x^r,  x_i^{r,q+1} = x_i^{r,q} - lr g_i(x_i^{r,q}),  x^{r+1} = mean_i x_i^{r,K}.
+
+    Guarantee: none without a bound on the clients' heterogeneity (FedPD, Claim II.2). With K > 1 and a constant
+    step the fixed point is biased; on quadratics it is where sum_i (I - (I - lr A_i)^K)(x - x_i*) = 0.
+
+    Parameters
+    ----------
+    local : LocalSolver
+        `GradientSteps` for FedAvg-GD, `StochasticSteps` for FedAvg-SGD.
+    """
+
+    local: LocalSolver
+
+    def init(self, problem: Problem, x0: Array) -> PointState:
+        """Start at x0."""
+        return PointState(x0)
+
+    def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
+        """Local work from the server's model, then the average."""
+        sub = Subproblem(problem.take(clients), clients=clients)
+        x_i, _ = self.local(sub, state.x, key, None)
+        return PointState(average(x_i, clients))
+
+    def traffic(self, key: Key) -> tuple[int, int]:
+        """Model up, model down."""
+        return 1, 1
+
+    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+        """x* is kept only with one local step."""
+        return PointState(x_star) if one_plain_step(self.local) else None
+
+
+@dataclass(frozen=True)
+class FedProx:
+    """FedAvg with a proximal term: the client minimises f_i(x) + (rho/2) ||x - x^r||^2.
+
+    x_i = argmin f_i + (rho/2) ||. - x^r||^2 (or local steps towards it),  x^{r+1} = mean_i x_i.
+
+    Guarantee: with exact solves the fixed point on quadratics is where
+    sum_i A_i (A_i + rho I)^{-1} (A_i x - b_i) rho = 0, which is not the minimiser of f unless the curvatures agree.
+
+    Parameters
+    ----------
+    rho : number, array ``(*batch, 1, 1)`` or symbol
+        Penalty; 0 gives FedAvg.
+    local : LocalSolver
+        `Exact`, `GradientSteps` (FedProx-GD), `StochasticSteps` (FedProx-SGD), `VarianceReduced` (FedProx-VR).
+    """
+
+    rho: Scalar
+    local: LocalSolver = Exact()
+
+    def __post_init__(self) -> None:
+        """Refuse a negative penalty."""
+        if not (isinstance(self.rho, int | float) and self.rho == 0):
+            positive("rho", self.rho)
+
+    def init(self, problem: Problem, x0: Array) -> PointState:
+        """Start at x0."""
+        return PointState(x0)
+
+    def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
+        """Proximal local work around the server's model, then the average."""
+        rho = None if isinstance(self.rho, int | float) and self.rho == 0 else self.rho
+        sub = Subproblem(problem.take(clients), rho=rho, z=state.x, clients=clients)
+        x_i, _ = self.local(sub, state.x, key, None)
+        return PointState(average(x_i, clients))
+
+    def traffic(self, key: Key) -> tuple[int, int]:
+        """Model up, model down."""
+        return 1, 1
+
+    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+        """x* is kept only with one local gradient step."""
+        return PointState(x_star) if one_plain_step(self.local) else None

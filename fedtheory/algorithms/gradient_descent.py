@@ -1,0 +1,105 @@
+"""Gradient descent and Nesterov's accelerated gradient on the average objective: the controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.algorithms.base import needs_everyone
+from fedtheory.arrays import Array, Scalar
+from fedtheory.local import positive
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem, gradient
+from fedtheory.randomness import Key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointState:
+    """The server's model alone."""
+
+    x: Array  # (..., 1, d)
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """x^{r+1} = x^r - lr grad f(x^r).
+
+    Guarantee: for L-smooth, mu-strongly convex f and lr <= 1/L, ||x^r - x*|| <= (1 - lr mu)^r ||x^0 - x*||.
+
+    Parameters
+    ----------
+    lr : number, array ``(*batch, 1, 1)`` or symbol
+    """
+
+    lr: Scalar
+
+    def __post_init__(self) -> None:
+        """Refuse a step that is not positive."""
+        positive("lr", self.lr)
+
+    def init(self, problem: Problem, x0: Array) -> PointState:
+        """Start at x0."""
+        return PointState(x0)
+
+    def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
+        """Take one gradient step."""
+        needs_everyone("GradientDescent", clients, "FedAvg with one local step")
+        return PointState(state.x - self.lr * gradient(problem, state.x))
+
+    def traffic(self, key: Key) -> tuple[int, int]:
+        """Gradient up, model down."""
+        return 1, 1
+
+    def solution_state(self, problem: Problem, x_star: Array) -> PointState:
+        """Stay at x*."""
+        return PointState(x_star)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AcceleratedState:
+    """Two successive points of the accelerated method."""
+
+    x: Array  # (..., 1, d)  x^r
+    y: Array  # (..., 1, d)  extrapolated point
+
+
+@dataclass(frozen=True)
+class AcceleratedGradient:
+    """x^{r+1} = y^r - lr grad f(y^r),  y^{r+1} = x^{r+1} + beta_r (x^{r+1} - x^r).
+
+    beta_r is ``momentum``, or r/(r+3) when that is None (convex case). Source: Nesterov 2004, Section 2.2.
+    Guarantee: with lr = 1/L, f(x^r) - f* <= 2 L ||x^0 - x*||^2 / (r+1)^2 for r/(r+3); with
+    momentum (sqrt(L) - sqrt(mu)) / (sqrt(L) + sqrt(mu)) the factor is 1 - sqrt(mu/L) a round.
+
+    Parameters
+    ----------
+    lr : number, array ``(*batch, 1, 1)`` or symbol
+    momentum : the same, or None
+    """
+
+    lr: Scalar
+    momentum: Scalar | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a step that is not positive."""
+        positive("lr", self.lr)
+
+    def init(self, problem: Problem, x0: Array) -> AcceleratedState:
+        """Start both sequences at x0."""
+        return AcceleratedState(x0, x0)
+
+    def round(
+        self, problem: Problem, state: AcceleratedState, clients: Clients | None, key: Key
+    ) -> AcceleratedState:
+        """Take one accelerated step."""
+        needs_everyone("AcceleratedGradient", clients, "FedAvg with one local step")
+        x = state.y - self.lr * gradient(problem, state.y)
+        beta = key.round / (key.round + 3) if self.momentum is None else self.momentum
+        return AcceleratedState(x, x + beta * (x - state.x))
+
+    def traffic(self, key: Key) -> tuple[int, int]:
+        """Gradient up, model down."""
+        return 1, 1
+
+    def solution_state(self, problem: Problem, x_star: Array) -> AcceleratedState:
+        """Stay at x*."""
+        return AcceleratedState(x_star, x_star)

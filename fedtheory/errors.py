@@ -1,0 +1,71 @@
+"""The errors fedtheory raises on purpose: each says what was wrong, what was expected and what to do."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class FedtheoryError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class InvalidInput(FedtheoryError, ValueError):
+    """A value, shape or file that cannot be used."""
+
+
+class NotAvailable(FedtheoryError, LookupError):
+    """Something was asked of an object that it does not have; the message says what it has."""
+
+
+class AssumptionNotMet(FedtheoryError, ValueError):
+    """A theorem was applied outside its hypotheses, for example with a step size above its range."""
+
+
+class CannotTrace(FedtheoryError, TypeError):
+    """An algorithm takes decisions on values, so an engine without numbers cannot run it."""
+
+
+class SolverFailed(FedtheoryError, RuntimeError):
+    """No solver returned an answer that stands up to the checks on it."""
+
+
+class MissingExtra(FedtheoryError, ImportError):
+    """An optional package is not installed."""
+
+
+#: optional package -> the extra of this project that installs it
+EXTRAS = {
+    "cvxpy": "verify",
+    "clarabel": "verify",
+    "sympy": "verify",
+    "mpmath": "verify",
+    "PEPit": "verify",
+    "matplotlib": "plot",
+    "sklearn": "data",
+    "torch": "torch",
+    "cupy": "cuda12' or 'fedtheory[cuda13]",
+}
+
+
+def require(module: str, purpose: str) -> ModuleType:
+    """Import an optional package now, or say which extra installs it.
+
+    Parameters
+    ----------
+    module : dotted name of the module, for example ``"cvxpy"``
+    purpose : what it is needed for, in words that end a sentence
+
+    Raises
+    ------
+    MissingExtra
+        The package is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise MissingExtra(
+            f"{package} is needed for {purpose} and could not be imported ({error}); "
+            f"install it with: pip install 'fedtheory[{EXTRAS.get(package, package)}]'"
+        ) from error

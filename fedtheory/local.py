@@ -1,0 +1,436 @@
+"""Local solvers: how a client treats the shared subproblem
+
+    min_x  f_i(x) + <a_i, x> + (rho/2) ||x - z_i||^2 .
+
+A solver is a frozen dataclass of its settings. Called with the subproblems of the clients that take part, the
+points they start from, the round's key and the solver's memory, it returns their answers and the new memory. Only
+`VarianceReduced` has memory. A solver whose course depends on values says so in ``numeric_only``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from fedtheory.arrays import Array, Scalar, gather, is_array, is_object, like, namespace, solve, squared_norm
+from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem, can, need
+from fedtheory.randomness import Key
+
+Step = Scalar | Callable[[int, int], float]  # a step size, or a function of (round, local step)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subproblem:
+    """The clients' subproblems  min_x f_i(x) + <a_i, x> + (rho/2) ||x - z_i||^2.
+
+    Parameters
+    ----------
+    f : Problem
+        The objectives of the m clients that take part.
+    a : array ``(..., m, d)``, optional
+        Linear terms; None for zero.
+    rho : number or array ``(*batch, 1, 1)``, optional
+        Weight of the quadratic term; None for zero.
+    z : array ``(..., m, d)`` or ``(..., 1, d)``, optional
+        Centres of the quadratic term.
+    clients : Clients, optional
+        Who the m clients are; None for all. Stochastic solvers draw each client's samples by its number.
+    """
+
+    f: Problem
+    a: Array | None = None
+    rho: Scalar | None = None
+    z: Array | None = None
+    clients: Clients | None = None
+
+    def grad(self, x: Array) -> Array:
+        """Gradients of the subproblems at x: ``(..., m, d) -> (..., m, d)``."""
+        return self.shift(self.f.grad(x), x)
+
+    def shift(self, g: Array, x: Array) -> Array:
+        """Add what the linear and the quadratic term contribute to a gradient g of f_i at x."""
+        if self.a is not None:
+            g = g + self.a
+        if self.rho is not None:
+            g = g + self.rho * (x - self.z)
+        return g
+
+    def part(self, first: int, last: int) -> Subproblem:
+        """Restrict to the clients first, ..., last - 1."""
+        return replace(
+            self,
+            f=need(self.f, "slice", "working through clients in blocks")(first, last),
+            a=_rows(self.a, first, last),
+            z=_rows(self.z, first, last),
+        )
+
+
+class LocalSolver(Protocol):
+    """How a client treats its subproblem."""
+
+    numeric_only: ClassVar[str | None]  #: why it needs numbers, or None when every engine can run it
+
+    def memory(self, problem: Problem, x0: Array) -> Array | None:
+        """What the solver carries from round to round, at the start."""
+        ...
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array | None]:
+        """Return the clients' answers ``(..., m, d)`` and the new memory."""
+        ...
+
+
+class _Memoryless:
+    """Solvers that carry nothing from round to round."""
+
+    numeric_only: ClassVar[str | None] = None
+
+    def memory(self, problem: Problem, x0: Array) -> None:
+        """Return None."""
+        return None
+
+
+def _rows(x: Any, first: int, last: int) -> Any:
+    return x[..., first:last, :] if is_array(x) and x.shape[-2] > 1 else x
+
+
+def _step(lr: Step, round: int, q: int) -> Any:
+    return lr(round, q) if callable(lr) else lr
+
+
+def positive(name: str, value: Any) -> None:
+    """Refuse a hyper-parameter that is not positive; symbols and schedules are let through.
+
+    Raises
+    ------
+    InvalidInput
+        A value is zero, negative or not a number.
+    """
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return
+    if not np.all(numbers > 0):
+        raise InvalidInput(f"{name} must be positive, got {value}")
+
+
+def at_least_one(name: str, value: Any) -> None:
+    """Refuse a count below one."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidInput(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Exact(_Memoryless):
+    """The exact minimiser: the problem's proximal step, or Newton's method where only Hessians are known.
+
+    With a quadratic term, argmin f_i + <a, .> + (rho/2)||. - z||^2 is the proximal step of f_i with step 1/rho at
+    z - a/rho.
+    """
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Solve every client's subproblem."""
+        if sub.rho is None:
+            raise NotAvailable(
+                "Exact() needs a quadratic term (rho > 0), because f_i alone may have no minimiser; use a method with "
+                "a penalty, or GradientSteps"
+            )
+        v = sub.z if sub.a is None else sub.z - sub.a / sub.rho
+        if can(sub.f, "prox"):
+            return sub.f.prox(v, 1 / sub.rho), None  # type: ignore[attr-defined]
+        return newton_prox(sub.f, v, 1 / sub.rho), None
+
+
+#: data a block of clients may hold so that all its local steps find it in cache
+BLOCK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class GradientSteps(_Memoryless):
+    """K gradient steps  x <- x - lr * grad  from the start point (FedPD: Oracle I, option I, with eta_1 = lr).
+
+    Parameters
+    ----------
+    steps : int, or integer array ``(n,)``
+        K, common or one a client.
+    lr : number, array ``(*batch, 1, 1)``, symbol, or function of (round, local step)
+    """
+
+    steps: Any
+    lr: Step
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        if is_array(self.steps):
+            for count in np.asarray(self.steps).ravel():
+                at_least_one("steps", count)
+        else:
+            at_least_one("steps", self.steps)
+        positive("lr", self.lr)
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Take the steps; large data is worked through in blocks of clients, all K steps a block."""
+        return in_blocks(lambda part, x, first: self._descend(part, x, key, first), sub, start), None
+
+    def _descend(self, sub: Subproblem, x: Array, key: Key, first: int) -> Array:
+        active = self._active_steps(sub, first)
+        for q in range(int(np.max(self.steps))):
+            lr = _step(self.lr, key.round, q)
+            g = sub.grad(x)
+            x = x - (lr * g if active is None else like((active > q).astype(float), g) * (lr * g))
+        return x
+
+    def _active_steps(self, sub: Subproblem, first: int) -> Array | None:
+        """K_i of the clients at hand as ``(..., m, 1)``; None when K is common."""
+        if not is_array(self.steps):
+            return None
+        counts = gather(np.asarray(self.steps)[:, None], sub.clients)
+        return counts[..., first : first + sub.f.n, :]
+
+
+@dataclass(frozen=True)
+class AcceleratedSteps(_Memoryless):
+    """K steps of Nesterov's accelerated gradient with a constant momentum.
+
+    x_{q+1} = y_q - lr * grad(y_q),  y_{q+1} = x_{q+1} + momentum * (x_{q+1} - x_q). For a subproblem that is
+    M-smooth and m-strongly convex, lr = 1/M and momentum = (sqrt(M) - sqrt(m)) / (sqrt(M) + sqrt(m)).
+    """
+
+    steps: int
+    lr: Step
+    momentum: Scalar
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        at_least_one("steps", self.steps)
+        positive("lr", self.lr)
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Take the steps."""
+        return in_blocks(lambda part, x, first: self._descend(part, x, key), sub, start), None
+
+    def _descend(self, sub: Subproblem, x: Array, key: Key) -> Array:
+        y = x
+        for q in range(self.steps):
+            new = y - _step(self.lr, key.round, q) * sub.grad(y)
+            y = new + self.momentum * (new - x)
+            x = new
+        return x
+
+
+def _draw(sub: Subproblem, key: Key, steps: int, batch: int) -> Any:
+    """Draw sample numbers with replacement: ``(*batch axes, m, steps, batch)``; a client's own, whoever else is active."""
+    counts = need(sub.f, "n_samples", "a stochastic local solver")
+    if sub.clients is None:
+        lots = key.client_uniform("samples", sub.f.n, steps * batch)
+    else:
+        lots = key.client_uniform("samples", sub.clients.n, steps * batch, sub.clients.index)
+    numbers = np.floor(lots * np.asarray(counts)[..., None]).astype(np.int64)
+    return numbers.reshape(*numbers.shape[:-1], steps, batch)
+
+
+@dataclass(frozen=True)
+class StochasticSteps(_Memoryless):
+    """K stochastic gradient steps on minibatches drawn with replacement (FedPD: Oracle I, option II).
+
+    Parameters
+    ----------
+    steps : int
+        K.
+    lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
+    batch : int
+        Samples a step and client.
+    """
+
+    steps: int
+    lr: Step
+    batch: int
+    numeric_only: ClassVar[str | None] = "it draws samples at random"
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        at_least_one("steps", self.steps)
+        at_least_one("batch", self.batch)
+        positive("lr", self.lr)
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Take the steps."""
+        sample_grad = need(sub.f, "sample_grad", "StochasticSteps")
+        samples = _draw(sub, key, self.steps, self.batch)
+        x = start
+        for q in range(self.steps):
+            x = x - _step(self.lr, key.round, q) * sub.shift(sample_grad(x, samples[..., q, :]), x)
+        return x, None
+
+
+@dataclass(frozen=True)
+class VarianceReduced:
+    """K steps along a recursive gradient estimate g that is made exact every ``period`` rounds.
+
+    FedPD's Oracle II (Algorithm 4). Its step, the minimiser of
+    <g + lam, x> + ||x - x_q||^2/(2 gamma) + ||x - x_0||^2/(2 eta), is x_q - s (g + lam + (x_q - x_0)/eta) with
+    s = eta gamma / (eta + gamma), so ``lr`` is s; see `FedPD.oracle_two`. With ``period=1`` the solver starts
+    afresh every round and is SARAH (FedProx-VR).
+
+    Parameters
+    ----------
+    steps : int
+        Q.
+    lr : number or array ``(*batch, 1, 1)``
+    batch : int or None
+        B, samples a step and client; None for exact gradients.
+    period : int
+        I, rounds between exact gradients.
+    """
+
+    steps: int
+    lr: Step
+    batch: int | None
+    period: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        at_least_one("steps", self.steps)
+        at_least_one("period", self.period)
+        if self.batch is not None:
+            at_least_one("batch", self.batch)
+        positive("lr", self.lr)
+
+    @property
+    def numeric_only(self) -> str | None:  # type: ignore[override]
+        """Random unless the gradients are exact."""
+        return None if self.batch is None else "it draws samples at random"
+
+    def memory(self, problem: Problem, x0: Array) -> Array:
+        """Return g_i at the start; the first round replaces it by an exact gradient."""
+        xp = namespace(x0)
+        return xp.broadcast_to(0 * x0, (*x0.shape[:-2], problem.n, problem.d))
+
+    def __call__(
+        self, sub: Subproblem, start: Array, key: Key, memory: Array | None
+    ) -> tuple[Array, Array]:
+        """Take the steps and keep the last g_i."""
+        if self.period > 1 and memory is None:
+            raise InvalidInput(
+                f"VarianceReduced(period={self.period}) carries its gradient estimate from round to round, and this "
+                "method keeps no solver memory; use period=1, or FedPD"
+            )
+        x = start
+        g = sub.f.grad(x) if key.round % self.period == 0 else memory
+        samples = None if self.batch is None else _draw(sub, key, self.steps, self.batch)
+        for q in range(self.steps):
+            new = x - _step(self.lr, key.round, q) * sub.shift(g, x)
+            if samples is None:
+                g = g + (sub.f.grad(new) - sub.f.grad(x))
+            else:
+                sample_grad = need(sub.f, "sample_grad", "VarianceReduced")
+                g = g + (sample_grad(new, samples[..., q, :]) - sample_grad(x, samples[..., q, :]))
+            x = new
+        return x, g
+
+
+@dataclass(frozen=True)
+class ToAccuracy(_Memoryless):
+    """Gradient steps until the squared gradient norm of the subproblem is at most ``epsilon`` (FedPD, condition (8)).
+
+    Parameters
+    ----------
+    epsilon : number
+        Threshold on the *squared* norm, per client.
+    lr : number or array ``(*batch, 1, 1)``
+    max_steps : int
+        Where to give up; a client that has not arrived keeps its last point.
+    """
+
+    epsilon: float
+    lr: Step
+    max_steps: int = 10_000
+    numeric_only: ClassVar[str | None] = "it stops on the norm of a gradient"
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        at_least_one("max_steps", self.max_steps)
+        positive("epsilon", self.epsilon)
+        positive("lr", self.lr)
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Descend; clients and runs that have arrived stand still."""
+        x, _ = self.count_steps(sub, start, key)
+        return x, None
+
+    def count_steps(self, sub: Subproblem, start: Array, key: Key) -> tuple[Array, Array]:
+        """Return the answers, and how many steps each client took: ``(..., m)``."""
+        xp = namespace(start, sub.z, sub.a)
+        x = start
+        g = sub.grad(x)
+        x = x + 0 * g  # the full shape from the beginning
+        steps = 0 * squared_norm(g)
+        for q in range(self.max_steps):
+            going = squared_norm(g) > self.epsilon
+            if not bool(xp.any(going)):
+                break
+            x = xp.where(going[..., None], x - _step(self.lr, key.round, q) * g, x)
+            steps = steps + xp.astype(going, steps.dtype)
+            g = sub.grad(x)
+        return x, steps
+
+
+def in_blocks(
+    work: Callable[[Subproblem, Array, int], Array], sub: Subproblem, start: Array, limit: int = 2 * BLOCK_BYTES
+) -> Array:
+    """Run ``work(part, start, first client)`` on blocks of clients whose data fits in cache.
+
+    K local steps read a client's data K times; doing all K on one block before the next keeps them in cache. Data
+    below ``limit`` bytes in all, object arrays and arrays outside the host are done in one piece.
+    """
+    per_client = getattr(sub.f, "client_bytes", 0)
+    m = sub.f.n
+    on_host = isinstance(start, np.ndarray) and not is_object(start)
+    if not on_host or per_client * m <= limit or not can(sub.f, "slice"):
+        return work(sub, start, 0)
+    size = max(1, int(BLOCK_BYTES // per_client))
+    parts = [
+        work(sub.part(first, min(first + size, m)), _rows(start, first, first + size), first)
+        for first in range(0, m, size)
+    ]
+    return np.concatenate(parts, axis=-2)
+
+
+def newton_prox(problem: Problem, v: Array, step: Scalar, iterations: int = 60) -> Array:
+    """Proximal step argmin_x f_i(x) + ||x - v_i||^2/(2 step) by damped Newton.
+
+    The subproblem must be strongly convex (step * weak-convexity constant < 1). Every client and run stops at
+    its own floor in float64: a step is taken only where it lowers the gradient norm.
+
+    Parameters
+    ----------
+    v : array ``(..., m, d)``
+    step : number or array ``(*batch, 1, 1)``
+    """
+    hess = need(problem, "hess", "an exact local solve")
+    xp = namespace(v)
+
+    def residual(x: Array) -> Array:
+        return problem.grad(x) + (x - v) / step
+
+    x = v + 0 * problem.grad(v)
+    g = residual(x)
+    eye = like(np.eye(problem.d), x)
+    weight = like(1 / np.asarray(step, dtype=float), x) if not is_array(step) else 1 / step
+    weight = weight[..., None] if is_array(weight) else weight
+    damping = xp.ones_like(x[..., :1])
+    for _ in range(iterations):
+        direction = solve(hess(x) + weight * eye, g)
+        trial = x - damping * direction
+        g_trial = residual(trial)
+        better = (squared_norm(g_trial) < squared_norm(g))[..., None]
+        if not bool(xp.any(better)) and bool(xp.all(damping < 1e-3)):
+            break
+        x = xp.where(better, trial, x)
+        g = xp.where(better, g_trial, g)
+        damping = xp.where(better, xp.minimum(2 * damping, xp.ones_like(damping)), damping / 4)
+    return x

@@ -1,0 +1,44 @@
+"""What can be measured after a round: plain functions ``(problem, state) -> (*batch,)``.
+
+Those that need a constant (f*, x*) are made by a function of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fedtheory.arrays import Array, average, squared_norm
+from fedtheory.problem import Problem, gradient, objective
+
+Metric = Callable[[Problem, Any], Array]
+
+
+def stationarity(problem: Problem, state: Any) -> Array:
+    """||grad f(x)||^2 at the server's model."""
+    return squared_norm(gradient(problem, state.x))[..., 0]
+
+
+def value(problem: Problem, state: Any) -> Array:
+    """f(x) at the server's model."""
+    return objective(problem, state.x)
+
+
+def gap(f_star: Array) -> Metric:
+    """f(x) - f*."""
+    return lambda problem, state: objective(problem, state.x) - f_star
+
+
+def squared_distance(x_star: Array) -> Metric:
+    """||x - x*||^2; x* has shape ``(d,)`` or ``(..., 1, d)``."""
+    return lambda problem, state: squared_norm(state.x - x_star)[..., 0]
+
+
+def magnitude(problem: Problem, state: Any) -> Array:
+    """||x||^2 of the server's model."""
+    return squared_norm(state.x)[..., 0]
+
+
+def consensus(problem: Problem, state: Any) -> Array:
+    """mean_i ||x_i - x||^2, for methods that keep local models x_i."""
+    return average(squared_norm(state.x_i - state.x)[..., None])[..., 0, 0]

@@ -1,0 +1,259 @@
+"""Logistic regression with an l2 and a bounded non-convex penalty, over clients of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.arrays import Array, like, namespace, rows_times, take, to_numpy
+from fedtheory.errors import InvalidInput, NotAvailable, require
+from fedtheory.participation import Clients
+from fedtheory.problem import Certified
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """f_i(x) = sum_k w_ik log(1 + exp(-b_ik a_ik^T x)) + (l2/2) ||x||^2 + beta sum_j alpha x_j^2 / (1 + alpha x_j^2).
+
+    With w_ik = 1/n_i this is the mean loss of client i's n_i samples. The non-convex penalty is the one of FedPD's
+    first experiment (alpha = 1, beta = 0.1 in its code).
+
+    Parameters
+    ----------
+    signed : array ``(*batch, n, m, d)``
+        Rows b_ik a_ik; clients with fewer than m samples are filled up with zero rows of weight zero.
+    weights : array ``(n, m)``
+        w_ik >= 0.
+    l2, alpha, beta : numbers
+        Penalties.
+    name : str
+    """
+
+    signed: Array
+    weights: Array
+    l2: float = 0.0
+    alpha: float = 1.0
+    beta: float = 0.0
+    name: str = "logistic regression"
+
+    def __post_init__(self) -> None:
+        """Check the penalties."""
+        if self.l2 < 0 or self.beta < 0 or self.alpha <= 0:
+            raise InvalidInput(
+                f"expected l2 >= 0, beta >= 0, alpha > 0; got l2={self.l2}, beta={self.beta}, alpha={self.alpha}"
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.signed.shape[-3])
+
+    @property
+    def d(self) -> int:
+        """Number of coordinates."""
+        return int(self.signed.shape[-1])
+
+    @property
+    def client_bytes(self) -> int:
+        """Size of one client's data, for working in blocks."""
+        return 8 * int(self.signed.shape[-2]) * self.d if self.signed.ndim == 3 else 0
+
+    @cached_property
+    def n_samples(self) -> NDArray[np.int64]:
+        """Samples of each client ``(n,)``: rows with positive weight, which come first."""
+        return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
+
+    def value(self, x: Array) -> Array:
+        """Values ``(..., n)``."""
+        xp = namespace(x, self.signed)
+        margin = rows_times(x, xp.matrix_transpose(self.signed))
+        # log(1 + exp(-z)) without overflow
+        loss = xp.maximum(-margin, xp.zeros_like(margin)) + xp.log1p(xp.exp(-xp.abs(margin)))
+        return xp.sum(self.weights * loss, axis=-1) + self._penalty(x)
+
+    def _penalty(self, x: Array) -> Array:
+        xp = namespace(x)
+        square = x * x
+        total = (self.l2 / 2) * xp.sum(square, axis=-1)
+        if self.beta:
+            total = total + self.beta * xp.sum(self.alpha * square / (1 + self.alpha * square), axis=-1)
+        return total
+
+    def grad(self, x: Array) -> Array:
+        """Gradients ``(..., n, d)``."""
+        xp = namespace(x, self.signed)
+        margin = rows_times(x, xp.matrix_transpose(self.signed))
+        # -sigmoid(-z) = (tanh(z/2) - 1) / 2
+        slope = (self.weights / 2) * (xp.tanh(margin / 2) - 1)
+        return self._add_penalty(rows_times(slope, self.signed), x)
+
+    def _add_penalty(self, g: Array, x: Array) -> Array:
+        if self.l2:
+            g = g + self.l2 * x
+        if self.beta:
+            g = g + (2 * self.alpha * self.beta) * x / (1 + self.alpha * x * x) ** 2
+        return g
+
+    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
+        """Mean gradient over minibatches: ``(..., n, d)`` and sample numbers ``(..., n, batch)`` to ``(..., n, d)``."""
+        xp = namespace(x, self.signed)
+        rows = take(self.signed, samples)
+        margin = xp.sum(rows * x[..., None, :], axis=-1)
+        slope = (xp.tanh(margin / 2) - 1) / 2
+        g = xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1]
+        return self._add_penalty(g, x)
+
+    def hess(self, x: Array) -> Array:
+        """Hessians ``(..., n, d, d)``."""
+        xp = namespace(x, self.signed)
+        margin = rows_times(x, xp.matrix_transpose(self.signed))
+        sigma = (xp.tanh(margin / 2) + 1) / 2
+        weight = self.weights * sigma * (1 - sigma)
+        h = xp.matmul(xp.matrix_transpose(self.signed) * weight[..., None, :], self.signed)
+        square = self.alpha * x * x
+        diagonal = self.l2 + 2 * self.alpha * self.beta * (1 - 3 * square) / (1 + square) ** 3
+        return h + diagonal[..., None] * like(np.eye(self.d), x)
+
+    def take(self, clients: Clients | None) -> Logistic:
+        """Restrict to the clients that take part."""
+        if clients is None:
+            return self
+        return replace(
+            self,
+            signed=take(self.signed, clients.index, axes_behind=2),
+            weights=take(self.weights, clients.index),
+        )
+
+    def slice(self, first: int, last: int) -> Logistic:
+        """Clients first, ..., last - 1, without copying."""
+        return replace(self, signed=self.signed[..., first:last, :, :], weights=self.weights[..., first:last, :])
+
+    def lower_bound(self) -> Certified:
+        """Zero: no term is negative."""
+        return Certified(0.0, "every term is non-negative")
+
+    def to_cvxpy(self) -> tuple[Any, Any]:
+        """Return the average as a CVXPY expression of a variable (d,): ``(variable, objective)``; convex penalty only."""
+        if self.beta:
+            raise NotAvailable("the penalty with beta > 0 is not convex, so CVXPY cannot state it; use beta = 0")
+        if self.signed.ndim > 3:
+            raise NotAvailable("a batch of instances has no single CVXPY model; take one instance")
+        cp = require("cvxpy", "ground truth from an independent solver")
+        rows = to_numpy(self.signed).reshape(-1, self.d)
+        weights = to_numpy(self.weights).ravel() / self.n
+        keep = weights > 0
+        x = cp.Variable(self.d)
+        loss = cp.sum(cp.multiply(weights[keep], cp.logistic(-rows[keep] @ x)))
+        return x, loss + (self.l2 / 2) * cp.sum_squares(x)
+
+    def certify(self) -> dict[str, Certified]:
+        """L, mu (per client and of the average), sample smoothness and the dissimilarity constant G.
+
+        The logistic loss has curvature in (0, 1/4]; the penalty's second derivative lies in
+        [-alpha beta / 2, 2 alpha beta]. Two clients' mean losses have gradients A^T W v with weights v in (0, 1), of norm
+        at most ||W^{1/2} A|| (sum of weights)^{1/2}; penalties cancel in differences (FedPD supplement, App. E).
+        """
+        rows, weights = to_numpy(self.signed), to_numpy(self.weights)
+        weighted = np.sqrt(weights)[..., None] * rows
+        gram = np.swapaxes(weighted, -1, -2) @ weighted
+        slack = 1 + 8 * self.d * np.finfo(float).eps
+        top = np.linalg.eigvalsh(gram)[..., -1] * slack
+        average = np.linalg.eigvalsh(gram.mean(axis=-3))[..., -1] * slack
+        bend, dip = 2 * self.alpha * self.beta, self.alpha * self.beta / 2
+        floor = self.l2 - dip
+        how = "lambda_max(A_i^T W_i A_i)/4 (widened) plus the penalty's largest curvature"
+        below = "l2 minus the penalty's largest negative curvature alpha beta / 2"
+        size = top / 4 + self.l2 + bend
+        norms = np.sort(np.sqrt(top * weights.sum(axis=-1)), axis=-1)
+        samples = (rows**2).sum(axis=-1).max(axis=(-1, -2)) / 4 + self.l2 + bend
+        batch = size.shape[:-1]
+        return {
+            "L_i": Certified(size, how),
+            "L": Certified(size.max(axis=-1), how),
+            "L_avg": Certified(average / 4 + self.l2 + bend, how),
+            "L_sample": Certified(samples, "max ||a_ik||^2/4 plus the penalty's largest curvature"),
+            "mu_i": Certified(np.full(size.shape, floor), below),
+            "mu": Certified(np.full(batch, floor)[()], below),
+            "mu_avg": Certified(np.full(batch, floor)[()], below),
+            "G": Certified(
+                norms[..., -2:].sum(axis=-1) if self.n > 1 else norms[..., 0] * 0,
+                "sum of the two largest ||W_i^{1/2} A_i|| (sum_k w_ik)^{1/2}; penalties cancel",
+            ),
+        }
+
+
+def logistic(
+    features: list[Any] | Array,
+    labels: list[Any] | Array,
+    *,
+    l2: float = 0.0,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    name: str = "logistic regression",
+) -> Logistic:
+    """Build the problem from one feature matrix ``(n_i, d)`` and one label vector ``(n_i,)`` a client.
+
+    Labels are -1 and +1, or 0 and 1. Every client's samples weigh 1/n_i.
+
+    Raises
+    ------
+    InvalidInput
+        A client has no data, values are not finite, labels are something else, or dimensions differ.
+    """
+    if len(features) != len(labels) or len(features) == 0:
+        raise InvalidInput(f"got {len(features)} feature matrices and {len(labels)} label vectors; expected one a client")
+    matrices = [np.asarray(a, dtype=float) for a in features]
+    vectors = [_signs(np.asarray(b), i) for i, b in enumerate(labels)]
+    d = matrices[0].shape[-1]
+    for i, (a, b) in enumerate(zip(matrices, vectors, strict=True)):
+        if a.ndim != 2 or a.shape[1] != d or len(a) != len(b):
+            raise InvalidInput(
+                f"client {i} has features of shape {a.shape} and {len(b)} labels; expected ({len(b)}, {d})"
+            )
+        if len(a) == 0:
+            raise InvalidInput(f"client {i} has no data; give every client at least one sample or leave it out")
+        if not np.isfinite(a).all():
+            raise InvalidInput(f"client {i} has NaN or infinite features; clean the data first")
+    m = max(len(a) for a in matrices)
+    signed = np.zeros((len(matrices), m, d))
+    weights = np.zeros((len(matrices), m))
+    for i, (a, b) in enumerate(zip(matrices, vectors, strict=True)):
+        signed[i, : len(a)] = b[:, None] * a
+        weights[i, : len(a)] = 1 / len(a)
+    return Logistic(signed, weights, l2, alpha, beta, name)
+
+
+def _signs(labels: NDArray[Any], client: int) -> NDArray[Any]:
+    kinds = set(np.unique(labels).tolist())
+    if kinds <= {-1, 1}:
+        return labels.astype(float)
+    if kinds <= {0, 1}:
+        return 2.0 * labels.astype(float) - 1
+    raise InvalidInput(f"client {client} has labels {sorted(kinds)[:5]}; expected -1 and +1, or 0 and 1")
+
+
+def fedpd_synthetic(
+    kind: str, *, n: int = 100, samples: int = 400, d: int = 20, seed: int = 0, alpha: float = 1.0, beta: float = 0.1
+) -> Logistic:
+    """FedPD's first experiment: penalised logistic regression on Gaussian features (last feature constant 1).
+
+    ``"weak"``: labels are random signs. ``"strong"``: client i labels with its own model, uniform on [-10, 10]^d, and
+    standard normal noise: b = sign(a^T w_i + nu). Source: FedPD, Section V.
+    """
+    if kind not in ("weak", "strong"):
+        raise InvalidInput(f"kind must be 'weak' or 'strong', got {kind!r}")
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((n, samples, d))
+    features[..., -1] = 1
+    if kind == "weak":
+        labels = rng.choice([-1.0, 1.0], (n, samples))
+    else:
+        models = rng.uniform(-10, 10, (n, d, 1))
+        labels = np.where((features @ models)[..., 0] + rng.standard_normal((n, samples)) >= 0, 1.0, -1.0)
+    return logistic(
+        list(features), list(labels), alpha=alpha, beta=beta, name=f"penalised logistic regression, {kind}ly non-iid"
+    )

@@ -1,0 +1,216 @@
+"""Separable problems f_i(x) = sum_k phi_ik(x_k): smooth, possibly non-convex, with exact constants.
+
+They are the small witnesses of the papers: the FedAvg counterexamples, instances of skipping, sums of sines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.arrays import Array, like, namespace, take, to_numpy
+from fedtheory.participation import Clients
+from fedtheory.problem import Certified
+
+
+class _Separable:
+    """Shared by the families below: clients are the second last axis of every array field."""
+
+    name: str
+
+    @property
+    def _first(self) -> Array:
+        return getattr(self, fields(self)[0].name)  # type: ignore[arg-type]
+
+    def take(self, clients: Clients | None) -> Self:
+        """Restrict to the clients that take part."""
+        if clients is None:
+            return self
+        return self._map(lambda a: take(a, clients.index, axes_behind=self._first.ndim - self._client_axis - 1))
+
+    def slice(self, first: int, last: int) -> Self:
+        """Clients first, ..., last - 1."""
+        index = np.arange(first, last)
+        return self._map(lambda a: take(a, index, axes_behind=self._first.ndim - self._client_axis - 1))
+
+    def _map(self, change: Any) -> Self:
+        arrays = {f.name: change(getattr(self, f.name)) for f in fields(self) if f.name != "name"}  # type: ignore[arg-type]
+        return replace(self, **arrays)  # type: ignore[type-var]
+
+    _client_axis: int
+
+    def curvature(self, x: Array) -> Array:
+        """Second derivatives phi_ik''(x_k): ``(..., n, d)``."""
+        raise NotImplementedError
+
+    def hess(self, x: Array) -> Array:
+        """Diagonal Hessians ``(..., n, d, d)``."""
+        second = self.curvature(x)
+        return second[..., None] * like(np.eye(second.shape[-1]), second)
+
+
+@dataclass(frozen=True, eq=False)
+class RootPlusQuadratic(_Separable):
+    """f_i(x) = sum_k  h_ik x_k^2 / 2 + g_ik x_k + c_ik sqrt(1 + x_k^2).
+
+    The second derivative h + c (1 + x^2)^{-3/2} lies between h and h + c, so L and mu are exact.
+
+    Parameters
+    ----------
+    h, g, c : arrays ``(*batch, n, d)``
+    name : str
+    """
+
+    h: Array
+    g: Array
+    c: Array
+    name: str = "quadratic plus root"
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.h.shape[-2])
+
+    @property
+    def d(self) -> int:
+        """Number of coordinates."""
+        return int(self.h.shape[-1])
+
+    @property
+    def _client_axis(self) -> int:  # type: ignore[override]
+        return self.h.ndim - 2
+
+    def value(self, x: Array) -> Array:
+        """Values ``(..., n)``."""
+        xp = namespace(x)
+        return xp.sum(self.h * x * x / 2 + self.g * x + self.c * (1 + x * x) ** 0.5, axis=-1)
+
+    def grad(self, x: Array) -> Array:
+        """h x + g + c x / sqrt(1 + x^2): ``(..., n, d)``."""
+        return self.h * x + self.g + self.c * x / (1 + x * x) ** 0.5
+
+    def curvature(self, x: Array) -> Array:
+        """h + c (1 + x^2)^{-3/2}: ``(..., n, d)``."""
+        return self.h + self.c * (1 + x * x) ** -1.5
+
+    def certify(self) -> dict[str, Certified]:
+        """L and mu from the exact range of the second derivative; G if all h_i agree."""
+        h, g, c = (to_numpy(a) for a in (self.h, self.g, self.c))
+        low, high = np.minimum(h, h + c), np.maximum(h, h + c)
+        size = np.maximum(np.abs(low), np.abs(high)).max(axis=-1)
+        mean_h, mean_c = h.mean(axis=-2), c.mean(axis=-2)
+        low_avg, high_avg = np.minimum(mean_h, mean_h + mean_c), np.maximum(mean_h, mean_h + mean_c)
+        how = "exact range of h + c (1 + x^2)^{-3/2}"
+        found = {
+            "L_i": Certified(size, how),
+            "mu_i": Certified(low.min(axis=-1), how),
+            "L": Certified(size.max(axis=-1), how),
+            "mu": Certified(low.min(axis=(-1, -2)), how),
+            "L_avg": Certified(np.maximum(np.abs(low_avg), np.abs(high_avg)).max(axis=-1), how),
+            "mu_avg": Certified(low_avg.min(axis=-1), how),
+        }
+        if np.array_equal(h, np.broadcast_to(h[..., :1, :], h.shape)):
+            apart = np.abs(g[..., :, None, :] - g[..., None, :, :]) + np.abs(c[..., :, None, :] - c[..., None, :, :])
+            found["G"] = Certified(
+                np.sqrt((apart**2).sum(axis=-1).max(axis=(-1, -2))),
+                "all h_i agree; |x / sqrt(1 + x^2)| < 1, the supremum is approached as x grows",
+            )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Sines(_Separable):
+    """f_i(x) = sum_k sum_j a_ikj sin(w_ikj x_k + phi_ikj): smooth, non-convex, bounded.
+
+    Parameters
+    ----------
+    amplitude, frequency, phase : arrays ``(*batch, n, d, terms)``
+    name : str
+    """
+
+    amplitude: Array
+    frequency: Array
+    phase: Array
+    name: str = "sums of sines"
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.amplitude.shape[-3])
+
+    @property
+    def d(self) -> int:
+        """Number of coordinates."""
+        return int(self.amplitude.shape[-2])
+
+    @property
+    def _client_axis(self) -> int:  # type: ignore[override]
+        return self.amplitude.ndim - 3
+
+    def _sum(self, function: Any, power: int, x: Array) -> Array:
+        xp = namespace(x)
+        angle = self.frequency * x[..., None] + self.phase
+        return xp.sum(self.amplitude * self.frequency**power * function(xp, angle), axis=-1)
+
+    def value(self, x: Array) -> Array:
+        """Values ``(..., n)``."""
+        return namespace(x).sum(self._sum(lambda xp, t: xp.sin(t), 0, x), axis=-1)
+
+    def grad(self, x: Array) -> Array:
+        """Gradients ``(..., n, d)``."""
+        return self._sum(lambda xp, t: xp.cos(t), 1, x)
+
+    def curvature(self, x: Array) -> Array:
+        """Second derivatives ``(..., n, d)``."""
+        return -self._sum(lambda xp, t: xp.sin(t), 2, x)
+
+    def lower_bound(self) -> Certified:
+        """-mean_i sum |amplitudes|, below the infimum."""
+        total = np.abs(to_numpy(self.amplitude)).sum(axis=(-1, -2)).mean(axis=-1)
+        return Certified(-total, "sum of the amplitudes")
+
+    def certify(self) -> dict[str, Certified]:
+        """L_i <= max_k sum_j |a| w^2."""
+        bound = (np.abs(to_numpy(self.amplitude)) * to_numpy(self.frequency) ** 2).sum(axis=-1)
+        how = "sum of |amplitude| frequency^2 of the terms"
+        size = bound.max(axis=-1)
+        average = bound.mean(axis=-2).max(axis=-1)
+        return {
+            "L_i": Certified(size, how),
+            "L": Certified(size.max(axis=-1), how),
+            "L_avg": Certified(average, how),
+            "mu_i": Certified(-size, how),
+            "mu": Certified(-size.max(axis=-1), how),
+            "mu_avg": Certified(-average, how),
+        }
+
+
+def random_sines(n: int, d: int = 1, *, L: float = 1.0, batch: tuple[int, ...] = (), seed: int = 0) -> Sines:
+    """Three random sines a client and coordinate, frequencies in [0.2, 2], scaled to sum |a| w^2 = L.
+
+    Source: instance family I-TRIG of the FedPD catalogue.
+    """
+    rng = np.random.default_rng(seed)
+    shape = (*batch, n, d, 3)
+    frequency = rng.uniform(0.2, 2, shape)
+    amplitude = rng.standard_normal(shape)
+    amplitude = amplitude * L / (np.abs(amplitude) * frequency**2).sum(axis=-1, keepdims=True)
+    return Sines(amplitude, frequency, rng.uniform(0, 2 * np.pi, shape))
+
+
+def root_plus_quadratic(h: Any, g: Any, c: Any, name: str = "quadratic plus root") -> RootPlusQuadratic:
+    """Scalar instance from lists of length n (d = 1)."""
+    h, g, c = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (h, g, c)))
+    columns: list[NDArray[Any]] = [np.array(a)[..., None] for a in (h, g, c)]
+    return RootPlusQuadratic(*columns, name=name)
+
+
+def skipping_instance(g: float, c: float) -> RootPlusQuadratic:
+    """Return two clients x^2/2 +- (g x + c sqrt(1 + x^2)): f = x^2/2, x* = 0, L = 1 + c, G = 2 (g + c).
+
+    Source: instance I-SKIP(g, c) of the FedPD catalogue; gradients are dissimilar, yet boundedly so.
+    """
+    return root_plus_quadratic([1, 1], [g, -g], [c, -c], name=f"skipping instance (g={g}, c={c})")
