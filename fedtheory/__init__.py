@@ -1,0 +1,58 @@
+"""fedtheory checks the theory of federated optimisation.
+
+The names below load on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "AcceleratedGradient": "algorithms",
+    "FedAvg": "algorithms",
+    "FedPD": "algorithms",
+    "FedProx": "algorithms",
+    "GradientDescent": "algorithms",
+    "Scaffold": "algorithms",
+    "Exact": "local",
+    "GradientSteps": "local",
+    "AcceleratedSteps": "local",
+    "StochasticSteps": "local",
+    "ToAccuracy": "local",
+    "VarianceReduced": "local",
+    "All": "participation",
+    "Bernoulli": "participation",
+    "Fixed": "participation",
+    "Schedule": "participation",
+    "Uniform": "participation",
+    "Trace": "runner",
+    "run": "runner",
+    "constant": "problem",
+    "constants": "problem",
+    "fit_contraction": "rates",
+    "fit_exponent": "rates",
+    "round_map": "spectrum",
+    "spectral_radius": "spectrum",
+    "round_matrix": "symbolic",
+    "FunctionClass": "worst_case",
+    "falsify": "falsifier",
+    "Search": "falsifier",
+    "Claim": "claims",
+    "Fault": "claims",
+    "Verdict": "claims",
+}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"fedtheory.{_WHERE[name]}"), name)
+    raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

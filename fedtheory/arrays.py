@@ -93,6 +93,11 @@ def average(x: Array, clients: Clients | None = None) -> Array:
     return xp.sum(x * present, axis=-2, keepdims=True) / xp.where(count > 0, count, xp.ones_like(count))
 
 
+def spread(x: Array, n: int) -> Array:
+    """Give every client the server's quantity: ``(..., 1, d) -> (..., n, d)``, without arithmetic."""
+    return namespace(x).broadcast_to(x, (*x.shape[:-2], n, x.shape[-1]))
+
+
 def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Array:
     """Select clients: ``(..., n, *rest), (..., m) -> (..., m, *rest)`` with ``axes_behind = len(rest)``.
 

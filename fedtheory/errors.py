@@ -64,7 +64,7 @@ def require(module: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.split(".")[0]
+        package = module.split(".", maxsplit=1)[0]
         raise MissingExtra(
             f"{package} is needed for {purpose} and could not be imported ({error}); "
             f"install it with: pip install 'fedtheory[{EXTRAS.get(package, package)}]'"

@@ -15,7 +15,18 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from fedtheory.arrays import Array, Scalar, gather, is_array, is_object, like, namespace, solve, squared_norm
+from fedtheory.arrays import (
+    Array,
+    Scalar,
+    gather,
+    is_array,
+    is_object,
+    like,
+    namespace,
+    solve,
+    spread,
+    squared_norm,
+)
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can, need
@@ -73,7 +84,10 @@ class Subproblem:
 class LocalSolver(Protocol):
     """How a client treats its subproblem."""
 
-    numeric_only: ClassVar[str | None]  #: why it needs numbers, or None when every engine can run it
+    @property
+    def numeric_only(self) -> str | None:
+        """Why it needs numbers, or None when every engine can run it."""
+        ...
 
     def memory(self, problem: Problem, x0: Array) -> Array | None:
         """What the solver carries from round to round, at the start."""
@@ -301,18 +315,15 @@ class VarianceReduced:
         positive("lr", self.lr)
 
     @property
-    def numeric_only(self) -> str | None:  # type: ignore[override]
+    def numeric_only(self) -> str | None:
         """Random unless the gradients are exact."""
         return None if self.batch is None else "it draws samples at random"
 
     def memory(self, problem: Problem, x0: Array) -> Array:
         """Return g_i at the start; the first round replaces it by an exact gradient."""
-        xp = namespace(x0)
-        return xp.broadcast_to(0 * x0, (*x0.shape[:-2], problem.n, problem.d))
+        return spread(0 * x0, problem.n)
 
-    def __call__(
-        self, sub: Subproblem, start: Array, key: Key, memory: Array | None
-    ) -> tuple[Array, Array]:
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array]:
         """Take the steps and keep the last g_i."""
         if self.period > 1 and memory is None:
             raise InvalidInput(
@@ -380,7 +391,10 @@ class ToAccuracy(_Memoryless):
 
 
 def in_blocks(
-    work: Callable[[Subproblem, Array, int], Array], sub: Subproblem, start: Array, limit: int = 2 * BLOCK_BYTES
+    work: Callable[[Subproblem, Array, int], Array],
+    sub: Subproblem,
+    start: Array,
+    limit: int = 2 * BLOCK_BYTES,
 ) -> Array:
     """Run ``work(part, start, first client)`` on blocks of clients whose data fits in cache.
 

@@ -166,8 +166,6 @@ def heterogeneity_at(problem: Problem, x_star: Array) -> Certified:
     return Certified(np.sqrt(np.mean(np.sum(g * g, axis=-1), axis=-1)), "evaluated at the given solution")
 
 
-
-
 def on_library(problem: Any, reference: Array) -> Any:
     """Return the problem with its arrays moved to the library, device and dtype of a reference array."""
     moved = {}

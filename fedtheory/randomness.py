@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from fedtheory.errors import InvalidInput
 
-
 _PHILOX_WORDS = 4  # numbers that one value of the counter gives
 
 
@@ -73,7 +72,7 @@ class Key:
         return np.asarray(draws).reshape(*batch, index.shape[-1], width)
 
     def subset(self, purpose: str, n: int, m: int) -> NDArray[np.int64]:
-        """m of {0, ..., n - 1}, uniform without replacement, in rising order: ``(*seed.shape, m)``."""
+        """M of {0, ..., n - 1}, uniform without replacement, in rising order: ``(*seed.shape, m)``."""
         seeds = np.asarray(self.seed)
         draws = [self._stream(seed, purpose).choice(n, m, replace=False, shuffle=False) for seed in seeds.ravel()]
         return np.sort(np.asarray(draws, dtype=np.int64).reshape(*seeds.shape, m), axis=-1)
@@ -127,5 +126,7 @@ class ScriptedKey:
     def __getattr__(self, name: str) -> Any:
         """Refuse draws: an engine without numbers has none."""
         if name in {"uniform", "client_uniform", "subset"}:
-            raise InvalidInput("this engine does not draw at random, but the algorithm or its participation asked for it")
+            raise InvalidInput(
+                "this engine does not draw at random, but the algorithm or its participation asked for it"
+            )
         raise AttributeError(name)

@@ -245,14 +245,14 @@ class _Book:
 
     def save(self, path: Path, name: str, done: int, state: State) -> None:
         """Write a checkpoint; an interrupted write leaves the old one in place."""
-        fields = {f"state.{key}": value for key, value in to_host(state).items()}
+        fields: dict[str, Any] = {f"state.{key}": value for key, value in to_host(state).items()}
         fields |= {f"metric.{key}": _stack(values) for key, values in self.values.items()}
         meta = {"run": name, "done": done, "rounds": self.rounds}
         temporary = path.with_name(path.name + ".part")
         with temporary.open("wb") as file:
             np.savez(
                 file,
-                meta=json.dumps(meta),
+                meta=np.asarray(json.dumps(meta)),
                 up=_stack(self.up),
                 down=_stack(self.down),
                 sent_up=self.sent[0],
@@ -330,5 +330,3 @@ class _LateBar:
     ) -> None:
         if self.bar is not None:
             self.bar.stop()
-
-

@@ -1,0 +1,1 @@
+"""Instances of federated problems: data, losses, gradients, proximal steps, certified constants."""

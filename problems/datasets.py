@@ -71,8 +71,10 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     candidates = [place / f"{name}{ending}" for place in (root / "libsvm", root) for ending in (".bz2", ".gz", "")]
     path = next((c for c in candidates if c.is_file()), None)
     if path is None:
-        raise NotAvailable(f"the data set {name!r} was not found; looked for {candidates[0]} and {len(candidates) - 1} "
-                           "other places under the data folder")
+        raise NotAvailable(
+            f"the data set {name!r} was not found; looked for {candidates[0]} and {len(candidates) - 1} "
+            "other places under the data folder"
+        )
     load = require("sklearn.datasets", "reading LIBSVM files").load_svmlight_file
     features, labels = load(str(path), n_features=LIBSVM[name])
     kinds = np.unique(labels)

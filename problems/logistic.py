@@ -205,7 +205,9 @@ def logistic(
         A client has no data, values are not finite, labels are something else, or dimensions differ.
     """
     if len(features) != len(labels) or len(features) == 0:
-        raise InvalidInput(f"got {len(features)} feature matrices and {len(labels)} label vectors; expected one a client")
+        raise InvalidInput(
+            f"got {len(features)} feature matrices and {len(labels)} label vectors; expected one a client"
+        )
     matrices = [np.asarray(a, dtype=float) for a in features]
     vectors = [_signs(np.asarray(b), i) for i, b in enumerate(labels)]
     d = matrices[0].shape[-1]
@@ -237,7 +239,14 @@ def _signs(labels: NDArray[Any], client: int) -> NDArray[Any]:
 
 
 def fedpd_synthetic(
-    kind: str, *, n: int = 100, samples: int = 400, d: int = 20, seed: int = 0, alpha: float = 1.0, beta: float = 0.1
+    kind: str,
+    *,
+    n: int = 100,
+    samples: int = 400,
+    d: int = 20,
+    seed: int = 0,
+    alpha: float = 1.0,
+    beta: float = 0.1,
 ) -> Logistic:
     """FedPD's first experiment: penalised logistic regression on Gaussian features (last feature constant 1).
 
@@ -255,5 +264,9 @@ def fedpd_synthetic(
         models = rng.uniform(-10, 10, (n, d, 1))
         labels = np.where((features @ models)[..., 0] + rng.standard_normal((n, samples)) >= 0, 1.0, -1.0)
     return logistic(
-        list(features), list(labels), alpha=alpha, beta=beta, name=f"penalised logistic regression, {kind}ly non-iid"
+        list(features),
+        list(labels),
+        alpha=alpha,
+        beta=beta,
+        name=f"penalised logistic regression, {kind}ly non-iid",
     )

@@ -55,7 +55,7 @@ def _on(value: Any) -> bool:
 
 def supports(x: Array) -> NDArray[np.bool_]:
     """Which coordinates of an array of `Reach` numbers are possibly non-zero."""
-    return np.vectorize(_on, otypes=[bool])(x)
+    return np.asarray(np.vectorize(_on, otypes=[bool])(x))
 
 
 def unreached(d: int) -> NDArray[Any]:
@@ -142,8 +142,7 @@ class ZeroChain:
         # link j seen from its own coordinate and from the one before it
         own = -(psi(-before) + psi(before)) * dphi(after) * weight
         previous = -(dpsi(-before) * phi(-after) + dpsi(before) * phi(after)) * weight
-        zero = 0 * first
-        total = xp.concat([first, own], axis=-1) + xp.concat([previous, zero + 0 * previous[..., :1]], axis=-1)
+        total = xp.concat([first, own], axis=-1) + xp.concat([previous, 0 * first], axis=-1)
         return self.amplitude * self.scale * total
 
     def _support_of_grad(self, x: Array) -> Array:
@@ -217,5 +216,3 @@ def printed_chain(T: int, n: int, *, L: float = 1.0, epsilon: float = 1.0) -> Ze
         how="FedPD supplement, Lemma 5: g_i is 27 pi-smooth",
         name=f"printed zero-chain (T={T}, n={n})",
     )
-
-

@@ -155,7 +155,7 @@ class Quadratic:
 
     def lower_bound(self) -> Certified:
         """f(x*), the infimum of the average."""
-        a, b = self.average_parts()
+        _, b = self.average_parts()
         x = self.solution()
         constant = 0 if self.c is None else namespace(self.c).mean(self.c, axis=-1)
         return Certified(constant - inner(b, x) / 2, "closed form: mean c - b^T x* / 2")
@@ -219,7 +219,7 @@ class Quadratic:
         second = (curvature @ curvature).mean(axis=-3)
         inverse = np.linalg.inv(a)
         least = np.sqrt(np.linalg.eigvalsh(inverse @ second @ inverse)[..., -1].max())
-        if D <= least * (1 + 1e-12):
+        if least * (1 + 1e-12) >= D:
             raise NotAvailable(
                 f"{self.name!r} has no finite G for D={D}: the spread of the curvatures needs D > {least:.6g}"
             )
@@ -227,7 +227,8 @@ class Quadratic:
         form = D**2 * a @ a - second
         extra = (m * np.linalg.solve(form, m[..., None])[..., 0]).sum(axis=-1)
         return Certified(
-            np.sqrt((g * g).sum(axis=-1).mean(axis=-1) + extra), f"closed form of the quadratic inequality, D={D}"
+            np.sqrt((g * g).sum(axis=-1).mean(axis=-1) + extra),
+            f"closed form of the quadratic inequality, D={D}",
         )
 
 

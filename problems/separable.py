@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.arrays import Array, like, namespace, take, to_numpy
 from fedtheory.participation import Clients
@@ -81,7 +80,7 @@ class RootPlusQuadratic(_Separable):
 
     @property
     def _client_axis(self) -> int:  # type: ignore[override]
-        return self.h.ndim - 2
+        return int(self.h.ndim) - 2
 
     def value(self, x: Array) -> Array:
         """Values ``(..., n)``."""
@@ -89,11 +88,11 @@ class RootPlusQuadratic(_Separable):
         return xp.sum(self.h * x * x / 2 + self.g * x + self.c * (1 + x * x) ** 0.5, axis=-1)
 
     def grad(self, x: Array) -> Array:
-        """h x + g + c x / sqrt(1 + x^2): ``(..., n, d)``."""
+        """H x + g + c x / sqrt(1 + x^2): ``(..., n, d)``."""
         return self.h * x + self.g + self.c * x / (1 + x * x) ** 0.5
 
     def curvature(self, x: Array) -> Array:
-        """h + c (1 + x^2)^{-3/2}: ``(..., n, d)``."""
+        """H + c (1 + x^2)^{-3/2}: ``(..., n, d)``."""
         return self.h + self.c * (1 + x * x) ** -1.5
 
     def certify(self) -> dict[str, Certified]:
@@ -148,7 +147,7 @@ class Sines(_Separable):
 
     @property
     def _client_axis(self) -> int:  # type: ignore[override]
-        return self.amplitude.ndim - 3
+        return int(self.amplitude.ndim) - 3
 
     def _sum(self, function: Any, power: int, x: Array) -> Array:
         xp = namespace(x)
@@ -204,8 +203,7 @@ def random_sines(n: int, d: int = 1, *, L: float = 1.0, batch: tuple[int, ...] =
 def root_plus_quadratic(h: Any, g: Any, c: Any, name: str = "quadratic plus root") -> RootPlusQuadratic:
     """Scalar instance from lists of length n (d = 1)."""
     h, g, c = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (h, g, c)))
-    columns: list[NDArray[Any]] = [np.array(a)[..., None] for a in (h, g, c)]
-    return RootPlusQuadratic(*columns, name=name)
+    return RootPlusQuadratic(np.array(h)[..., None], np.array(g)[..., None], np.array(c)[..., None], name)
 
 
 def skipping_instance(g: float, c: float) -> RootPlusQuadratic:

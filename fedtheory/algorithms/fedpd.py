@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from fedtheory.algorithms.base import needs_everyone
-from fedtheory.arrays import Array, Scalar, average, choose
+from fedtheory.arrays import Array, Scalar, average, choose, spread
 from fedtheory.errors import InvalidInput
 from fedtheory.local import Exact, LocalSolver, Subproblem, VarianceReduced, positive
 from fedtheory.participation import Clients
@@ -76,9 +76,8 @@ class FedPD:
 
     def init(self, problem: Problem, x0: Array) -> FedPDState:
         """x_i = x_{0,i} = x^0 and the duals of ``init_dual``."""
-        g = problem.grad(x0)
-        copies = x0 + 0 * g
-        lam = -g if self.init_dual == "grad" else 0 * g
+        copies = spread(x0, problem.n)
+        lam = -problem.grad(x0) if self.init_dual == "grad" else spread(0 * x0, problem.n)
         return FedPDState(x=x0, x_i=copies, x0_i=copies, lam_i=lam, memory=self.local.memory(problem, x0))
 
     def round(self, problem: Problem, state: FedPDState, clients: Clients | None, key: Key) -> FedPDState:
@@ -89,7 +88,7 @@ class FedPD:
         lam = state.lam_i + (x_i - state.x0_i) / self.eta
         upload = x_i + self.eta * lam
         x = average(upload)
-        x0_i = choose(self._communicates(key), x + 0 * upload, upload)
+        x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
         return FedPDState(x=x, x_i=x_i, x0_i=x0_i, lam_i=lam, memory=memory)
 
     def _communicates(self, key: Key) -> bool | Array:
@@ -103,9 +102,9 @@ class FedPD:
 
     def solution_state(self, problem: Problem, x_star: Array) -> FedPDState:
         """x_i = x_{0,i} = x*, lam_i = -grad f_i(x*)."""
-        g = problem.grad(x_star)
-        copies = x_star + 0 * g
-        return FedPDState(x_star, copies, copies, -g, None if self.local.memory(problem, x_star) is None else g)
+        g, copies = problem.grad(x_star), spread(x_star, problem.n)
+        memory = None if self.local.memory(problem, x_star) is None else g
+        return FedPDState(x_star, copies, copies, -g, memory)
 
 
 def every(rounds: int) -> Callable[[int], float]:

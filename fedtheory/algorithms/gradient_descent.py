@@ -87,9 +87,7 @@ class AcceleratedGradient:
         """Start both sequences at x0."""
         return AcceleratedState(x0, x0)
 
-    def round(
-        self, problem: Problem, state: AcceleratedState, clients: Clients | None, key: Key
-    ) -> AcceleratedState:
+    def round(self, problem: Problem, state: AcceleratedState, clients: Clients | None, key: Key) -> AcceleratedState:
         """Take one accelerated step."""
         needs_everyone("AcceleratedGradient", clients, "FedAvg with one local step")
         x = state.y - self.lr * gradient(problem, state.y)

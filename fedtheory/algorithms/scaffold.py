@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.arrays import Array, Scalar, average, gather, scatter
+from fedtheory.arrays import Array, Scalar, average, gather, scatter, spread
 from fedtheory.errors import InvalidInput
 from fedtheory.local import LocalSolver, Subproblem, at_least_one
 from fedtheory.participation import Clients
@@ -54,7 +54,7 @@ class Scaffold:
 
     def init(self, problem: Problem, x0: Array) -> ScaffoldState:
         """Start at x0 with control variates zero."""
-        return ScaffoldState(x0, 0 * x0, 0 * problem.grad(x0))
+        return ScaffoldState(x0, 0 * x0, spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: ScaffoldState, clients: Clients | None, key: Key) -> ScaffoldState:
         """Corrected local steps, then server and control updates."""

@@ -1,0 +1,55 @@
+"""FedDANE (Li et al. 2020): a federated Newton-type method with two exchanges a round (FedPD, Section IV-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.algorithms.base import needs_everyone
+from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.arrays import Array, Scalar, average
+from fedtheory.local import Exact, LocalSolver, Subproblem, positive
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem
+from fedtheory.randomness import Key
+
+
+@dataclass(frozen=True)
+class FedDane:
+    """Clients minimise f_i(x) + <g - grad f_i(x^r), x - x^r> + (rho/2) ||x - x^r||^2, g = mean_i grad f_i(x^r).
+
+    The global gradient g enters the local problem, so a round has two exchanges and leaves the compute-then-aggregate
+    protocol.
+
+    Parameters
+    ----------
+    rho : number, array ``(*batch, 1, 1)`` or symbol
+        The paper's mu.
+    local : LocalSolver
+    """
+
+    rho: Scalar
+    local: LocalSolver = Exact()
+
+    def __post_init__(self) -> None:
+        """Refuse a penalty that is not positive."""
+        positive("rho", self.rho)
+
+    def init(self, problem: Problem, x0: Array) -> PointState:
+        """Start at x0."""
+        return PointState(x0)
+
+    def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
+        """Exchange gradients, solve, average."""
+        needs_everyone("FedDANE", clients, "FedProx")
+        g_i = problem.grad(state.x)
+        sub = Subproblem(problem, a=average(g_i) - g_i, rho=self.rho, z=state.x)
+        x_i, _ = self.local(sub, state.x, key, None)
+        return PointState(average(x_i))
+
+    def traffic(self, key: Key) -> tuple[int, int]:
+        """Gradient and model, both ways."""
+        return 2, 2
+
+    def solution_state(self, problem: Problem, x_star: Array) -> PointState:
+        """x* solves every client's problem."""
+        return PointState(x_star)

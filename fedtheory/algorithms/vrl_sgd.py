@@ -1,0 +1,64 @@
+"""VRL-SGD (Liang et al. 2019): local steps corrected by a drift that clients learn from the models alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.algorithms.base import needs_everyone
+from fedtheory.arrays import Array, average, spread
+from fedtheory.errors import InvalidInput
+from fedtheory.local import LocalSolver, Subproblem
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem
+from fedtheory.randomness import Key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VrlState:
+    """Server model and the clients' corrections."""
+
+    x: Array  # (..., 1, d)  server model
+    delta_i: Array  # (..., n, d)  corrections Delta_i
+
+
+@dataclass(frozen=True)
+class VrlSgd:
+    """x_i <- x_i - lr (g_i - Delta_i), K steps;  x = mean_i x_i;  Delta_i <- Delta_i + (x - x_i) / (K lr).
+
+    Relation: with full participation it is SCAFFOLD, with Delta_i = c_i - c (FedPD catalogue, D6).
+
+    Parameters
+    ----------
+    local : GradientSteps or StochasticSteps
+        K steps of constant size ``lr``.
+    """
+
+    local: LocalSolver
+
+    def __post_init__(self) -> None:
+        """Refuse local solvers without a fixed number of equal steps."""
+        steps, lr = getattr(self.local, "steps", None), getattr(self.local, "lr", None)
+        if not isinstance(steps, int) or lr is None or callable(lr):
+            raise InvalidInput(
+                f"VRL-SGD divides by K lr, so it needs GradientSteps or StochasticSteps with constant lr, got {self.local}"
+            )
+
+    def init(self, problem: Problem, x0: Array) -> VrlState:
+        """Start at x0 with no correction."""
+        return VrlState(x0, spread(0 * x0, problem.n))
+
+    def round(self, problem: Problem, state: VrlState, clients: Clients | None, key: Key) -> VrlState:
+        """Corrected local steps, the average, then the corrections."""
+        needs_everyone("VRL-SGD", clients, "Scaffold")
+        x_i, _ = self.local(Subproblem(problem, a=-state.delta_i), state.x, key, None)
+        x = average(x_i)
+        return VrlState(x, state.delta_i + (x - x_i) / (self.local.steps * self.local.lr))  # type: ignore[attr-defined]
+
+    def traffic(self, key: Key) -> tuple[int, int]:
+        """Model up, model down."""
+        return 1, 1
+
+    def solution_state(self, problem: Problem, x_star: Array) -> VrlState:
+        """Delta_i = grad f_i(x*) - grad f(x*)."""
+        g = problem.grad(x_star)
+        return VrlState(x_star, g - average(g))

@@ -1,0 +1,338 @@
+"""Claims, the parts of a check, and the verdict they add up to.
+
+A check is a generator: it yields *parts* (one finding each), readings (sentences) and pictures. The verdict follows from
+the parts by the rules of `decide`, never from the check's own opinion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from fedtheory.errors import FedtheoryError, InvalidInput
+
+Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
+Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
+Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
+Role = Literal["printed", "repaired", "reading"]
+Budget = Literal["quick", "full"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One finding of a check.
+
+    ``role``: ``printed`` (the statement as printed, under its fairest reading), ``repaired`` (the corrected statement), or
+    ``reading`` (another sensible reading, reported but not decisive). ``holds``: None when it could not be decided.
+    ``margin``: signed and relative, positive when it holds. ``proves``: this part alone shows the whole statement, over
+    the whole class, in symbols or exact arithmetic.
+    """
+
+    name: str
+    holds: bool | None
+    engine: Engine
+    text: str
+    role: Role = "printed"
+    margin: float | None = None
+    proves: bool = False
+    data: dict[str, Any] = field(default_factory=dict)
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sentence on how the statement was read, or what else the reader should know."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a figure shows, as data: the report draws it.
+
+    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``.
+    """
+
+    title: str
+    xlabel: str
+    ylabel: str
+    series: list[dict[str, Any]]
+    logx: bool = False
+    logy: bool = False
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A violation measured again from an instance: once in floats, once in independent arithmetic.
+
+    ``measured`` and ``bound`` are what the claim compares (violated when measured > bound), ``exact_measured`` and
+    ``exact_bound`` the same in fractions or high precision, ``arithmetic`` says which. ``assumptions``: each
+    assumption of the claim, how it was certified on this instance, and whether it holds.
+    """
+
+    what: str
+    measured: float
+    bound: float
+    exact_measured: Any
+    exact_bound: Any
+    arithmetic: str
+    assumptions: tuple[tuple[str, bool], ...]
+
+    @property
+    def admissible(self) -> bool:
+        """Whether every assumption is certified on the instance."""
+        return all(met for _, met in self.assumptions)
+
+    @property
+    def violated(self) -> bool:
+        """Whether both arithmetics see the violation, on an admissible instance."""
+        return self.admissible and self.measured > self.bound and bool(self.exact_measured > self.exact_bound)
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An instance, as plain numbers, on which a claim's replay shows a violation."""
+
+    instance: dict[str, Any]
+    replay: Replay
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for a file."""
+        r = self.replay
+        return {
+            "instance": self.instance,
+            "what": r.what,
+            "measured": r.measured,
+            "bound": r.bound,
+            "exact": {
+                "measured": str(r.exact_measured),
+                "bound": str(r.exact_bound),
+                "arithmetic": r.arithmetic,
+            },
+            "assumptions": [{"certified": text, "met": met} for text, met in r.assumptions],
+        }
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a check may use: its budget, its seed, the data folder."""
+
+    budget: Budget = "quick"
+    seed: int = 0
+    data: str | None = None
+
+    def pick(self, quick: Any, full: Any) -> Any:
+        """Return the size for this budget."""
+        return quick if self.budget == "quick" else full
+
+    def rng(self) -> np.random.Generator:
+        """Return a generator of this seed."""
+        return np.random.default_rng(self.seed)
+
+
+Finding = Part | Reading | Picture
+Check = Callable[..., Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A planted fault: run with ``subject``, the check must reject the part called ``part``."""
+
+    name: str
+    part: str
+    subject: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of one paper.
+
+    Parameters
+    ----------
+    id, paper : str
+    kind : Kind
+    source : str
+        Where it stands in the paper.
+    statement : str
+        In our words.
+    check : (context, **subject) -> findings
+        The keyword arguments are what faults replace.
+    faults : Fault, at least one
+    assumptions : str ...
+    repaired : str
+        The corrected statement, where the printed one fails.
+    replay : instance -> Replay, optional
+        How a stored counterexample is measured again.
+    """
+
+    id: str
+    paper: str
+    kind: Kind
+    source: str
+    statement: str
+    check: Check
+    faults: tuple[Fault, ...]
+    assumptions: tuple[str, ...] = ()
+    repaired: str = ""
+    replay: Callable[[dict[str, Any]], Replay] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a claim whose check nothing could fail."""
+        if not self.faults:
+            raise InvalidInput(f"{self.id}: a check needs at least one planted fault that it must reject")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Status, margin and evidence of a claim."""
+
+    id: str
+    paper: str
+    kind: Kind
+    status: Status
+    engines: list[str]
+    margin: float | None
+    evidence: list[dict[str, Any]]
+    seconds: float
+    seed: int
+    versions: dict[str, str]
+    source: str
+    statement: str
+    assumptions: list[str]
+    repaired: str
+    readings: list[str]
+    budget: str
+    error: str | None = None
+    counterexample: dict[str, Any] | None = None
+    picture: dict[str, Any] | None = None
+
+    @property
+    def ran(self) -> bool:
+        """Whether the check ran to its end."""
+        return self.error is None
+
+
+def decide(kind: Kind, parts: list[Part]) -> Status:
+    """Return the status that the parts add up to.
+
+    A failing printed part counts as a refutation only with a replayable counterexample, or when the failure is itself
+    shown in symbols or exact arithmetic; otherwise the verdict is inconclusive. Orderings are reproduced or not.
+    """
+    printed = [p for p in parts if p.role == "printed"]
+    repaired = [p for p in parts if p.role == "repaired"]
+    if not printed:
+        raise FedtheoryError("a check must yield at least one part with role 'printed'")
+    failing = [p for p in printed if p.holds is False]
+    if kind == "ordering":
+        if failing:
+            return "not reproduced"
+        return "inconclusive" if any(p.holds is None for p in printed) else "reproduced"
+    if failing:
+        if not any(p.counterexample is not None or p.proves for p in failing):
+            return "inconclusive"
+        return "repaired" if repaired and all(p.holds for p in repaired) else "refuted"
+    if any(p.holds is None for p in printed):
+        return "inconclusive"
+    return "proved" if any(p.proves for p in printed) else "supported"
+
+
+def margin_of(status: Status, parts: list[Part]) -> float | None:
+    """Return the smallest signed margin among the parts that decided."""
+    decisive = [p for p in parts if p.role == "printed" and p.margin is not None]
+    if status in ("refuted", "repaired", "not reproduced"):
+        decisive = [p for p in decisive if p.holds is False]
+    return min((p.margin for p in decisive if p.margin is not None), default=None)
+
+
+# ---- making parts -------------------------------------------------------------------------------------------------
+
+
+def bound(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error: float = 0.0, **more: Any) -> Part:
+    """Part: value <= limit + error, where ``error`` is a certified error, not a tolerance.
+
+    Arrays are compared entry by entry; the margin is the smallest (limit - value) / |limit|.
+    """
+    value, limit = np.broadcast_arrays(np.asarray(value, dtype=float), np.asarray(limit, dtype=float))
+    if np.isnan(value).any() or np.isnan(limit).any():
+        return Part(name, None, engine, text + " (not a number: could not be compared)", **more)
+    slack = limit - value
+    relative = slack / np.maximum(np.abs(limit), np.finfo(float).tiny)
+    worst = int(np.argmin(relative))
+    data = {
+        "value": float(value.ravel()[worst]),
+        "limit": float(limit.ravel()[worst]),
+        "compared": int(value.size),
+    }
+    return Part(
+        name,
+        bool(np.all(slack >= -error)),
+        engine,
+        text,
+        margin=float(relative.min()),
+        data=data | more.pop("data", {}),
+        **more,
+    )
+
+
+def close(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: float, **more: Any) -> Part:
+    """Part: left = right up to ``rtol`` times the size of the largest entry; the margin is 1 - difference / allowed."""
+    left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    scale = max(float(np.abs(left).max(initial=0)), float(np.abs(right).max(initial=0)), np.finfo(float).tiny)
+    difference = float(np.abs(left - right).max(initial=0))
+    if not np.isfinite(difference):
+        return Part(name, False, engine, text + " (not finite)", margin=-1.0, **more)
+    return Part(
+        name,
+        difference <= rtol * scale,
+        engine,
+        text,
+        margin=1 - difference / (rtol * scale),
+        data={"difference": difference, "scale": scale, "rtol": rtol} | more.pop("data", {}),
+        **more,
+    )
+
+
+def true(name: str, condition: Any, engine: Engine, text: str, **more: Any) -> Part:
+    """Part: a plain statement, true or false."""
+    return Part(name, bool(condition), engine, text, **more)
+
+
+def refutation(
+    name: str,
+    replay: Callable[[dict[str, Any]], Replay],
+    instance: dict[str, Any],
+    *,
+    engine: Engine = "exact",
+    role: Role = "printed",
+    text: str = "",
+) -> Part:
+    """Part: the statement fails on this instance, if its replay says so in both arithmetics.
+
+    Where the replay shows no violation the part holds; where an assumption is not certified it is undecided.
+    """
+    seen = replay(instance)
+    if not seen.admissible:
+        missing = "; ".join(said for said, met in seen.assumptions if not met)
+        return Part(name, None, engine, f"assumption not met on the instance: {missing}", role=role)
+    size = max(abs(seen.bound), np.finfo(float).tiny)
+    margin = float(np.clip((seen.bound - seen.measured) / size, -1e300, 1e300))
+    said = f"{text}{' ' if text else ''}{seen.what}: measured {seen.measured:.6g}, bound {seen.bound:.6g}"
+    if seen.violated:
+        return Part(
+            name,
+            False,
+            engine,
+            said + f"; confirmed in {seen.arithmetic}",
+            role=role,
+            margin=margin,
+            counterexample=Counterexample(instance, seen),
+        )
+    return Part(name, True, engine, said + "; no violation", role=role, margin=margin)
+
+
+def assumption(text: str, met: Any) -> tuple[str, bool]:
+    """Return one certified assumption, for a replay."""
+    return text, bool(met)

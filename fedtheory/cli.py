@@ -1,0 +1,550 @@
+"""The command line: check, list, replay, run, worst-case, selftest."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fedtheory.claims import Verdict
+
+EXIT_FAILED = 1  # a check could not be run, a fault was missed, a verdict differs
+EXIT_INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """Shows the project's own errors as one line, and keeps exit status 2 for bad arguments."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        from fedtheory.errors import FedtheoryError, InvalidInput, NotAvailable
+
+        try:
+            return super().invoke(ctx)
+        except (InvalidInput, NotAvailable) as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(2)
+        except FedtheoryError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(EXIT_FAILED)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="fedtheory")
+def main() -> None:
+    """Check the theory of federated optimisation: verdicts with evidence on the claims of papers."""
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    wide = {} if sys.stdout.isatty() else {"width": 150}
+    return Console(stderr=stderr, **wide)  # type: ignore[arg-type]
+
+
+def _data(folder: Path | None) -> str | None:
+    if folder is not None and not folder.is_dir():
+        from fedtheory.errors import InvalidInput
+
+        raise InvalidInput(f"the data folder {folder} does not exist or is not a folder")
+    return str(folder.resolve()) if folder is not None else os.environ.get("FEDTHEORY_DATA") or None
+
+
+workers_option = click.option(
+    "--workers", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Processes."
+)
+budget_option = click.option(
+    "--budget",
+    type=click.Choice(["quick", "full"]),
+    default="quick",
+    show_default=True,
+    help="How much to spend.",
+)
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+data_option = click.option(
+    "--data", type=click.Path(path_type=Path), help="Folder with data sets [default: FEDTHEORY_DATA]."
+)
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="Write verdicts as JSON ('-': to the terminal).",
+)
+@click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write a self-contained report.")
+@click.option(
+    "--counterexamples",
+    type=click.Path(path_type=Path),
+    help="Folder for counterexample files [default: beside the JSON or HTML file].",
+)
+@click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
+@click.option("--fresh", is_flag=True, help="Do not go on with an interrupted run.")
+@budget_option
+@workers_option
+@data_option
+@seed_option
+def check(
+    targets: tuple[str, ...],
+    json_file: Path | None,
+    html_file: Path | None,
+    counterexamples: Path | None,
+    expect: Path | None,
+    fresh: bool,
+    budget: Any,
+    workers: int,
+    data: Path | None,
+    seed: int,
+) -> None:
+    """Run checks and print the table of verdicts; all papers when nothing is named.
+
+    Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
+    verdict differs); 2 for bad arguments.
+    """
+    from fedtheory import report
+    from fedtheory.checking import Journal, run_checks, select
+    from fedtheory.claims import Context
+
+    stored = report.read_json(expect) if expect else None
+    references = select(targets)
+    context = Context(budget, seed, _data(data))
+    journal = Journal(references, context)
+    if fresh:
+        journal.close()
+    done = {v.id: v for v in journal.read() if v.ran}
+    if done:
+        click.echo(f"going on with an interrupted run: {len(done)} of {len(references)} claims are done", err=True)
+    interrupted = False
+    try:
+        with _progress(len(references), len(done)) as advance:
+            for verdict in run_checks([r for r in references if r.id not in done], context, workers):
+                done[verdict.id] = verdict
+                journal.add(verdict)
+                advance(verdict)
+    except KeyboardInterrupt:
+        interrupted = True
+    verdicts = [done[r.id] for r in references if r.id in done]
+    if not interrupted:
+        journal.close()
+    _write(verdicts, json_file, html_file, counterexamples)
+    if str(json_file) != "-":
+        console = _console()
+        console.print(report.table(verdicts))
+        console.print(report.summary(verdicts) or "nothing was checked")
+    if interrupted:
+        click.echo(
+            f"interrupted after {len(verdicts)} of {len(references)} claims; the same command goes on from there",
+            err=True,
+        )
+        sys.exit(EXIT_INTERRUPTED)
+    failed = any(not v.ran for v in verdicts)
+    if stored is not None:
+        changed = report.differences(verdicts, stored)
+        for line in changed:
+            click.echo(f"changed: {line}", err=True)
+        failed = failed or bool(changed)
+    sys.exit(EXIT_FAILED if failed else 0)
+
+
+def _write(
+    verdicts: list[Verdict], json_file: Path | None, html_file: Path | None, counterexamples: Path | None
+) -> None:
+    from fedtheory import report
+
+    if json_file is not None:
+        text = report.as_json(verdicts)
+        if str(json_file) == "-":
+            click.echo(text, nl=False)
+        else:
+            json_file.parent.mkdir(parents=True, exist_ok=True)
+            json_file.write_text(text)
+    if html_file is not None:
+        html_file.parent.mkdir(parents=True, exist_ok=True)
+        html_file.write_text(report.as_html(verdicts, "fedtheory: verdicts"))
+    beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), None)
+    folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
+    if folder is not None:
+        written = report.write_counterexamples(verdicts, folder)
+        if written:
+            click.echo(
+                f"{len(written)} counterexamples in {folder}; 'fedtheory replay FILE' shows one again",
+                err=True,
+            )
+
+
+class _progress:
+    """A progress bar on standard error, when that is a terminal."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self.total, self.done = total, done
+
+    def __enter__(self) -> Any:
+        if not sys.stderr.isatty():
+            return lambda item: None
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=_console(stderr=True),
+            transient=True,
+        )
+        self.bar.start()
+        task = self.bar.add_task("checking", total=self.total, completed=self.done)
+        return lambda item: self.bar.update(task, advance=1, description=f"last: {getattr(item, 'id', '')}")
+
+    def __exit__(self, *failure: object) -> None:
+        if hasattr(self, "bar"):
+            self.bar.stop()
+
+
+@main.command("list")
+@click.argument("what", type=click.Choice(["claims", "algorithms", "problems"]), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(what: str | None, as_json: bool) -> None:
+    """List claims, algorithms and problems."""
+    shown = {
+        name: rows()
+        for name, rows in (("claims", _claims), ("algorithms", _algorithms), ("problems", _problems))
+        if what in (None, name)
+    }
+    if as_json:
+        click.echo(json.dumps(shown, indent=1))
+        return
+    from rich.table import Table
+
+    for name, rows in shown.items():
+        view = Table(title=name, expand=True)
+        for column in rows[0]:
+            view.add_column(column, overflow="fold")
+        for row in rows:
+            view.add_row(*(", ".join(v) if isinstance(v, list) else str(v) for v in row.values()))
+        _console().print(view)
+
+
+def _claims() -> list[dict[str, Any]]:
+    from fedtheory.checking import load_claims, papers
+
+    return [
+        {"id": c.id, "paper": name, "kind": c.kind, "source": c.source, "statement": c.statement}
+        for name, source in papers().items()
+        for c in load_claims(source).values()
+    ]
+
+
+def _algorithms() -> list[dict[str, Any]]:
+    from fedtheory.algorithms import ALGORITHMS, Settings
+    from fedtheory.spectrum import why_not_traceable
+
+    rows = []
+    for entry in ALGORITHMS:
+        reason = why_not_traceable(entry.build(Settings()))
+        rows.append(
+            {
+                "name": entry.name,
+                "family": entry.family,
+                "source": entry.source,
+                "settings": list(entry.uses),
+                "partial participation": "yes" if entry.partial else "no",
+                "engines": ["numeric", "spectrum", "symbolic", "worst case"]
+                if reason is None
+                else [f"numeric ({reason})"],
+            }
+        )
+    return rows
+
+
+def _problem_families() -> dict[str, Any]:
+    from importlib import import_module, metadata
+
+    found = {}
+    for entry in metadata.entry_points(group="fedtheory.problems"):
+        module = import_module(entry.value)
+        for family in module.PROBLEMS:
+            found[family.name] = (family, module.Options)
+    return found
+
+
+def _problems() -> list[dict[str, Any]]:
+    return [{"name": name, "description": family.description} for name, (family, _) in _problem_families().items()]
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def replay(file: Path) -> None:
+    """Replay a stored counterexample: measure the violation again, and certify the assumptions on it."""
+    from fedtheory.replay import replay_file
+
+    stored, seen = replay_file(file)
+    click.echo(f"{stored['claim']}: {stored.get('statement', '')}")
+    for text, met in seen.assumptions:
+        click.echo(f"  {'certified' if met else 'NOT MET'}: {text}")
+    click.echo(f"  {seen.what}")
+    click.echo(f"  measured {seen.measured:.12g} against the bound {seen.bound:.12g} (floating point)")
+    click.echo(f"  measured {seen.exact_measured} against the bound {seen.exact_bound} ({seen.arithmetic})")
+    click.echo("  VIOLATED" if seen.violated else "  not violated")
+    sys.exit(0 if seen.violated else EXIT_FAILED)
+
+
+@main.command()
+@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
+@budget_option
+@workers_option
+@data_option
+@seed_option
+@click.option("--verbose", "-v", is_flag=True, help="Show every fault, not only those that were missed.")
+def selftest(targets: tuple[str, ...], budget: Any, workers: int, data: Path | None, seed: int, verbose: bool) -> None:
+    """Run every planted fault: each check must reject what it was built to reject."""
+    from fedtheory.checking import run_all_faults, select
+    from fedtheory.claims import Context
+
+    references = select(targets)
+    reports = []
+    with _progress(len(references), 0) as advance:
+        for batch in run_all_faults(references, Context(budget, seed, _data(data)), workers):
+            reports.extend(batch)
+            advance(batch[0])
+    for found in sorted(reports, key=lambda r: r.id):
+        if verbose or not found.caught:
+            click.echo(f"{'caught' if found.caught else 'MISSED'}  {found.id}: {found.fault} [{found.detail}]")
+    caught = sum(r.caught for r in reports)
+    click.echo(f"planted faults caught: {caught} / {len(reports)}")
+    sys.exit(0 if caught == len(reports) else EXIT_FAILED)
+
+
+def algorithm_options(function: Any) -> Any:
+    """Add the options that hyper-parameters have in common."""
+    for option in reversed(
+        (
+            click.option("--lr", type=float, default=0.1, show_default=True, help="Local step size."),
+            click.option("--local-steps", type=int, default=1, show_default=True, help="Local steps a round."),
+            click.option("--batch", type=int, help="Samples a local step [default: full gradients]."),
+            click.option("--eta", type=float, default=0.1, show_default=True, help="Penalty parameter (FedPD)."),
+            click.option("--rho", type=float, default=1.0, show_default=True, help="Proximal weight (FedProx)."),
+            click.option("--p", type=float, default=0.0, show_default=True, help="Probability of skipping (FedPD)."),
+            click.option("--period", type=int, default=1, show_default=True, help="Rounds between exact gradients."),
+            click.option("--exact", is_flag=True, help="Solve local problems exactly."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def _build(name: str, options: dict[str, Any]) -> Any:
+    from fedtheory.algorithms import Settings, listed
+
+    settings = Settings(
+        lr=options["lr"],
+        steps=options["local_steps"],
+        batch=options["batch"],
+        eta=options["eta"],
+        rho=options["rho"],
+        p=options["p"],
+        period=options["period"],
+        exact=options["exact"],
+    )
+    return listed(name).build(settings)
+
+
+@main.command()
+@click.argument("algorithm")
+@click.argument("problem")
+@click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--clients", type=int, default=10, show_default=True)
+@click.option("--dimension", type=int, default=10, show_default=True)
+@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness of synthetic quadratics.")
+@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity of synthetic quadratics.")
+@click.option("--heterogeneity", type=float, default=1.0, show_default=True)
+@click.option("--l2", type=float, default=0.0, show_default=True)
+@click.option("--beta", type=float, default=0.0, show_default=True, help="Weight of the non-convex penalty.")
+@click.option("--split", type=click.Choice(["sorted", "iid", "dirichlet"]), default="sorted", show_default=True)
+@click.option("--concentration", type=float, default=0.5, show_default=True, help="Of the Dirichlet split.")
+@click.option("--participants", type=int, help="Clients drawn a round [default: all].")
+@click.option("--start", type=float, default=1.0, show_default=True, help="Every coordinate of the starting point.")
+@click.option("--checkpoint", type=click.Path(path_type=Path), help="File to stop and go on with.")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Where to draw the curve [default: ALGORITHM-PROBLEM.png].",
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="Write the trace as JSON ('-': to the terminal).",
+)
+@algorithm_options
+@data_option
+@seed_option
+def run(algorithm: str, problem: str, **options: Any) -> None:
+    """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them) and draw the curve."""
+    import numpy as np
+
+    from fedtheory.errors import InvalidInput
+    from fedtheory.participation import Uniform
+    from fedtheory.plotting import save
+    from fedtheory.runner import run as run_rounds
+
+    families = _problem_families()
+    if problem not in families:
+        raise InvalidInput(f"unknown problem {problem!r}; known are {', '.join(families)}")
+    family, make_options = families[problem]
+    instance = family.build(
+        make_options(
+            clients=options["clients"],
+            dimension=options["dimension"],
+            L=options["big_l"],
+            mu=options["mu"],
+            heterogeneity=options["heterogeneity"],
+            l2=options["l2"],
+            beta=options["beta"],
+            split=options["split"],
+            concentration=options["concentration"],
+            seed=options["seed"],
+            data=_data(options["data"]),
+        )
+    )
+    method = _build(algorithm, options)
+    trace = run_rounds(
+        method,
+        instance,
+        np.full(instance.d, options["start"]),
+        options["rounds"],
+        participation=Uniform(options["participants"]) if options["participants"] else None,
+        seed=options["seed"],
+        checkpoint=options["checkpoint"],
+    )
+    curve = trace["stationarity"]
+    shown = {
+        "title": f"{algorithm} on {instance.name}",
+        "xlabel": "communication rounds",
+        "ylabel": "squared gradient norm at the server's model",
+        "series": [{"label": algorithm, "x": trace.rounds.tolist(), "y": curve.tolist()}],
+        "logy": True,
+    }
+    if options["json_file"] is not None:
+        document = json.dumps(
+            trace.info
+            | {
+                "rounds": trace.rounds.tolist(),
+                "stationarity": [float(v) if np.isfinite(v) else None for v in curve],
+                "floats_up": trace.floats_up.tolist(),
+                "floats_down": trace.floats_down.tolist(),
+                "diverged_at": int(trace.diverged_at),
+            }
+        )
+        if str(options["json_file"]) == "-":
+            click.echo(document)
+            return
+        options["json_file"].write_text(document + "\n")
+    picture = options["picture"] or Path(f"{algorithm}-{problem}.png")
+    save(shown, picture)
+    click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d})")
+    if trace.diverged_at >= 0:
+        click.echo(f"diverged in round {int(trace.diverged_at)}")
+    click.echo(f"||grad f||^2: {curve[0]:.6g} at the start, {curve[-1]:.6g} after {trace.rounds[-1]} rounds")
+    click.echo(f"floats sent: {trace.floats_up[-1]:.0f} up, {trace.floats_down[-1]:.0f} down; picture: {picture}")
+
+
+@main.command("worst-case")
+@click.argument("algorithm")
+@click.option("--clients", type=int, default=2, show_default=True, help="Number of clients n.")
+@click.option("--rounds", type=int, default=1, show_default=True)
+@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
+@click.option("--mu", type=float, default=0.0, show_default=True, help="Strong convexity constant; 0 for convex.")
+@click.option("--nonconvex", is_flag=True, help="Smooth functions, not necessarily convex.")
+@click.option("--zeta", type=float, help="Root mean square of the clients' gradients at x*.")
+@click.option("--bgd", type=(float, float), metavar="G D", help="(G, D)-bounded gradient dissimilarity.")
+@click.option("--dissimilarity", type=float, metavar="G", help="Pairwise gradient dissimilarity (A4).")
+@click.option(
+    "--radius",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="||x0 - x*||, or f(x0) - inf f when non-convex.",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]),
+    help="What is maximised [default: squared_distance, or sum_stationarity when non-convex].",
+)
+@click.option("--bound", type=float, help="A stated bound to compare with.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="Write the answer as JSON ('-': to the terminal).",
+)
+@algorithm_options
+def worst_case(algorithm: str, **options: Any) -> None:
+    """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
+    import dataclasses
+
+    from fedtheory.worst_case import FunctionClass
+    from fedtheory.worst_case import worst_case as solve
+
+    nonconvex = options["nonconvex"]
+    function_class = FunctionClass(
+        L=options["big_l"],
+        mu=-options["big_l"] if nonconvex else options["mu"],
+        zeta=options["zeta"],
+        bgd=options["bgd"],
+        dissimilarity=options["dissimilarity"],
+    )
+    measure: Any = options["measure"] or ("sum_stationarity" if nonconvex else "squared_distance")
+    found = solve(
+        _build(algorithm, options),
+        function_class,
+        n=options["clients"],
+        rounds=options["rounds"],
+        measure=measure,
+        radius=options["radius"],
+    )
+    answer: dict[str, Any] = {
+        "algorithm": repr(found.algorithm),
+        "class": str(function_class),
+        "clients": found.n,
+        "rounds": found.rounds,
+        "measure": measure,
+        "radius": found.radius,
+        "value": None if found.unbounded else found.value,
+        "lower": None if found.unbounded else found.lower,
+        "unbounded": found.unbounded,
+        "residuals": None if found.residuals is None else dataclasses.asdict(found.residuals),
+        "solver": found.solver,
+        "attempts": list(found.attempts),
+        "seconds": round(found.seconds, 4),
+        "size": found.size,
+        "replayed": None if found.unbounded else found.replay(),
+    }
+    if options["bound"] is not None and not found.unbounded:
+        answer["bound"] = options["bound"]
+        answer["ratio"] = found.value / options["bound"]
+    if options["json_file"] is not None:
+        text = json.dumps(answer, indent=1)
+        if str(options["json_file"]) == "-":
+            click.echo(text)
+            return
+        options["json_file"].write_text(text + "\n")
+    click.echo(f"{answer['algorithm']} over {answer['class']}, n={found.n}, {found.rounds} rounds")
+    if found.unbounded:
+        click.echo(f"{measure}: unbounded; no bound of this kind holds over the class ({found.solver})")
+        return
+    assert found.residuals is not None
+    click.echo(f"{measure} <= {found.value:.9g} (worst case; {found.solver}, {found.seconds:.2f} s)")
+    click.echo(f"residuals: largest {found.residuals.worst():.2g}, duality gap {found.residuals.gap:.2g}")
+    click.echo(f"replayed on the worst-case functions: {answer['replayed']:.9g}")
+    if "ratio" in answer:
+        verdict = "holds" if answer["ratio"] <= 1 else "is violated"
+        click.echo(f"the stated bound {options['bound']:.9g} {verdict}: worst case / bound = {answer['ratio']:.6g}")

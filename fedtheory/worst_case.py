@@ -1,0 +1,494 @@
+"""The exact worst case of an algorithm over a class of functions, as a semidefinite program (PEPit).
+
+The algorithm's own round function is traced on PEPit points: an array element is a whole vector, so client arrays
+have shape ``(n, 1)``. What comes back is the value, the residuals of the primal and the dual solution, and the
+worst-case functions themselves, which the numeric engine replays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory import metrics as measures
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.arrays import Array, average
+from fedtheory.errors import InvalidInput, SolverFailed, require
+from fedtheory.interpolation import Interpolated
+from fedtheory.metrics import Metric
+from fedtheory.participation import Clients
+from fedtheory.problem import gradient
+from fedtheory.randomness import ScriptedKey
+from fedtheory.runner import run
+from fedtheory.spectrum import require_traceable
+
+SOLVERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("CLARABEL", {}),
+    ("SCS", {"eps": 1e-8, "max_iters": 200_000}),
+)
+Measure = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
+
+
+@dataclass(frozen=True)
+class FunctionClass:
+    """What is assumed of the clients' functions.
+
+    Parameters
+    ----------
+    L : number
+        Every f_i is L-smooth.
+    mu : number
+        mu > 0: strongly convex; 0: convex; -L: smooth only, not necessarily convex.
+    zeta : number, optional
+        mean_i ||grad f_i(x*)||^2 <= zeta^2 at the minimiser x* of the average (convex classes).
+    bgd : (G, D), optional
+        mean_i ||grad f_i(x)||^2 <= G^2 + D^2 ||grad f(x)||^2, imposed at the server's models.
+    dissimilarity : number, optional
+        ||grad f_i(x) - grad f_j(x)|| <= G, imposed at the server's models (FedPD, A4).
+
+    Conditions imposed at the server's models only are necessary, not sufficient, for the class: the value is then an
+    upper bound of the worst case.
+    """
+
+    L: float
+    mu: float = 0.0
+    zeta: float | None = None
+    bgd: tuple[float, float] | None = None
+    dissimilarity: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse classes without interpolation conditions."""
+        if not self.L > 0:
+            raise InvalidInput(f"L must be positive, got {self.L}")
+        if not (0 <= self.mu < self.L or self.mu == -self.L):
+            raise InvalidInput(
+                f"mu={self.mu} has no interpolation conditions here; use 0 < mu < L (strongly convex), 0 (convex) or -L "
+                "(smooth, non-convex)"
+            )
+        if self.zeta is not None and not self.convex:
+            raise InvalidInput("zeta speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
+
+    @property
+    def convex(self) -> bool:
+        """Whether every f_i is convex."""
+        return self.mu >= 0
+
+    def declare(self, pep: Any) -> Any:
+        """Declare one function of the class in a PEPit problem."""
+        functions = require("PEPit.functions", "worst cases")
+        if self.mu > 0:
+            return pep.declare_function(functions.SmoothStronglyConvexFunction, L=self.L, mu=self.mu)
+        if self.mu == 0:
+            return pep.declare_function(functions.SmoothConvexFunction, L=self.L)
+        return pep.declare_function(functions.SmoothFunction, L=self.L)
+
+    def __str__(self) -> str:
+        kind = f"{self.mu}-strongly convex" if self.mu > 0 else "convex" if self.mu == 0 else "smooth non-convex"
+        extra = [f"zeta={self.zeta}"] if self.zeta is not None else []
+        extra += [f"(G, D)={self.bgd}"] if self.bgd is not None else []
+        extra += [f"G={self.dissimilarity}"] if self.dissimilarity is not None else []
+        return ", ".join([f"{self.L}-smooth", kind, *extra])
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """How far a solution is from satisfying its own conditions; all are zero for an exact one.
+
+    ``gram``: most negative eigenvalue of the Gram matrix (as a positive number). ``constraints``: largest violation of a
+    primal constraint. ``dual_matrix``: most negative eigenvalue of the dual slack. ``multipliers``: most negative
+    multiplier of an inequality. ``identity``: what is left of the linear identity of the proof. ``gap``: relative
+    difference of dual and primal value.
+    """
+
+    gram: float
+    constraints: float
+    dual_matrix: float
+    multipliers: float
+    identity: float
+    gap: float
+
+    def worst(self) -> float:
+        """Largest of them."""
+        return max(self.gram, self.constraints, self.dual_matrix, self.multipliers, self.identity, abs(self.gap))
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """The answer of a worst-case computation.
+
+    ``value`` is the dual value (an upper bound up to the residuals), infinite when the program is unbounded; ``lower`` the
+    primal value. ``attempts`` tells which solvers were tried and what each said.
+    """
+
+    value: float
+    lower: float
+    residuals: Residuals | None
+    solver: str
+    attempts: tuple[dict[str, Any], ...]
+    seconds: float
+    size: dict[str, int]
+    algorithm: Algorithm
+    function_class: FunctionClass
+    n: int
+    rounds: int
+    measure: Measure
+    radius: float
+    instance: Interpolated | None = None
+    x0: NDArray[np.float64] | None = None
+    coins: Mapping[int, Mapping[str, bool]] = field(default_factory=dict)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether no finite bound exists over the class."""
+        return bool(np.isinf(self.value))
+
+    def replay(self) -> float:
+        """Run the algorithm on the worst-case functions with the numeric engine and measure what it reaches.
+
+        The functions are rebuilt from the Gram matrix as members of the class (`Interpolated`), so the number returned is
+        attained by functions of the class from a start that satisfies the initial condition up to rounding.
+
+        Raises
+        ------
+        InvalidInput
+            There is no instance (the program is unbounded or was not solved).
+        """
+        if self.instance is None or self.x0 is None:
+            raise InvalidInput("this worst case has no instance to replay (the program was unbounded or not solved)")
+        if self.coins and any(self.coins.values()):
+            raise InvalidInput("replaying prescribed coins is not supported; use a deterministic schedule for p")
+        trace = run(self.algorithm, self.instance, self.x0, self.rounds, metrics={"m": _metric(self.measure)})
+        return float(_combine(self.measure, trace["m"]))
+
+
+class PointProblem:
+    """n functions of a class as a problem whose points are PEPit points: arrays ``(n, 1)`` of objects."""
+
+    name = "function class"
+    d = 1
+
+    def __init__(self, functions: list[Any]) -> None:
+        self.functions = functions
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return len(self.functions)
+
+    def _each(self, x: Array, oracle: Any) -> NDArray[Any]:
+        full = np.broadcast_to(x, (self.n, 1))
+        return _column([oracle(f, full[i, 0]) for i, f in enumerate(self.functions)])
+
+    def grad(self, x: Array) -> NDArray[Any]:
+        """Gradients as points."""
+        return self._each(x, lambda f, point: f.gradient(point))
+
+    def value(self, x: Array) -> NDArray[Any]:
+        """Values as expressions: ``(n,)``."""
+        return self._each(x, lambda f, point: f.value(point))[:, 0]
+
+    def prox(self, v: Array, step: Any) -> NDArray[Any]:
+        """Proximal steps as points."""
+        proximal = require("PEPit.primitive_steps", "worst cases").proximal_step
+        return self._each(v, lambda f, point: proximal(point, f, float(step))[0])
+
+    def take(self, clients: Clients | None) -> PointProblem:
+        """Restrict to the clients that take part."""
+        return self if clients is None else PointProblem([self.functions[i] for i in clients.index])
+
+
+def _column(entries: list[Any]) -> NDArray[Any]:
+    out = np.empty((len(entries), 1), dtype=object)
+    for i, entry in enumerate(entries):
+        out[i, 0] = entry
+    return out
+
+
+def worst_case(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    *,
+    n: int,
+    rounds: int,
+    measure: Measure = "squared_distance",
+    radius: float = 1.0,
+    coins: Mapping[int, Mapping[str, bool]] | None = None,
+    solvers: tuple[tuple[str, dict[str, Any]], ...] = SOLVERS,
+    tolerance: float = 1e-4,
+) -> WorstCase:
+    """Largest value of ``measure`` that the algorithm can have after ``rounds`` rounds, over the whole class.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        Made of linear combinations and gradient or proximal oracles.
+    function_class : FunctionClass
+    n : int
+        Number of clients.
+    rounds : int
+    measure : str
+        ``squared_distance`` ||x^R - x*||^2 and ``gap`` f(x^R) - f* (convex classes, start ||x^0 - x*|| <= radius);
+        ``stationarity`` ||grad f(x^R)||^2, ``sum_stationarity`` (r = 1..R) and ``min_stationarity`` (start
+        f(x^0) - inf f <= radius, where f is L-smooth and bounded below).
+    radius : number
+        Size of the initial condition.
+    coins : mapping of round to outcomes, optional
+        Prescribed coins, for methods with random communication.
+    solvers, tolerance
+        Solvers in the order they are tried; an answer is accepted when all its residuals, relative to max(1, value), are
+        below the tolerance, whatever status the solver reports.
+
+    Returns
+    -------
+    WorstCase
+        With ``value`` infinite when a solver shows the program unbounded: no bound exists over this class.
+
+    Raises
+    ------
+    CannotTrace
+        The algorithm takes decisions on values.
+    SolverFailed
+        No solver's answer was accepted; the message says what each returned.
+    """
+    require_traceable(algorithm, "worst-case")
+    if n < 1 or rounds < 1 or not radius > 0:
+        raise InvalidInput(f"expected n >= 1, rounds >= 1 and radius > 0; got n={n}, rounds={rounds}, radius={radius}")
+    distance = measure in ("squared_distance", "gap")
+    if distance and not function_class.convex:
+        raise InvalidInput(f"{measure!r} speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
+    begun = time.perf_counter()
+    coins = dict(coins or {})
+    pep, problem, x0 = _model(algorithm, function_class, n, rounds, measure, radius, coins)
+    attempts: list[dict[str, Any]] = []
+    for solver, options in solvers:
+        answer = _attempt(pep, solver, options)
+        attempts.append(answer["said"])
+        if answer["unbounded"]:
+            return WorstCase(
+                float("inf"),
+                float("inf"),
+                None,
+                solver,
+                tuple(attempts),
+                time.perf_counter() - begun,
+                _size(pep),
+                algorithm,
+                function_class,
+                n,
+                rounds,
+                measure,
+                radius,
+                coins=coins,
+            )
+        residuals = answer["residuals"]
+        if residuals is None or not residuals.worst() <= tolerance * max(1.0, abs(answer["value"])):
+            continue
+        instance, start = _read_back(pep, problem, x0, function_class)
+        return WorstCase(
+            answer["value"],
+            answer["lower"],
+            residuals,
+            solver,
+            tuple(attempts),
+            time.perf_counter() - begun,
+            _size(pep),
+            algorithm,
+            function_class,
+            n,
+            rounds,
+            measure,
+            radius,
+            instance,
+            start,
+            coins,
+        )
+    said = "; ".join(f"{a['solver']}: {a['status']}, worst residual {a['worst_residual']}" for a in attempts)
+    raise SolverFailed(
+        f"no solver's answer to this worst case is accurate to {tolerance:g} ({said}); lower rounds, local steps or n "
+        f"(Gram matrix of size {_size(pep)['gram']})"
+    )
+
+
+def _model(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    n: int,
+    rounds: int,
+    measure: Measure,
+    radius: float,
+    coins: Mapping[int, Mapping[str, bool]],
+) -> tuple[Any, PointProblem, Any]:
+    """State the semidefinite program by tracing the algorithm's rounds."""
+    pepit = require("PEPit", "worst cases")
+    expression = require("PEPit.expression", "worst cases").Expression
+    point = require("PEPit.point", "worst cases")
+    pep = pepit.PEP()
+    functions = [function_class.declare(pep) for _ in range(n)]
+    problem = PointProblem(functions)
+    x0 = pep.set_initial_point()
+    start = _column([x0])
+    server = [start]
+    state = algorithm.init(problem, start)
+    for r in range(rounds):
+        key: Any = ScriptedKey(r, coins.get(r, {}))
+        state = algorithm.round(problem, state, None, key)
+        server.append(state.x)
+
+    def f(x: Any) -> Any:
+        return average(problem.value(x)[:, None])[0, 0]
+
+    def slope(x: Any) -> Any:
+        return gradient(problem, x)[0, 0]
+
+    if measure in ("squared_distance", "gap"):
+        # the minimiser is the origin: no unknown for it, and the Gram matrix keeps an interior
+        free = [point.Point(is_leaf=True) for _ in range(n - 1)]
+        last = -np.sum(_column(free)) if free else point.null_point
+        at_star = [*free, last]
+        levels = [expression(is_leaf=True) for _ in range(n)]
+        for function, g, level in zip(functions, at_star, levels, strict=True):
+            function.add_point((point.null_point, g, level))
+        pep.set_initial_condition(x0**2 <= radius**2)
+        if function_class.zeta is not None:
+            pep.add_constraint(np.sum(_column(at_star) ** 2) / n <= function_class.zeta**2)
+        end = server[-1]
+        pep.set_performance_metric(
+            end[0, 0] ** 2 if measure == "squared_distance" else f(end) - np.sum(_column(levels)) / n
+        )
+    else:
+        low = expression(is_leaf=True)
+        pep.set_initial_condition(f(start) - low <= radius)
+        for x in server:  # f is L-smooth, and nowhere below low
+            pep.add_constraint(f(x) - slope(x) ** 2 / (2 * function_class.L) >= low)
+        later = server[1:]
+        if measure == "stationarity":
+            pep.set_performance_metric(slope(later[-1]) ** 2)
+        elif measure == "sum_stationarity":
+            pep.set_performance_metric(np.sum(_column([slope(x) ** 2 for x in later])))
+        else:
+            for x in later:
+                pep.set_performance_metric(slope(x) ** 2)
+    if function_class.bgd is not None:
+        big_g, big_d = function_class.bgd
+        for x in server:
+            mean_square = np.sum(problem.grad(x) ** 2) / n
+            pep.add_constraint(mean_square <= big_g**2 + big_d**2 * slope(x) ** 2)
+    if function_class.dissimilarity is not None:
+        for x in server:
+            g = problem.grad(x)[:, 0]
+            for i in range(n):
+                for j in range(i):
+                    pep.add_constraint((g[i] - g[j]) ** 2 <= function_class.dissimilarity**2)
+    return pep, problem, x0
+
+
+def _attempt(pep: Any, solver: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Ask one solver, and measure its answer instead of believing its status."""
+    said: dict[str, Any] = {"solver": solver, "status": "failed", "worst_residual": None}
+    answer: dict[str, Any] = {"said": said, "unbounded": False, "residuals": None}
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        try:
+            dual = pep.solve(wrapper="cvxpy", solver=solver, verbose=0, **options)
+        except Exception as error:  # PEPit stumbles over a missing solution in many ways
+            status = getattr(getattr(pep.wrapper, "prob", None), "status", None)
+            said["status"] = status or f"{type(error).__name__}: {error}"
+            answer["unbounded"] = status in ("unbounded", "unbounded_inaccurate")
+            return answer
+    said["status"] = status = pep.wrapper.prob.status
+    if dual is None or pep.wrapper.prob.value is None or not np.isfinite(pep.wrapper.prob.value):
+        answer["unbounded"] = status in ("unbounded", "unbounded_inaccurate")
+        return answer
+    answer["value"], answer["lower"] = float(dual), float(pep.objective.eval())
+    answer["residuals"] = residuals = _residuals(pep, answer["value"], answer["lower"])
+    said["value"], said["worst_residual"] = answer["value"], residuals.worst()
+    return answer
+
+
+def _residuals(pep: Any, dual: float, primal: float) -> Residuals:
+    inequalities = [c for c in pep._list_of_prepared_constraints if c.equality_or_inequality == "inequality"]
+    equalities = [c for c in pep._list_of_prepared_constraints if c.equality_or_inequality == "equality"]
+    violation = max([0.0, *(float(c.eval()) for c in inequalities), *(abs(float(c.eval())) for c in equalities)])
+    multipliers = min([0.0, *(float(c.eval_dual()) for c in inequalities)])
+    return Residuals(
+        gram=max(0.0, -float(np.linalg.eigvalsh(pep.G_value)[0])),
+        constraints=violation,
+        dual_matrix=max(0.0, -float(np.linalg.eigvalsh(pep.residual)[0])),
+        multipliers=-multipliers,
+        identity=_identity_residual(pep),
+        gap=(dual - primal) / max(1.0, abs(primal)),
+    )
+
+
+def _identity_residual(pep: Any) -> float:
+    """What the multipliers leave of objective - tau - sum of multiplied constraints, summed over all terms."""
+    tools = require("PEPit.tools.dict_operations", "worst cases")
+    point = require("PEPit.point", "worst cases").Point
+    combination = -np.dot(point.list_of_leaf_points, np.dot(pep.residual, point.list_of_leaf_points))
+    for constraint in pep._list_of_prepared_constraints:
+        combination += constraint.eval_dual() * constraint.expression
+    terms = tools.prune_dict(tools.symmetrize_dict((pep.objective - combination).decomposition_dict))
+    return float(sum(abs(value) for key, value in terms.items() if key != 1))
+
+
+def _size(pep: Any) -> dict[str, int]:
+    return {
+        "gram": int(np.shape(pep.G_value)[0]) if getattr(pep, "G_value", None) is not None else 0,
+        "constraints": len(pep._list_of_prepared_constraints),
+    }
+
+
+def _read_back(
+    pep: Any, problem: PointProblem, x0: Any, function_class: FunctionClass
+) -> tuple[Interpolated, NDArray[np.float64]]:
+    """Coordinates of all points from a factor of the Gram matrix, and the functions through them."""
+    values, vectors = np.linalg.eigh((pep.G_value + pep.G_value.T) / 2)
+    keep = values > 1e-9 * max(values[-1], 1e-300)
+    coordinates = (vectors[:, keep] * np.sqrt(values[keep])).astype(float)  # row k: leaf point k
+
+    def place(p: Any) -> NDArray[np.float64]:
+        out = np.zeros(coordinates.shape[1])
+        for leaf, weight in p.decomposition_dict.items():
+            out += weight * coordinates[leaf.counter]
+        return out
+
+    triples = [
+        [(place(x), place(g), float(level.eval())) for x, g, level in function.list_of_points]
+        for function in problem.functions
+    ]
+    most = max(len(t) for t in triples)
+    padded = [t + [t[-1]] * (most - len(t)) for t in triples]
+    instance = Interpolated(
+        points=np.array([[x for x, _, _ in t] for t in padded]),
+        grads=np.array([[g for _, g, _ in t] for t in padded]),
+        values=np.array([[v for _, _, v in t] for t in padded]),
+        L=function_class.L,
+        mu=function_class.mu,
+    )
+    return instance, place(x0)
+
+
+def _metric(measure: Measure) -> Metric:
+    if measure == "squared_distance":
+        return measures.magnitude  # the minimiser is the origin
+    if measure == "gap":
+        return lambda problem, state: (
+            measures.value(problem, state) - float(np.mean(problem.value(np.zeros((1, problem.d)))))
+        )
+    return measures.stationarity
+
+
+def _combine(measure: Measure, values: NDArray[np.float64]) -> float:
+    if measure == "sum_stationarity":
+        return float(values[1:].sum())
+    if measure == "min_stationarity":
+        return float(values[1:].min())
+    return float(values[-1])

@@ -1,0 +1,121 @@
+"""The families of instances by name, for the command line and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from problems import fedavg_divergence, lower_bound, quadratics, separable
+from problems.datasets import LIBSVM, breast_cancer, libsvm
+from problems.logistic import fedpd_synthetic
+from problems.splits import by_sorted_label, dirichlet, federate, iid
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a family may be asked for: clients, coordinates, constants, heterogeneity, data, split, seed."""
+
+    clients: int = 10
+    dimension: int = 10
+    L: float = 1.0
+    mu: float = 0.1
+    heterogeneity: float = 1.0
+    l2: float = 0.0
+    beta: float = 0.0
+    split: str = "sorted"
+    concentration: float = 0.5
+    seed: int = 0
+    data: str | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of instances: its name, what it is, and how to build one."""
+
+    name: str
+    description: str
+    build: Callable[[Options], Any]
+
+
+def _federate_libsvm(name: str, o: Options) -> Any:
+    return _split(libsvm(name, o.data), o)
+
+
+def _split(dataset: Any, o: Options) -> Any:
+    splits: dict[str, Callable[[], Any]] = {
+        "sorted": lambda: by_sorted_label(dataset.labels, o.clients, o.seed),
+        "iid": lambda: iid(dataset.labels, o.clients, o.seed),
+        "dirichlet": lambda: dirichlet(dataset.labels, o.clients, o.concentration, o.seed),
+    }
+    return federate(dataset, splits[o.split](), l2=o.l2, beta=o.beta)
+
+
+PROBLEMS: tuple[Family, ...] = (
+    Family(
+        "quadratics",
+        "random strongly convex quadratics (clients, dimension, L, mu, heterogeneity)",
+        lambda o: quadratics.random_quadratics(
+            o.clients, o.dimension, L=o.L, mu=o.mu, heterogeneity=o.heterogeneity, seed=o.seed
+        ),
+    ),
+    Family(
+        "indefinite",
+        "random quadratics whose clients are indefinite and whose average is convex (clients, dimension, L)",
+        lambda o: quadratics.random_indefinite(o.clients, o.dimension, L=o.L, seed=o.seed),
+    ),
+    Family(
+        "same-curvature",
+        "quadratics of one curvature, so that gradient dissimilarity is bounded (clients, dimension, L, mu)",
+        lambda o: quadratics.same_curvature(o.clients, o.dimension, L=o.L, mu=o.mu, seed=o.seed),
+    ),
+    Family(
+        "sines",
+        "sums of sines: smooth and non-convex (clients, dimension, L)",
+        lambda o: separable.random_sines(o.clients, o.dimension, L=o.L, seed=o.seed),
+    ),
+    Family(
+        "fedavg-counterexample",
+        "x^2 and -x^2 (FedPD, Claim II.2)",
+        lambda o: fedavg_divergence.fedavg_counterexample(),
+    ),
+    Family(
+        "coercive-counterexample",
+        "+-x^2 + sqrt(1 + x^2): FedAvg diverges, f is convex",
+        lambda o: fedavg_divergence.coercive_counterexample(),
+    ),
+    Family(
+        "skipping",
+        "x^2/2 +- (x + sqrt(1 + x^2)/2): skipping communication leaves a floor",
+        lambda o: separable.skipping_instance(1.0, 0.5),
+    ),
+    Family(
+        "zero-chain",
+        "lower-bound chain of T = dimension - 1 links (FedPD, Claim II.1, repaired)",
+        lambda o: lower_bound.two_group_chain(o.dimension - 1, L=o.L, n=o.clients),
+    ),
+    Family(
+        "synthetic-weak",
+        "FedPD's penalised logistic regression, weakly non-iid (clients, dimension)",
+        lambda o: fedpd_synthetic("weak", n=o.clients, d=o.dimension, seed=o.seed),
+    ),
+    Family(
+        "synthetic-strong",
+        "FedPD's penalised logistic regression, strongly non-iid (clients, dimension)",
+        lambda o: fedpd_synthetic("strong", n=o.clients, d=o.dimension, seed=o.seed),
+    ),
+    Family(
+        "breast-cancer",
+        "logistic regression on breast_cancer (clients, split, l2, beta)",
+        lambda o: _split(breast_cancer(), o),
+    ),
+    *(
+        Family(
+            name,
+            f"logistic regression on LIBSVM {name} from the data folder (clients, split, l2, beta)",
+            partial(_federate_libsvm, name),
+        )
+        for name in LIBSVM
+    ),
+)
