@@ -189,7 +189,7 @@ def two_group_chain(T: int, *, L: float = 1.0, epsilon: float = 1.0, n: int = 2)
     return ZeroChain(
         np.repeat(group, n // 2, axis=0),
         amplitude=ell * epsilon / L,
-        scale=L / (ell * np.sqrt(epsilon)),
+        scale=L / (ell * epsilon**0.5),
         smoothness=ell,
         how="2x2 blocks of the Hessian: 2 (8 pi + 4 sqrt(2/e)) + psi(1) 3 sqrt(3)/2 < 19 pi",
         name=f"two-group zero-chain (T={T})",
@@ -211,7 +211,7 @@ def printed_chain(T: int, n: int, *, L: float = 1.0, epsilon: float = 1.0) -> Ze
     return ZeroChain(
         links,
         amplitude=2 * np.pi * epsilon / L,
-        scale=L / (np.pi * np.sqrt(2 * epsilon)),
+        scale=L / (np.pi * (2 * epsilon) ** 0.5),
         smoothness=27 * np.pi,
         how="FedPD supplement, Lemma 5: g_i is 27 pi-smooth",
         name=f"printed zero-chain (T={T}, n={n})",

@@ -91,8 +91,10 @@ class AcceleratedGradient:
         """Take one accelerated step."""
         needs_everyone("AcceleratedGradient", clients, "FedAvg with one local step")
         x = state.y - self.lr * gradient(problem, state.y)
-        beta = key.round / (key.round + 3) if self.momentum is None else self.momentum
-        return AcceleratedState(x, x + beta * (x - state.x))
+        moved = x - state.x
+        # multiplied before it is divided, so that fractions stay fractions
+        ahead = moved * key.round / (key.round + 3) if self.momentum is None else self.momentum * moved
+        return AcceleratedState(x, x + ahead)
 
     def traffic(self, key: Key) -> tuple[int, int]:
         """Gradient up, model down."""

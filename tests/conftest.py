@@ -1,0 +1,15 @@
+"""Array libraries as a fixture, and the profile of the property tests."""
+
+import pytest
+from helpers import LIBRARIES, Library
+from hypothesis import settings
+
+# derandomised, so that a failure shows again; no deadline, since machines differ; no files of examples
+settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+settings.load_profile("ci")
+
+
+@pytest.fixture(params=LIBRARIES, ids=lambda library: library.name)
+def xp(request: pytest.FixtureRequest) -> Library:
+    """Every array library at hand: inputs made by it, read-only where it can be."""
+    return request.param

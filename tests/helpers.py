@@ -1,0 +1,260 @@
+"""What the tests share: array libraries, problems, cases of the contract matrix, comparisons."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.algorithms import ALGORITHMS, Listed, Settings
+from fedtheory.arrays import is_array, to_numpy
+from fedtheory.problem import can, constant, gradient, on_library
+from fedtheory.randomness import Key
+from fedtheory.state import arrays_of
+from problems.logistic import Logistic, fedpd_synthetic, logistic
+from problems.lower_bound import two_group_chain
+from problems.quadratics import random_indefinite, random_quadratics, same_curvature
+from problems.separable import random_sines, skipping_instance
+
+# ---- array libraries ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Library:
+    """An array library: makes arrays and moves problems; ``frozen`` makes what it makes read-only."""
+
+    name: str
+    example: Any  # an array whose library, device and dtype are meant
+    frozen: bool = False
+
+    def array(self, values: Any) -> Any:
+        from fedtheory.arrays import like
+
+        made = like(np.array(values, dtype=float), self.example)
+        return self._freeze(made)
+
+    def problem(self, problem: Any) -> Any:
+        moved = on_library(problem, self.example)
+        for field in dataclasses.fields(moved):
+            self._freeze(getattr(moved, field.name))
+        return moved
+
+    def state(self, state: Any) -> Any:
+        for value in arrays_of(state).values():
+            self._freeze(value)
+        return state
+
+    def _freeze(self, made: Any) -> Any:
+        if self.frozen and isinstance(made, np.ndarray):
+            made.setflags(write=False)
+        return made
+
+
+def _libraries() -> list[Any]:
+    import array_api_strict
+
+    found: list[Any] = [
+        Library("numpy", np.zeros(1)),
+        Library("numpy-read-only", np.zeros(1), frozen=True),
+        Library("array-api-strict", array_api_strict.zeros(1)),
+    ]
+    try:
+        import torch
+
+        torch.set_num_threads(1)
+        found.append(Library("torch", torch.zeros(1, dtype=torch.float64)))
+    except ImportError:
+        pass
+    try:
+        import cupy
+
+        if cupy.is_available():
+            found.append(pytest.param(Library("cupy", cupy.zeros(1)), marks=pytest.mark.gpu))
+    except Exception:  # importing it, or asking for a device, fails in many ways without CUDA
+        pass
+    return found
+
+
+LIBRARIES = _libraries()
+WRITABLE = [made for made in LIBRARIES if not getattr(made, "frozen", False)]
+
+# ---- problems -----------------------------------------------------------------------------------------------------
+
+
+def ragged_logistic(*, l2: float = 0.1, beta: float = 0.0, seed: int = 0) -> Logistic:
+    """Logistic regression whose clients hold 5, 3, 4 and 6 samples."""
+    rng = np.random.default_rng(seed)
+    sizes = (5, 3, 4, 6)
+    return logistic(
+        [rng.standard_normal((m, 3)) for m in sizes],
+        [rng.choice([-1, 1], m) for m in sizes],
+        l2=l2,
+        beta=beta,
+    )
+
+
+#: name -> a small instance with constants; what the contract tests run on
+PROBLEMS: dict[str, Callable[[], Any]] = {
+    "quadratics": lambda: random_quadratics(4, 3, mu=0.2, seed=1),
+    "indefinite": lambda: random_indefinite(4, 3, seed=2),
+    "same-curvature": lambda: same_curvature(3, 2, mu=0.3, seed=3),
+    "logistic": ragged_logistic,
+    "penalised-logistic": lambda: fedpd_synthetic("strong", n=4, samples=6, d=3, seed=4),
+    "sines": lambda: random_sines(4, 2, seed=5),
+    "skipping": lambda: skipping_instance(1.0, 0.5),
+    "zero-chain": lambda: two_group_chain(3, n=4),
+}
+
+#: the same families with one batch axis of two instances
+BATCHED: dict[str, Callable[[], Any]] = {
+    "quadratics": lambda: random_quadratics(4, 3, mu=0.2, batch=(2,), seed=1),
+    "indefinite": lambda: random_indefinite(4, 3, batch=(2,), seed=2),
+    "sines": lambda: random_sines(4, 2, batch=(2,), seed=5),
+    "penalised-logistic": lambda: stacked_logistic(
+        *(fedpd_synthetic("weak", n=4, samples=6, d=3, seed=s) for s in (6, 7))
+    ),
+}
+
+
+def stacked_logistic(first: Logistic, second: Logistic) -> Logistic:
+    """Two instances with equal weights as a batch."""
+    np.testing.assert_array_equal(first.weights, second.weights)
+    return dataclasses.replace(first, signed=np.stack([first.signed, second.signed]))
+
+
+def row_of(batched: Any, row: int) -> Any:
+    """One instance of a batch: fields with a batch axis in front are indexed, shared ones kept."""
+    shared = {"weights"} if isinstance(batched, Logistic) else set()
+    picked = {
+        f.name: getattr(batched, f.name)[row]
+        for f in dataclasses.fields(batched)
+        if is_array(getattr(batched, f.name)) and f.name not in shared
+    }
+    return dataclasses.replace(batched, **picked)
+
+
+@cache
+def problem(name: str) -> Any:
+    return PROBLEMS[name]()
+
+
+@cache
+def stationary_point(name: str) -> np.ndarray:
+    """A stationary point of the average ``(1, d)``: gradient descent, then Newton to the floor of float64."""
+    f = problem(name)
+    x = np.full((1, f.d), 0.3)
+    L = float(constant(f, "L"))
+    for _ in range(2000):
+        x = x - gradient(f, x) / L
+    for _ in range(20):
+        curvature = np.broadcast_to(f.hess(x), (f.n, f.d, f.d)).mean(axis=0)
+        x = x - np.linalg.solve(curvature, gradient(f, x)[0])[None, :]
+    assert np.abs(gradient(f, x)).max() < 1e-14 * max(1.0, L), "the helper itself must have converged"
+    return x
+
+
+# ---- the contract matrix ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A listed method with one kind of settings on one problem."""
+
+    entry: Listed
+    kind: str  # steps, exact, batch, skip
+    problem_name: str
+
+    @property
+    def problem(self) -> Any:
+        return problem(self.problem_name)
+
+    @property
+    def random(self) -> bool:
+        return self.kind in ("batch", "skip")
+
+    def settings(self, scale: Any = 1.0) -> Settings:
+        """Steps well inside every method's stable range; ``scale`` multiplies them (an array for a batch)."""
+        L = float(constant(self.problem, "L"))
+        return Settings(
+            lr=0.2 / L * scale,
+            steps=2,
+            batch=2 if self.kind == "batch" else None,
+            eta=0.25 / L * scale,
+            rho=2 * L / scale,
+            p=0.4 if self.kind == "skip" else 0,
+            period=2,
+            exact=self.kind == "exact",
+        )
+
+    def algorithm(self, scale: Any = 1.0) -> Any:
+        return self.entry.build(self.settings(scale))
+
+    def __str__(self) -> str:
+        return f"{self.entry.name}-{self.kind}-{self.problem_name}"
+
+
+def _kinds(entry: Listed, f: Any) -> list[str]:
+    kinds = ["steps"]
+    if "exact" in entry.uses and (can(f, "prox") or can(f, "hess")):
+        kinds.append("exact")
+    if "batch" in entry.uses and can(f, "sample_grad"):
+        kinds.append("batch")
+    if "p" in entry.uses:
+        kinds.append("skip")
+    return kinds
+
+
+#: every listed method, in every kind of settings it reads, on every problem: nothing else to do for a new method
+CASES = [Case(entry, kind, name) for entry in ALGORITHMS for name in PROBLEMS for kind in _kinds(entry, problem(name))]
+
+
+def cases(keep: Callable[[Case], bool] = lambda case: True) -> Any:
+    """Parametrise a test over the cases that ``keep`` lets through."""
+    return pytest.mark.parametrize("case", [c for c in CASES if keep(c)], ids=str)
+
+
+def start(f: Any) -> np.ndarray:
+    """A starting point with no symmetry: ``(d,)``."""
+    return 0.7 + 0.4 * np.sin(np.arange(f.d) + 1.0)
+
+
+def play(algorithm: Any, f: Any, x0: Any, rounds: int, participation: Any = None, seed: Any = 0) -> list[Any]:
+    """The states of the first rounds, without the runner; x0 is ``(..., 1, d)``."""
+    states = [algorithm.init(f, x0)]
+    for r in range(rounds):
+        key = Key(seed, r)
+        clients = None if participation is None else participation.draw(f.n, key)
+        states.append(algorithm.round(f, states[-1], clients, key))
+    return states
+
+
+# ---- comparisons --------------------------------------------------------------------------------------------------
+
+
+def fields(state: Any) -> dict[str, np.ndarray]:
+    """A state's arrays on the host."""
+    return {name: to_numpy(value) for name, value in arrays_of(state).items()}
+
+
+def assert_same(left: Any, right: Any, rtol: float = 0.0) -> None:
+    """States agree field by field, up to ``rtol`` times the largest entry (0: bit for bit)."""
+    ours, theirs = fields(left), fields(right)
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        close(ours[name], theirs[name], rtol, name)
+
+
+def close(left: Any, right: Any, rtol: float = 0.0, name: str = "") -> None:
+    """Arrays of one shape agree up to ``rtol`` times the largest entry, or 1 if that is less (0: bit for bit)."""
+    left, right = to_numpy(left), to_numpy(right)
+    assert left.shape == right.shape, (name, left.shape, right.shape)
+    if rtol == 0:
+        np.testing.assert_array_equal(left, right, err_msg=name)
+    else:
+        size = max(1.0, float(np.abs(right).max(initial=0)))
+        np.testing.assert_allclose(left, right, rtol=0, atol=rtol * size, err_msg=name)
