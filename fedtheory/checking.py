@@ -222,14 +222,14 @@ class FaultReport:
 
 
 def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
-    """Run every planted fault of a claim: the part it names must fail."""
+    """Run every planted fault of a claim: the part it names must come out as the fault says."""
     claim = load_claims(reference.source)[reference.id]
     reports = []
     for fault in claim.faults:
         begun = time.perf_counter()
         try:
             part = _find_part(claim.check(context, **fault.subject), fault.part)
-            caught = part is not None and part.holds is False
+            caught = part is not None and part.holds is fault.holds
             detail = "the check yields no such part" if part is None else part.text
         except Exception as failure:
             caught, detail = False, _describe(failure)

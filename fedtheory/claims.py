@@ -139,11 +139,17 @@ Check = Callable[..., Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Fault:
-    """A planted fault: run with ``subject``, the check must reject the part called ``part``."""
+    """A planted fault: run with ``subject``, the check must come to another finding on the part called ``part``.
+
+    ``holds`` is that finding. It is False where a true statement was falsified (a mutated algorithm, a tightened constant);
+    True where a counterexample was replaced by an instance that violates nothing; None where the replacement breaks an
+    assumption, so that the check must say so instead of refuting.
+    """
 
     name: str
     part: str
     subject: Mapping[str, Any]
+    holds: bool | None = False
 
 
 @dataclass(frozen=True)
@@ -317,8 +323,8 @@ def refutation(
     if not seen.admissible:
         missing = "; ".join(said for said, met in seen.assumptions if not met)
         return Part(name, None, engine, f"assumption not met on the instance: {missing}", role=role)
-    size = max(abs(seen.bound), np.finfo(float).tiny)
-    margin = float(np.clip((seen.bound - seen.measured) / size, -1e300, 1e300))
+    size = max(abs(seen.bound), abs(seen.measured), np.finfo(float).tiny)
+    margin = (seen.bound - seen.measured) / size
     said = f"{text}{' ' if text else ''}{seen.what}: measured {seen.measured:.6g}, bound {seen.bound:.6g}"
     if seen.violated:
         return Part(

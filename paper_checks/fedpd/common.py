@@ -1,0 +1,155 @@
+"""What the FedPD checks share: step-size ranges, bounds, metrics, local solvers of a check's own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory import metrics
+from fedtheory.algorithms import FedPD
+from fedtheory.arrays import Array, average, choose, spread
+from fedtheory.local import Exact, Subproblem
+from fedtheory.participation import Clients
+from fedtheory.problem import Problem
+from fedtheory.randomness import Key
+from fedtheory.runner import Trace, run
+
+PAPER = "fedpd"
+#: Theorem 1's range is L eta < (sqrt 5 - 1)/4, the positive root of 1 - 2u - 4u^2
+THRESHOLD = (np.sqrt(5) - 1) / 4
+
+A1 = "A1: every f_i and f are L-smooth"
+A2 = "A2: f is bounded below"
+A4 = "A4: ||grad f_i(x) - grad f_j(x)|| <= G for all x"
+STEP = "0 < eta < (sqrt 5 - 1)/(4 L)"
+
+
+def theorem_one_factor(u: Any, eta: Any, strength: float = 4.0) -> Any:
+    """Factor of f(x^0) - f(x_0^T) in the corrected Theorem 1: (4 (1+u)^2/eta) max{1, u^2/((1-2u)(1+u))}, u = L eta."""
+    return strength * (1 + u) ** 2 / eta * np.maximum(1.0, u**2 / ((1 - 2 * u) * (1 + u)))
+
+
+def cumulative(trace: Trace, metric: str = "stationarity") -> NDArray[np.float64]:
+    """Sum over rounds 1..r of a metric, for every r: ``(*batch, R)`` with 0 at r = 0."""
+    values = trace[metric].copy()
+    values[..., 0] = 0
+    return np.asarray(np.cumsum(values, axis=-1))
+
+
+@dataclass(frozen=True)
+class ExactWithError:
+    """Exact local solves up to a prescribed error: grad L_i at the answer equals e_i, of norm sqrt(epsilon_1).
+
+    Solving f_i + <a_i - e_i, .> + (rho/2)||. - z_i||^2 exactly leaves exactly e_i in the gradient of the subproblem. The
+    error is ``size`` times a unit direction: the same for all clients and rounds (``constant``), or drawn per round.
+    """
+
+    size: Any
+    constant: bool = False
+    numeric_only: ClassVar[str | None] = "it draws errors at random"
+
+    def memory(self, problem: Problem, x0: Array) -> None:
+        """Return None."""
+        return None
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Solve with the error."""
+        n, d = sub.f.n, sub.f.d
+        if self.constant:
+            direction = np.full((n, d), d**-0.5)
+        else:
+            direction = 2 * key.client_uniform("local error", n, d) - 1
+            direction = direction / np.sqrt((direction**2).sum(axis=-1, keepdims=True))
+        shifted = Subproblem(sub.f, sub.a - self.size * direction, sub.rho, sub.z)
+        return Exact()(shifted, start, key, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Prescribed:
+    """A local solver that returns prescribed points: with symbols it stands for any local solver at all.
+
+    ``answers`` maps a round to the points ``(n, d)``; ``steps`` and ``lr`` are what SCAFFOLD divides by.
+    """
+
+    answers: Callable[[int], Any]
+    steps: int = 1
+    lr: Any = 1
+    numeric_only: ClassVar[str | None] = None
+
+    def memory(self, problem: Problem, x0: Array) -> None:
+        """Return None."""
+        return None
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Return the prescribed points."""
+        return self.answers(key.round), None
+
+
+@dataclass(frozen=True)
+class WithoutDuals(FedPD):
+    """Planted fault: the dual variables never move."""
+
+    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
+        """Run FedPD's round, then put the old duals back."""
+        new = FedPD.round(self, problem, state, clients, key)
+        return dataclasses.replace(new, lam_i=state.lam_i)
+
+
+@dataclass(frozen=True)
+class AveragesModels(FedPD):
+    """Planted fault: the server averages x_i instead of x_i + eta lam_i."""
+
+    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
+        """Run FedPD's round, then replace the server's model."""
+        new = FedPD.round(self, problem, state, clients, key)
+        x = average(new.x_i)
+        return dataclasses.replace(new, x=x, x0_i=spread(x, problem.n))
+
+
+@dataclass(frozen=True)
+class HalfDualStep(FedPD):
+    """Planted fault: the dual step is half of (x_i - x_{0,i})/eta."""
+
+    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
+        """Run FedPD's round with a shorter dual step."""
+        new = FedPD.round(self, problem, state, clients, key)
+        lam = (state.lam_i + new.lam_i) / 2
+        upload = new.x_i + self.eta * lam
+        x = average(upload)
+        x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
+        return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
+
+
+def rational(text: Any) -> Fraction:
+    """Exact number of a JSON instance: "1/3", "0.1" and integers are read exactly."""
+    return Fraction(str(text))
+
+
+def fractions(values: Any) -> NDArray[Any]:
+    """Return an object array of fractions from nested lists of numbers or strings."""
+    flat = np.asarray(values, dtype=object)
+    return np.asarray(np.vectorize(rational, otypes=[object])(flat), dtype=object)
+
+
+def floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the same numbers in floating point."""
+    return np.asarray(values, dtype=float)
+
+
+def total(problem: Problem, algorithm: Any, x0: Any, rounds: int, seed: int = 0) -> Trace:
+    """Run with the metrics most checks need: stationarity and value."""
+    return run(
+        algorithm,
+        problem,
+        x0,
+        rounds,
+        seed=seed,
+        metrics={"stationarity": metrics.stationarity, "value": metrics.value},
+        progress=False,
+    )

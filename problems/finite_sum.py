@@ -1,0 +1,140 @@
+"""Quadratics that are finite sums of samples, with sample losses rougher than their mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.arrays import Array, Scalar, inner, like, namespace, take, to_numpy
+from fedtheory.errors import InvalidInput
+from fedtheory.participation import Clients
+from fedtheory.problem import Certified
+
+
+@dataclass(frozen=True, eq=False)
+class SampledQuadratic:
+    """f_i(x) = mean_k [ sum_j h_ikj x_j^2 / 2 - b_ikj x_j ], with separable samples.
+
+    Parameters
+    ----------
+    h, b : arrays ``(n, m, d)``
+        Curvatures and linear terms of the m samples of each client.
+    name : str
+    """
+
+    h: Array
+    b: Array
+    name: str = "sampled quadratics"
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        if self.h.ndim != 3 or self.h.shape != self.b.shape:
+            raise InvalidInput(
+                f"h and b must share a shape (n, samples, d); got {tuple(self.h.shape)} and {tuple(self.b.shape)}"
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.h.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of coordinates."""
+        return int(self.h.shape[2])
+
+    @property
+    def n_samples(self) -> NDArray[np.int64]:
+        """Samples of each client ``(n,)``."""
+        return np.full(self.n, int(self.h.shape[1]))
+
+    @cached_property
+    def _mean(self) -> tuple[Array, Array]:
+        xp = namespace(self.h)
+        return xp.mean(self.h, axis=-2), xp.mean(self.b, axis=-2)
+
+    def value(self, x: Array) -> Array:
+        """Values ``(..., n)``."""
+        h, b = self._mean
+        return inner(h * x, x) / 2 - inner(b, x)
+
+    def grad(self, x: Array) -> Array:
+        """Gradients ``(..., n, d)``."""
+        h, b = self._mean
+        return h * x - b
+
+    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
+        """Mean gradient over minibatches ``(..., n, batch)``."""
+        xp = namespace(x, self.h)
+        h, b = (xp.mean(take(a, samples), axis=-2) for a in (self.h, self.b))
+        return h * x - b
+
+    def hess(self, x: Array) -> Array:
+        """Diagonal Hessians ``(n, d, d)``."""
+        return self._mean[0][..., None] * like(np.eye(self.d), self.h)
+
+    def prox(self, v: Array, step: Scalar) -> Array:
+        """(v + step b)/(1 + step h), coordinate by coordinate."""
+        h, b = self._mean
+        return (v + step * b) / (1 + step * h)
+
+    def take(self, clients: Clients | None) -> SampledQuadratic:
+        """Restrict to the clients that take part; one set for all runs of a batch."""
+        if clients is None:
+            return self
+        if clients.index.ndim > 1:
+            raise InvalidInput("sampled quadratics need the same clients in all runs of a batch; use a single seed")
+        index = clients.index
+        return replace(self, h=take(self.h, index, axes_behind=2), b=take(self.b, index, axes_behind=2))
+
+    def solution(self) -> Array:
+        """Minimiser of the average ``(d,)``."""
+        xp = namespace(self.h)
+        h, b = self._mean
+        return xp.mean(b, axis=0) / xp.mean(h, axis=0)
+
+    def certify(self) -> dict[str, Certified]:
+        """L, mu, L_sample: exact, curvatures are numbers."""
+        h = to_numpy(self._mean[0])
+        samples = to_numpy(self.h)
+        how = "curvatures are given coordinate by coordinate"
+        return {
+            "L_i": Certified(np.abs(h).max(axis=-1), how),
+            "L": Certified(np.abs(h).max(), how),
+            "L_avg": Certified(np.abs(h.mean(axis=0)).max(), how),
+            "L_sample": Certified(np.abs(samples).max(), how),
+            "mu_i": Certified(h.min(axis=-1), how),
+            "mu": Certified(h.min(), how),
+            "mu_avg": Certified(h.mean(axis=0).min(), how),
+        }
+
+
+def rough_samples(n: int, H: float, mean: float, samples: int = 40) -> SampledQuadratic:
+    """Every client holds samples +-(H/2) x^2 whose mean is (mean/2) x^2: smooth f_i, rough samples.
+
+    The number of positive samples is rounded, so ``mean`` must be H (2k/samples - 1) for an integer k. Source: instance
+    I-SAMPLE of the FedPD catalogue.
+    """
+    positive = samples * (1 + mean / H) / 2
+    k = round(positive)
+    if abs(k - positive) > 1e-9:
+        raise InvalidInput(f"{samples} samples of +-{H}/2 x^2 cannot have the mean curvature {mean}")
+    h = np.concatenate([np.full(k, H), np.full(samples - k, -H)])
+    h = np.broadcast_to(h[None, :, None], (n, samples, 1)).copy()
+    return SampledQuadratic(h, np.zeros_like(h), f"rough samples (H={H}, mean {mean})")
+
+
+def random_finite_sum(
+    n: int, samples: int, d: int, *, L: float = 1.0, mu: float = 0.1, noise: float = 1.0, seed: int = 0
+) -> SampledQuadratic:
+    """Draw samples with curvatures in [mu, L] and linear terms spread over clients and samples."""
+    rng = np.random.default_rng(seed)
+    h = rng.uniform(mu, L, (n, samples, d))
+    h[:, 0] = L
+    b = rng.standard_normal((n, 1, d)) + noise * rng.standard_normal((n, samples, d))
+    return SampledQuadratic(h, b)
+
+
