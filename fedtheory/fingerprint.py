@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from functools import partial
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -38,10 +40,22 @@ def _feed(digest: Any, obj: Any) -> None:
             _feed(digest, item)
     elif callable(obj):
         digest.update(f"{getattr(obj, '__module__', '')}.{getattr(obj, '__qualname__', '')}".encode())
+        if isinstance(obj, partial):
+            _feed(digest, [obj.func, obj.args, obj.keywords])
         code = getattr(obj, "__code__", None)
         if code is not None:  # two lambdas of one line differ in what they hold
-            digest.update(code.co_code)
+            _feed_code(digest, code)
             cells = [cell.cell_contents for cell in obj.__closure__ or ()]
-            _feed(digest, [repr(code.co_consts), *cells, *(obj.__defaults__ or ())])
+            _feed(digest, [*cells, *(obj.__defaults__ or ()), obj.__kwdefaults__ or {}])
     else:
         digest.update(repr(obj).encode())
+
+
+def _feed_code(digest: Any, code: CodeType) -> None:
+    digest.update(code.co_code)
+    digest.update(repr(code.co_names).encode())
+    for constant in code.co_consts:  # the repr of inner code holds an address, which differs from run to run
+        if isinstance(constant, CodeType):
+            _feed_code(digest, constant)
+        else:
+            digest.update(repr(constant).encode())

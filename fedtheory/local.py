@@ -122,8 +122,13 @@ def positive(name: str, value: Any) -> None:
     Raises
     ------
     InvalidInput
-        A value is zero, negative or not a number.
+        A value is zero, negative or not a number, or an array does not have the shape ``(*batch, 1, 1)``.
     """
+    if is_array(value) and tuple(value.shape[-2:]) != (1, 1):
+        raise InvalidInput(
+            f"{name} has shape {tuple(value.shape)}; expected a number or an array (*batch, 1, 1), which "
+            "fedtheory.arrays.along_batch(values) makes"
+        )
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -188,6 +193,9 @@ class GradientSteps(_Memoryless):
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps; large data is worked through in blocks of clients, all K steps a block."""
+        n = sub.f.n if sub.clients is None else sub.clients.n
+        if is_array(self.steps) and self.steps.shape != (n,):
+            raise InvalidInput(f"steps has shape {self.steps.shape}; expected a number or one a client, shape ({n},)")
         return in_blocks(lambda part, x, first: self._descend(part, x, key, first), sub, start), None
 
     def _descend(self, sub: Subproblem, x: Array, key: Key, first: int) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import zipfile
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from fedtheory import metrics as measures
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.arrays import Array, is_object, namespace, to_numpy
+from fedtheory.arrays import Array, is_array, is_object, namespace, to_numpy
 from fedtheory.errors import InvalidInput
 from fedtheory.fingerprint import fingerprint
 from fedtheory.metrics import Metric
@@ -73,7 +74,9 @@ def start_point(problem: Problem, x0: Array) -> Array:
     InvalidInput
         The last axis is not d, or a value is not finite.
     """
-    if x0.ndim == 0 or x0.shape[-1] != problem.d:
+    if not is_array(x0):
+        raise InvalidInput(f"x0 is a {type(x0).__name__}; expected an array (d,) or (*batch, d) with d = {problem.d}")
+    if x0.shape[-1] != problem.d:
         raise InvalidInput(f"x0 has shape {tuple(x0.shape)}; expected (d,) or (*batch, d) with d = {problem.d}")
     if not is_object(x0) and not bool(namespace(x0).all(namespace(x0).isfinite(x0))):
         raise InvalidInput("x0 contains NaN or infinite values; expected finite numbers")
@@ -125,14 +128,13 @@ def run(
     InvalidInput
         A shape or value is wrong, or the checkpoint belongs to another run.
     """
-    if rounds < 0:
-        raise InvalidInput(f"rounds must not be negative, got {rounds}")
-    if np.any(np.asarray(seed) < 0):
+    if not isinstance(rounds, int | np.integer) or rounds < 0:
+        raise InvalidInput(f"rounds must be a whole number and not negative, got {rounds!r}")
+    if np.asarray(seed).dtype.kind not in "iu" or np.any(np.asarray(seed) < 0):
         raise InvalidInput(f"seeds must be non-negative integers, got {seed}")
     participation = participation or All()
     metrics = dict(metrics) if metrics is not None else {"stationarity": measures.stationarity}
-    wanted = set(range(0, rounds + 1, every)) if isinstance(every, int) else set(every)
-    wanted |= {0, rounds}
+    wanted = _rounds_to_measure(every, int(rounds))
 
     start = start_point(problem, x0)
     state = algorithm.init(problem, start)
@@ -147,6 +149,8 @@ def run(
     saved = time.monotonic()
     with np.errstate(all="ignore"), _bar(progress, rounds, first) as tick:
         for r in range(first, rounds):
+            if book.all_diverged:
+                break
             key = Key(seed, r)
             clients = participation.draw(problem.n, key)
             new = algorithm.round(problem, state, clients, key)
@@ -160,13 +164,12 @@ def run(
             if r + 1 in wanted:
                 book.measure(r + 1, state)
             tick(r + 1)
-            if checkpoint is not None and (time.monotonic() - saved > CHECKPOINT_SECONDS or r + 1 == rounds):
+            over = r + 1 == rounds or book.all_diverged
+            if checkpoint is not None and (over or time.monotonic() - saved > CHECKPOINT_SECONDS):
                 book.save(Path(checkpoint), name, r + 1, state)
                 saved = time.monotonic()
-            if book.all_diverged:
-                for later in sorted(w for w in wanted if w > r + 1):
-                    book.measure(later, state)
-                break
+    for later in sorted(wanted - set(book.rounds)):  # none, unless every run has diverged
+        book.measure(later, state)
     info = {
         "algorithm": repr(algorithm),
         "problem": problem.name,
@@ -178,7 +181,15 @@ def run(
         "run": name,
         "versions": versions(),
     }
-    return book.trace(state, info)
+    return book.trace(state, info, np.shape(seed))
+
+
+def _rounds_to_measure(every: int | Collection[int], rounds: int) -> set[int]:
+    if not isinstance(every, int | np.integer):
+        return {int(r) for r in every if 0 <= r <= rounds} | {0, rounds}
+    if every < 1:
+        raise InvalidInput(f"every must be at least 1 or a collection of rounds, got {every}")
+    return {*range(0, rounds + 1, int(every)), rounds}
 
 
 class _Book:
@@ -231,14 +242,16 @@ class _Book:
         self.up.append(self.sent[0])
         self.down.append(self.sent[1])
 
-    def trace(self, state: State, info: dict[str, Any]) -> Trace:
-        """Everything as arrays, rounds last."""
+    def trace(self, state: State, info: dict[str, Any], seeds: tuple[int, ...]) -> Trace:
+        """Everything as arrays, batch axes first and rounds last."""
+        batch = np.broadcast_shapes(seeds, state.x.shape[:-2], self.diverged_at.shape)
+        rounds = len(self.rounds)
         return Trace(
             rounds=np.asarray(self.rounds),
-            metrics={name: _stack(values) for name, values in self.values.items()},
-            floats_up=_stack(self.up),
-            floats_down=_stack(self.down),
-            diverged_at=self.diverged_at,
+            metrics={name: _spread(_stack(values), (*batch, rounds)) for name, values in self.values.items()},
+            floats_up=_spread(_stack(self.up), (*batch, rounds)),
+            floats_down=_spread(_stack(self.down), (*batch, rounds)),
+            diverged_at=_spread(self.diverged_at, batch),
             state=state,
             info=info,
         )
@@ -248,6 +261,7 @@ class _Book:
         fields: dict[str, Any] = {f"state.{key}": value for key, value in to_host(state).items()}
         fields |= {f"metric.{key}": _stack(values) for key, values in self.values.items()}
         meta = {"run": name, "done": done, "rounds": self.rounds}
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(path.name + ".part")
         with temporary.open("wb") as file:
             np.savez(
@@ -268,7 +282,7 @@ class _Book:
             with np.load(path, allow_pickle=False) as file:
                 stored = dict(file)
             meta = json.loads(str(stored["meta"]))
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise InvalidInput(f"{path} is not a readable checkpoint ({error}); delete it to start afresh") from error
         if meta["run"] != name:
             raise InvalidInput(
@@ -282,8 +296,14 @@ class _Book:
         self.down = list(np.moveaxis(stored["down"], -1, 0))
         self.sent = (stored["sent_up"], stored["sent_down"])
         self.diverged_at = stored["diverged_at"]
+        self.all_diverged = bool(np.all(self.diverged_at >= 0))
         values = {key.removeprefix("state."): value for key, value in stored.items() if key.startswith("state.")}
         return int(meta["done"]), from_host(state, values)
+
+
+def _spread(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Give a quantity that all runs of a batch have in common the batch axes."""
+    return values if values.ndim > len(shape) else np.array(np.broadcast_to(values, shape))
 
 
 def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:

@@ -41,10 +41,15 @@ class Logistic:
     name: str = "logistic regression"
 
     def __post_init__(self) -> None:
-        """Check the penalties."""
-        if self.l2 < 0 or self.beta < 0 or self.alpha <= 0:
+        """Check the penalties and the shapes."""
+        if not (self.l2 >= 0 and self.beta >= 0 and self.alpha > 0):
             raise InvalidInput(
                 f"expected l2 >= 0, beta >= 0, alpha > 0; got l2={self.l2}, beta={self.beta}, alpha={self.alpha}"
+            )
+        if self.signed.ndim < 3 or self.weights.shape[-2:] != self.signed.shape[-3:-1]:
+            raise InvalidInput(
+                f"signed has shape {tuple(self.signed.shape)} and weights {tuple(self.weights.shape)}; expected "
+                "(*batch, n, m, d) and (n, m)"
             )
 
     @property
@@ -210,11 +215,13 @@ def logistic(
         )
     matrices = [np.asarray(a, dtype=float) for a in features]
     vectors = [_signs(np.asarray(b), i) for i, b in enumerate(labels)]
-    d = matrices[0].shape[-1]
+    if matrices[0].ndim != 2:
+        raise InvalidInput(f"client 0 has features of shape {matrices[0].shape}; expected (n_i, d)")
+    d = matrices[0].shape[1]
     for i, (a, b) in enumerate(zip(matrices, vectors, strict=True)):
-        if a.ndim != 2 or a.shape[1] != d or len(a) != len(b):
+        if b.ndim != 1 or a.shape != (len(b), d):
             raise InvalidInput(
-                f"client {i} has features of shape {a.shape} and {len(b)} labels; expected ({len(b)}, {d})"
+                f"client {i} has features of shape {a.shape} and labels of shape {b.shape}; expected (n_i, {d}) and (n_i,)"
             )
         if len(a) == 0:
             raise InvalidInput(f"client {i} has no data; give every client at least one sample or leave it out")

@@ -181,6 +181,7 @@ def two_group_chain(T: int, *, L: float = 1.0, epsilon: float = 1.0, n: int = 2)
     """
     if T < 1 or n < 2 or n % 2:
         raise InvalidInput(f"expected T >= 1 and an even number of clients, got T={T}, n={n}")
+    _check_positive(L, epsilon)
     group = np.zeros((2, T + 1))
     group[:, 0] = 1
     group[0, 1::2] = 2
@@ -204,6 +205,7 @@ def printed_chain(T: int, n: int, *, L: float = 1.0, epsilon: float = 1.0) -> Ze
     """
     if T < 1 or n < 2 or T % n:
         raise InvalidInput(f"expected n >= 2 clients and T a multiple of n, got T={T}, n={n}")
+    _check_positive(L, epsilon)
     links = np.zeros((n, T + 1))
     links[:, 0] = 1
     for j in range(1, T + 1):
@@ -216,3 +218,8 @@ def printed_chain(T: int, n: int, *, L: float = 1.0, epsilon: float = 1.0) -> Ze
         how="FedPD supplement, Lemma 5: g_i is 27 pi-smooth",
         name=f"printed zero-chain (T={T}, n={n})",
     )
+
+
+def _check_positive(L: float, epsilon: float) -> None:
+    if not (L > 0 and epsilon > 0):
+        raise InvalidInput(f"expected L > 0 and epsilon > 0, got L={L}, epsilon={epsilon}")

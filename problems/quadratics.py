@@ -48,11 +48,20 @@ class Quadratic:
             raise InvalidInput(
                 f"b has shape {tuple(self.b.shape)}; expected (*batch, n, d) = (..., {self.A.shape[-3]}, {self.d})"
             )
+        try:
+            np.broadcast_shapes(self.A.shape[:-3], self.b.shape[:-2])
+        except ValueError as error:
+            raise InvalidInput(
+                f"A and b have batch axes {tuple(self.A.shape[:-3])} and {tuple(self.b.shape[:-2])}, which do not fit together"
+            ) from error
+        if self.c is not None and self.c.shape[-1:] != self.b.shape[-2:-1]:
+            raise InvalidInput(f"c has shape {tuple(self.c.shape)}; expected (*batch, n) = (..., {self.n})")
         if self._parent is not None or is_object(self.A) or is_object(self.b):
             return
-        xp = namespace(self.A, self.b)
-        if not (bool(xp.all(xp.isfinite(self.A))) and bool(xp.all(xp.isfinite(self.b)))):
-            raise InvalidInput("A or b contains NaN or infinite values; expected finite numbers")
+        xp = namespace(self.A, self.b, self.c)
+        parts = (self.A, self.b) if self.c is None else (self.A, self.b, self.c)
+        if not all(bool(xp.all(xp.isfinite(part))) for part in parts):
+            raise InvalidInput("A, b or c contains NaN or infinite values; expected finite numbers")
         scale = float(xp.max(xp.abs(self.A)))
         skew = float(xp.max(xp.abs(self.A - xp.matrix_transpose(self.A))))
         if skew > 1e-12 * scale:
@@ -272,7 +281,7 @@ def random_quadratics(
     InvalidInput
         Not 0 < mu <= L, or a count below one.
     """
-    _check_counts(n, d)
+    check_counts(n, d)
     if not 0 < mu <= L:
         raise InvalidInput(f"expected 0 < mu <= L, got mu={mu}, L={L}; for indefinite curvatures use random_indefinite")
     rng = np.random.default_rng(seed)
@@ -293,7 +302,9 @@ def random_indefinite(
     All |eigenvalues| of A_i are at most L; the average was built with eigenvalues in [floor L, L] before the common
     rescaling that enforces this. Source: instance family I-QUAD of the FedPD catalogue.
     """
-    _check_counts(n, d)
+    check_counts(n, d)
+    if not (L > 0 and 0 < floor <= 1):
+        raise InvalidInput(f"expected L > 0 and 0 < floor <= 1, got L={L}, floor={floor}")
     rng = np.random.default_rng(seed)
     a = _rotate(rng, rng.uniform(-L, L, (*batch, n, d)))
     mean = _rotate(rng, rng.uniform(floor * L, L, (*batch, 1, d)))
@@ -306,13 +317,16 @@ def random_indefinite(
 
 def same_curvature(n: int, d: int, *, L: float = 1.0, mu: float = 0.1, seed: int = 0) -> Quadratic:
     """Draw quadratics that share one curvature and differ in their linear terms, so that G is finite."""
-    _check_counts(n, d)
+    check_counts(n, d)
+    if not 0 < mu <= L:
+        raise InvalidInput(f"expected 0 < mu <= L, got mu={mu}, L={L}")
     rng = np.random.default_rng(seed)
     a = _rotate(rng, rng.uniform(mu, L, (1, d)))
     return Quadratic(np.repeat(a, n, axis=0), rng.standard_normal((n, d)), name="quadratics of one curvature")
 
 
-def _check_counts(n: int, d: int) -> None:
+def check_counts(n: int, d: int) -> None:
+    """Refuse an instance without clients or coordinates."""
     if n < 1 or d < 1:
         raise InvalidInput(f"expected at least one client and one coordinate, got n={n}, d={d}")
 

@@ -11,14 +11,22 @@ from typing import Any, Self
 import numpy as np
 
 from fedtheory.arrays import Array, like, namespace, take, to_numpy
+from fedtheory.errors import InvalidInput
 from fedtheory.participation import Clients
 from fedtheory.problem import Certified
+from problems.quadratics import check_counts
 
 
 class _Separable:
     """Shared by the families below: clients are the second last axis of every array field."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        """Check that the parameters have one shape."""
+        shapes = {f.name: tuple(getattr(self, f.name).shape) for f in fields(self) if f.name != "name"}  # type: ignore[arg-type]
+        if len(set(shapes.values())) > 1:
+            raise InvalidInput(f"the parameters of {self.name!r} must have one shape, got {shapes}")
 
     @property
     def _first(self) -> Array:
@@ -192,6 +200,9 @@ def random_sines(n: int, d: int = 1, *, L: float = 1.0, batch: tuple[int, ...] =
 
     Source: instance family I-TRIG of the FedPD catalogue.
     """
+    check_counts(n, d)
+    if not L > 0:
+        raise InvalidInput(f"L must be positive, got {L}")
     rng = np.random.default_rng(seed)
     shape = (*batch, n, d, 3)
     frequency = rng.uniform(0.2, 2, shape)
@@ -202,7 +213,12 @@ def random_sines(n: int, d: int = 1, *, L: float = 1.0, batch: tuple[int, ...] =
 
 def root_plus_quadratic(h: Any, g: Any, c: Any, name: str = "quadratic plus root") -> RootPlusQuadratic:
     """Scalar instance from lists of length n (d = 1)."""
-    h, g, c = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (h, g, c)))
+    try:
+        h, g, c = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (h, g, c)))
+    except ValueError as error:
+        raise InvalidInput(f"h, g and c must be numbers or lists of one length n ({error})") from error
+    if not (np.isfinite(h).all() and np.isfinite(g).all() and np.isfinite(c).all()):
+        raise InvalidInput("h, g or c contains NaN or infinite values; expected finite numbers")
     return RootPlusQuadratic(np.array(h)[..., None], np.array(g)[..., None], np.array(c)[..., None], name)
 
 

@@ -34,7 +34,7 @@ def dirichlet(labels: Any, n: int, concentration: float, seed: int = 0) -> Split
     Small concentrations are strongly non-iid. A client that would get nothing takes one sample of the largest client.
     """
     count = _checked(labels, n)
-    if concentration <= 0:
+    if not concentration > 0:
         raise InvalidInput(f"the concentration must be positive, got {concentration}")
     rng = np.random.default_rng(seed)
     parts: list[list[int]] = [[] for _ in range(n)]

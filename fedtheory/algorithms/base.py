@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from fedtheory.arrays import Array
+from fedtheory.arrays import Array, is_array
 from fedtheory.errors import InvalidInput
 from fedtheory.local import LocalSolver
 from fedtheory.participation import Clients
@@ -53,4 +53,5 @@ def needs_everyone(method: str, clients: Clients | None, instead: str) -> None:
 
 def one_plain_step(local: LocalSolver) -> bool:
     """Whether the local solver is a single gradient step, which leaves an averaging method unbiased."""
-    return getattr(local, "steps", None) == 1 and getattr(local, "batch", None) is None
+    steps = getattr(local, "steps", None)
+    return not is_array(steps) and steps == 1 and getattr(local, "batch", None) is None
