@@ -58,7 +58,7 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     NotAvailable
         No folder was given, or the file is not in it.
     InvalidInput
-        The name is unknown, or the labels are not of two kinds.
+        The name is unknown, the file cannot be read, or the labels are not of two kinds.
     """
     if name not in LIBSVM:
         raise InvalidInput(f"unknown LIBSVM set {name!r}; known are {', '.join(LIBSVM)}")
@@ -76,7 +76,10 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
             "other places under the data folder"
         )
     load = require("sklearn.datasets", "reading LIBSVM files").load_svmlight_file
-    features, labels = load(str(path), n_features=LIBSVM[name])
+    try:
+        features, labels = load(str(path), n_features=LIBSVM[name])
+    except (ValueError, OSError, EOFError) as error:
+        raise InvalidInput(f"{path} is not a readable LIBSVM file with {LIBSVM[name]} features ({error})") from error
     kinds = np.unique(labels)
     if len(kinds) != 2:
         raise InvalidInput(f"{path} has {len(kinds)} kinds of label; expected two")

@@ -113,12 +113,12 @@ class ZeroChain:
     @property
     def n(self) -> int:
         """Number of clients."""
-        return int(self.links.shape[0])
+        return int(self.links.shape[-2])
 
     @property
     def d(self) -> int:
         """Number of coordinates, T + 1."""
-        return int(self.links.shape[1])
+        return int(self.links.shape[-1])
 
     def value(self, x: Array) -> Array:
         """Values ``(..., n)``."""

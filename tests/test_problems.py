@@ -1,0 +1,703 @@
+"""Instances: derivatives, proximal steps, certified constants, solutions, splits, loaders, zero-chains."""
+
+from __future__ import annotations
+
+import bz2
+import dataclasses
+import gzip
+import os
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers import BATCHED, PROBLEMS, close, play, problem, ragged_logistic, row_of, start
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.algorithms import FedAvg, FedPD, GradientDescent, Scaffold
+from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.ground_truth import ground_truth
+from fedtheory.local import GradientSteps, newton_prox
+from fedtheory.participation import Clients
+from fedtheory.problem import (
+    CONSTANTS,
+    can,
+    constant,
+    constants,
+    gradient,
+    heterogeneity_at,
+    need,
+    objective,
+    on_library,
+)
+from problems.catalogue import PROBLEMS as CATALOGUE
+from problems.catalogue import Options
+from problems.datasets import LIBSVM, Dataset, breast_cancer, data_folder, libsvm
+from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
+from problems.logistic import Logistic, fedpd_synthetic, logistic
+from problems.lower_bound import printed_chain, supports, two_group_chain, unreached
+from problems.quadratics import Quadratic, random_indefinite, random_quadratics, same_curvature, scalar_quadratics
+from problems.separable import RootPlusQuadratic, random_sines, root_plus_quadratic, skipping_instance
+from problems.splits import by_sorted_label, dirichlet, federate, iid
+
+NAMES = sorted(PROBLEMS)
+points = given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.01, 1.0, 30.0]))
+
+
+def draw(f, seed, scale, shape=()):
+    return scale * np.random.default_rng(seed).standard_normal((*shape, f.n, f.d))
+
+
+STEP = 1e-5  # of central differences: near eps^(1/3), where truncation and rounding balance
+
+# ---- derivatives --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@points
+@settings(max_examples=15)
+def test_gradients_are_central_differences_of_values(name, seed, scale) -> None:
+    f = problem(name)
+    x = draw(f, seed, scale)
+    g, values = f.grad(x), f.value(x)
+    # truncation STEP^2 = 1e-10; rounding in x + STEP: eps 100/STEP = 2e-9 of the gradient; in f: eps/STEP, times five
+    allowed = 2e-8 * (1 + np.abs(g).max()) + 1e-10 * np.abs(values).max()
+    for k in range(f.d):
+        e = np.eye(f.d)[k] * STEP
+        slope = (f.value(x + e) - f.value(x - e)) / (2 * STEP)
+        np.testing.assert_allclose(g[:, k], slope, rtol=0, atol=allowed)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if can(problem(n), "hess")])
+@points
+@settings(max_examples=15)
+def test_hessians_are_central_differences_of_gradients(name, seed, scale) -> None:
+    f = problem(name)
+    x = draw(f, seed, scale)
+    hess = np.broadcast_to(f.hess(x), (f.n, f.d, f.d))
+    close(hess, np.swapaxes(hess, -1, -2), 1e-14)
+    for k in range(f.d):
+        e = np.eye(f.d)[k] * STEP
+        difference = (f.grad(x + e) - f.grad(x - e)) / (2 * STEP)
+        np.testing.assert_allclose(hess[:, :, k], difference, rtol=0, atol=2e-8 * (1 + np.abs(f.grad(x)).max()))
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if can(problem(n), "hess")])
+@given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.95))
+@settings(max_examples=15)
+def test_proximal_steps_meet_their_optimality_condition(name, seed, share) -> None:
+    """grad f_i(p) + (p - v)/step = 0 for step < 1/L, where the subproblem is strongly convex."""
+    f = problem(name)
+    step = share / float(constant(f, "L"))
+    v = draw(f, seed, 2.0)
+    answers = [newton_prox(f, v, step)] + ([f.prox(v, step)] if can(f, "prox") else [])
+    for p in answers:
+        close(step * f.grad(p) + p - v, np.zeros_like(v), 1e-13)  # a few times eps times |v|
+        lower = f.value(p) + ((p - v) ** 2).sum(-1) / (2 * step)
+        for other in (v, p + 0.1, 0 * v):
+            assert np.all(lower <= f.value(other) + ((other - v) ** 2).sum(-1) / (2 * step) + 1e-12 * (1 + abs(lower)))
+
+
+@pytest.mark.parametrize("make", [ragged_logistic, lambda: fedpd_synthetic("weak", n=3, samples=5, d=2)])
+@points
+@settings(max_examples=15)
+def test_sample_gradients_average_to_the_gradient(make, seed, scale) -> None:
+    """The exact expectation over a uniform sample, and over a pair with replacement."""
+    f = make()
+    x = draw(f, seed, scale)
+    total = np.zeros_like(x)
+    for i, count in enumerate(f.n_samples):
+        alone, xi = f.take(Clients(f.n, np.array([i]))), x[i : i + 1]
+        single = np.array([alone.sample_grad(xi, np.array([[k]]))[0] for k in range(count)])
+        total[i] = single.mean(axis=0)
+        pair = alone.sample_grad(xi, np.array([[0, count - 1]]))[0]
+        close(pair, (single[0] + single[count - 1]) / 2, 1e-13)
+    close(total, f.grad(x), 1e-13)
+
+
+def test_sample_counts_are_the_clients_own() -> None:
+    np.testing.assert_array_equal(ragged_logistic().n_samples, [5, 3, 4, 6])
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if can(problem(n), "to_cvxpy")])
+def test_the_cvxpy_model_is_the_objective(name) -> None:
+    f = problem(name)
+    try:
+        variable, expression = f.to_cvxpy()
+    except NotAvailable as error:
+        assert f.beta > 0 and "not convex" in str(error)
+        return
+    for scale in (0.0, 1.0, -3.0):
+        variable.value = scale * start(f)
+        assert float(expression.value) == pytest.approx(float(objective(f, variable.value[None, :])), rel=1e-12)
+
+
+# ---- restricting, batching, moving --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("index", [[1], [1, 0], [[0, 1], [1, 0], [1, 1]]], ids=str)
+def test_restricting_to_clients_selects_their_rows(name, index) -> None:
+    """Also when each run of a batch has its own clients."""
+    f, index = problem(name), np.array(index)
+    x = draw(f, 3, 1.0, index.shape[:-1])
+    part = f.take(Clients(f.n, index))
+    assert part.d == f.d and part.n == index.shape[-1]
+    xi = np.take_along_axis(x, index[..., None], axis=-2)
+    close(part.grad(xi), np.take_along_axis(f.grad(x), index[..., None], axis=-2), 1e-14)
+    close(part.value(xi), np.take_along_axis(f.value(x), index, axis=-1), 1e-14)
+    if can(f, "prox"):
+        close(part.prox(xi, 0.3), np.take_along_axis(f.prox(x, 0.3), index[..., None], axis=-2), 1e-13)
+    if can(f, "sample_grad"):
+        samples = np.arange(f.n)[:, None] % 3
+        whole = f.sample_grad(x, np.broadcast_to(samples, (*index.shape[:-1], f.n, 1)))
+        close(part.sample_grad(xi, samples[index]), np.take_along_axis(whole, index[..., None], axis=-2), 1e-14)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_clients_is_the_problem_itself_and_slices_are_restrictions(name) -> None:
+    f = problem(name)
+    assert f.take(None) is f
+    if can(f, "slice"):
+        x = draw(f, 0, 1.0)
+        part = f.slice(1, f.n)
+        close(part.grad(x[1:]), f.grad(x)[1:], 1e-14)
+        close(part.value(x[1:]), f.value(x)[1:], 1e-14)
+
+
+@pytest.mark.parametrize("name", sorted(BATCHED))
+def test_a_batch_of_instances_is_its_instances(name) -> None:
+    f = BATCHED[name]()
+    x = draw(f, 1, 1.0, (2,))
+    for k in range(2):
+        one = row_of(f, k)
+        close(f.grad(x)[k], one.grad(x[k]), 1e-14)
+        close(f.value(x)[k], one.value(x[k]), 1e-14)
+        for constant_name, certified in constants(one).items():
+            found = np.asarray(constants(f)[constant_name].value)
+            np.testing.assert_allclose(found[k], certified.value, rtol=1e-12, err_msg=constant_name)
+        if can(f, "lower_bound"):
+            assert np.broadcast_to(f.lower_bound().value, (2,))[k] == pytest.approx(
+                float(one.lower_bound().value), rel=1e-12
+            )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@points
+@settings(max_examples=5)
+def test_a_common_point_is_every_clients_point(name, seed, scale) -> None:
+    """(..., 1, d) broadcasts: the server's model at all clients."""
+    f = problem(name)
+    x = draw(f, seed, scale)[:1]
+    spread = np.broadcast_to(x, (f.n, f.d))
+    close(f.grad(x), f.grad(spread), 1e-14)
+    close(f.value(x), f.value(spread), 1e-14)
+    close(gradient(f, x), f.grad(spread).mean(axis=0, keepdims=True), 1e-14)
+
+
+# ---- certified constants ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@points
+@settings(max_examples=25)
+def test_certified_constants_hold_between_sampled_points(name, seed, scale) -> None:
+    """||dg|| <= L ||dx||, <dg, dx> >= mu ||dx||^2, per client and for the average; nearby and far pairs."""
+    f = problem(name)
+    known = constants(f)
+    rng = np.random.default_rng(seed)
+    x = draw(f, seed, scale)
+    for apart in (1e-3, 1.0):
+        y = x + apart * scale * rng.standard_normal(x.shape)
+        dx, dg = x - y, f.grad(x) - f.grad(y)
+        length = np.linalg.norm(dx, axis=-1)
+        # cancellation in dg: eps times the gradient's size
+        noise = 1e-15 * (1 + np.abs(f.grad(x)).max())
+        L_i = known["L_i"].value if "L_i" in known else np.full(f.n, float(known["L"]))
+        assert np.all(np.linalg.norm(dg, axis=-1) <= L_i * length * (1 + 1e-9) + 10 * noise)
+        assert np.all(L_i <= known["L"].value * (1 + 1e-15))
+        if "mu_i" in known:
+            assert np.all(
+                (dg * dx).sum(-1) >= known["mu_i"].value * length**2 - 1e-9 * L_i * length**2 - 10 * noise * length
+            )
+            assert np.all(known["mu_i"].value >= known["mu"].value - 1e-15)
+        if "L_avg" in known:
+            u, v = x[:1], y[:1]
+            du, dG = u - v, gradient(f, u) - gradient(f, v)
+            length = np.linalg.norm(du)
+            assert np.linalg.norm(dG) <= float(known["L_avg"]) * length * (1 + 1e-9) + 10 * noise
+            assert (dG * du).sum() >= (
+                float(known["mu_avg"]) - 1e-9 * float(known["L_avg"])
+            ) * length**2 - 10 * noise * length
+
+
+@pytest.mark.parametrize("name", ["same-curvature", "logistic", "penalised-logistic", "skipping"])
+@points
+@settings(max_examples=25)
+def test_dissimilarity_constant_bounds_sampled_differences(name, seed, scale) -> None:
+    """A4 in its pairwise form, and the centred form where there is one."""
+    f = problem(name)
+    g = f.grad(draw(f, seed, 10 * scale)[:1])
+    apart = np.linalg.norm(g[:, None] - g[None, :], axis=-1).max()
+    assert apart <= float(constant(f, "G")) * (1 + 1e-12)
+    if "G_centred" in constants(f):
+        centred = np.linalg.norm(g - g.mean(axis=0), axis=-1).max()
+        assert centred <= float(constant(f, "G_centred")) * (1 + 1e-12)
+
+
+def test_constants_that_are_exact_are_attained() -> None:
+    f = problem("quadratics")  # spectra contain both ends by construction
+    assert float(constant(f, "L")) == pytest.approx(1.0, rel=1e-13)
+    assert float(constant(f, "mu")) == pytest.approx(0.2, rel=1e-12)
+    f = skipping_instance(1.0, 0.5)  # L = 1 + c at x = 0; G = 2 (g + c) as x grows
+    assert float(constant(f, "L")) == 1.5 == f.curvature(np.zeros((1, 1))).max()
+    assert float(constant(f, "mu")) == 0.5 == f.curvature(np.zeros((1, 1))).min()
+    far = f.grad(np.array([[1e4]]))[:, 0]
+    assert float(constant(f, "G")) == 3.0
+    assert abs(far[0] - far[1]) == pytest.approx(3.0, rel=1e-8)
+    for f in (ragged_logistic(l2=0.1), problem("penalised-logistic")):  # curvature 1/4 and 2 alpha beta at x = 0
+        top = np.linalg.eigvalsh(f.hess(np.zeros((1, f.d))))[..., -1]
+        np.testing.assert_allclose(constant(f, "L_i").value, top, rtol=1e-12)
+    f = same_curvature(4, 3, seed=1)
+    g = f.grad(np.ones((1, 3)))
+    assert float(constant(f, "G")) == pytest.approx(np.linalg.norm(g[:, None] - g[None, :], axis=-1).max(), rel=1e-12)
+    f = coercive_counterexample()
+    assert float(constant(f, "L")) == 3.0
+
+
+def test_the_penalty_dips_as_far_as_certified() -> None:
+    """alpha x^2/(1 + alpha x^2) has least curvature -alpha/2, at alpha x^2 = 1."""
+    f = logistic([np.zeros((1, 1))], [[1]], alpha=2.0, beta=0.3)
+    least = f.hess(np.array([[np.sqrt(1 / 2.0)]]))[0, 0, 0]
+    assert least == pytest.approx(-0.3 * 2.0 / 2, rel=1e-12)
+    assert float(constant(f, "mu")) == pytest.approx(least, rel=1e-12)
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_sample_smoothness_bounds_single_samples(seed) -> None:
+    f = ragged_logistic(seed=seed % 7, beta=0.2)
+    x, y = draw(f, seed, 3.0), draw(f, seed + 1, 3.0)
+    for k in range(3):
+        numbers = np.full((f.n, 1), k)
+        dg = f.sample_grad(x, numbers) - f.sample_grad(y, numbers)
+        assert np.all(np.linalg.norm(dg, axis=-1) <= float(constant(f, "L_sample")) * np.linalg.norm(x - y, axis=-1))
+
+
+@given(seed=st.integers(0, 10**6), extra=st.floats(1.05, 4.0))
+@settings(max_examples=30)
+def test_bounded_dissimilarity_is_the_supremum(seed, extra) -> None:
+    """G^2 = max_x mean ||g_i||^2 - D^2 ||grad f||^2: never exceeded, and attained where the derivative vanishes."""
+    f = random_quadratics(3, 2, mu=0.2, seed=seed)
+    with pytest.raises(NotAvailable, match=r"needs D > ([\d.]+)") as refused:
+        f.bounded_dissimilarity(1.0)  # D = 1 never works for unequal curvatures
+    D = extra * float(str(refused.value).rsplit(">", maxsplit=1)[1])
+    G = float(f.bounded_dissimilarity(D))
+
+    def excess(x):
+        g = f.grad(x[None, :])
+        return (g**2).sum(-1).mean() - D**2 * (g.mean(axis=0) ** 2).sum()
+
+    rng = np.random.default_rng(seed)
+    for scale in (0.1, 1, 10, 100):
+        assert excess(scale * rng.standard_normal(2)) <= G**2 * (1 + 1e-9)
+    # the maximiser solves a linear system: the gradient of the excess is affine in x
+    slope = np.array([excess(e) - excess(-e) for e in np.eye(2)]) / 2
+    bend = (
+        np.array(
+            [[excess(a + b) - excess(a - b) - excess(b - a) + excess(-a - b) for a in np.eye(2)] for b in np.eye(2)]
+        )
+        / 4
+    )
+    best = np.linalg.solve(-bend, slope)
+    assert excess(best) == pytest.approx(G**2, rel=1e-7)  # the system comes from differences of numbers of size 10 D^2
+
+
+def test_bounded_dissimilarity_of_the_curved_counterexample() -> None:
+    """D^2 = 2 (a^2 + b^2)/(a - b)^2 is the threshold, 10 for a = 2, b = 1; all gradients vanish at x*, so G = 0."""
+    f = curved_counterexample(2.0, 1.0)
+    with pytest.raises(NotAvailable, match=r"needs D > 3\.16228"):
+        f.bounded_dissimilarity(np.sqrt(10.0))
+    assert float(f.bounded_dissimilarity(3.2)) == 0.0
+
+
+def test_unknown_and_missing_constants_are_named() -> None:
+    f = problem("sines")
+    with pytest.raises(NotAvailable, match=r"no certified constant 'G' \(pairwise.*it has L_i, L,"):
+        constant(f, "G")
+    with pytest.raises(NotAvailable, match="known names are L, L_i"):
+        constant(f, "smoothness")
+    with pytest.raises(
+        NotAvailable, match=r"rates needs 'solution' \(the minimiser in closed form\).*it gives value, grad, hess"
+    ):
+        need(f, "solution", "rates")
+    for name in NAMES:
+        assert set(constants(problem(name))) <= set(CONSTANTS)
+        assert all(certified.how for certified in constants(problem(name)).values())
+    with pytest.raises(TypeError):
+        float(constant(problem("quadratics"), "L_i"))  # no silent choice among clients
+
+
+# ---- solutions and lower bounds -----------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 5), d=st.integers(1, 5), kappa=st.floats(1, 1e4))
+@settings(max_examples=30)
+def test_closed_form_solution_lies_within_the_certificate(seed, n, d, kappa) -> None:
+    f = random_quadratics(n, d, mu=1 / kappa, seed=seed)
+    truth, x = ground_truth(f, witness=False), f.solution()
+    # the closed form itself is a linear solve with condition number up to kappa
+    assert np.linalg.norm(truth.x - x) <= truth.distance + 1e-15 * kappa * 10 * (1 + np.linalg.norm(x))
+    assert truth.gap < 1e-20
+    assert truth.f == pytest.approx(float(f.lower_bound().value), abs=1e-12 * kappa)
+    zeta = heterogeneity_at(f, x[None, :])
+    assert float(zeta) == pytest.approx(float(constant(f, "zeta")), rel=1e-12)
+
+
+def test_solution_in_fractions_is_exact() -> None:
+    f = scalar_quadratics([Fraction(1), Fraction(3)], [Fraction(1), Fraction(-1)])
+    assert f.solution()[0] == Fraction(-1, 2)
+    two = np.array([[[2, 1], [1, 2]], [[4, 0], [0, 2]]]) + Fraction(0)
+    f = Quadratic(two, np.array([[1, 0], [0, 1]]) + Fraction(0))
+    # mean A = [[3, 1/2], [1/2, 2]], mean b = (1/2, 1/2): x* = (3/23, 5/23) by Cramer's rule
+    assert [Fraction(int(v.p), int(v.q)) for v in f.solution()] == [Fraction(3, 23), Fraction(5, 23)]
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if can(problem(n), "lower_bound")])
+@points
+@settings(max_examples=25)
+def test_lower_bounds_lie_below(name, seed, scale) -> None:
+    f = problem(name)
+    x = draw(f, seed, scale)[:1]
+    for _ in range(20):
+        x = x - gradient(f, x) / float(constant(f, "L"))
+    low = float(f.lower_bound().value)
+    assert float(objective(f, x)) >= low - 1e-12 * (1 + abs(low))
+
+
+def test_no_unique_minimiser_is_said() -> None:
+    with pytest.raises(NotAvailable, match="not positive definite"):
+        fedavg_counterexample().solution()
+    with pytest.raises(NotAvailable, match="one instance"):
+        random_quadratics(2, 2, batch=(2,)).to_cvxpy()
+
+
+def test_counterexamples_are_what_they_say() -> None:
+    x = np.linspace(-3, 3, 7)[:, None, None]
+    np.testing.assert_array_equal(objective(fedavg_counterexample(), x), np.zeros(7))
+    np.testing.assert_array_equal(fedavg_counterexample().grad(np.ones((1, 1))), [[2.0], [-2.0]])
+    np.testing.assert_allclose(objective(coercive_counterexample(), x), np.sqrt(1 + x[:, 0, 0] ** 2), rtol=1e-15)
+    np.testing.assert_allclose(objective(curved_counterexample(2.0, 1.0), x), x[:, 0, 0] ** 2 / 4, rtol=1e-15)
+    np.testing.assert_allclose(objective(skipping_instance(3.0, 0.5), x), x[:, 0, 0] ** 2 / 2, rtol=1e-14)
+
+
+def test_random_families_have_the_stated_spectra() -> None:
+    f = random_indefinite(6, 4, L=2.0, batch=(20,), seed=0)
+    eigenvalues = np.linalg.eigvalsh(f.A)
+    assert np.abs(eigenvalues).max() <= 2.0
+    assert (eigenvalues < 0).any(axis=(-1, -2)).all(), "clients are indefinite"
+    assert np.linalg.eigvalsh(f.A.mean(axis=-3)).min() > 0, "averages are not"
+    f = random_sines(5, 3, L=4.0, seed=0)
+    np.testing.assert_allclose((np.abs(f.amplitude) * f.frequency**2).sum(-1), 4.0, rtol=1e-13)
+    f = random_quadratics(4, 3, heterogeneity=0.0, seed=0)
+    assert float(constant(f, "zeta")) < 1e-14, "without heterogeneity the clients share their minimiser"
+
+
+def test_same_seed_same_instance() -> None:
+    for make in (random_quadratics, random_indefinite, random_sines, same_curvature):
+        one, two, other = make(3, 2, seed=1), make(3, 2, seed=1), make(3, 2, seed=2)
+        x = np.ones((1, 2))
+        np.testing.assert_array_equal(one.grad(x), two.grad(x))
+        assert np.abs(one.grad(x) - other.grad(x)).max() > 1e-3
+
+
+# ---- bad input ----------------------------------------------------------------------------------------------------
+
+
+def features(m, d=2):
+    return np.ones((m, d))
+
+
+NAN = float("nan")
+BAD = {
+    "labels": (
+        lambda: logistic([features(3)], [[1, 2, 1]]),
+        r"client 0 has labels \[1, 2\]; expected -1 and \+1, or 0",
+    ),
+    "NaN labels": (lambda: logistic([features(2)], [[1, NAN]]), "client 0 has labels"),
+    "words as labels": (lambda: logistic([features(2)], [["a", "b"]]), "client 0 has labels"),
+    "labels in a column": (lambda: logistic([features(3)], [np.ones((3, 1))]), r"labels of shape \(3, 1\); expected"),
+    "client without data": (lambda: logistic([features(2), features(0)], [[1, -1], []]), "client 1 has no data"),
+    "no clients": (lambda: logistic([], []), "got 0 feature matrices"),
+    "one label vector short": (lambda: logistic([features(2)] * 2, [[1, -1]]), "2 feature matrices and 1 label"),
+    "NaN features": (lambda: logistic([features(2) * NAN], [[1, -1]]), "client 0 has NaN or infinite features"),
+    "unequal dimensions": (lambda: logistic([features(2), features(2, 3)], [[1, -1]] * 2), r"client 1 .*\(n_i, 2\)"),
+    "flat features": (lambda: logistic([np.ones(3)], [[1, 1, 1]]), r"expected \(n_i, d\)"),
+    "a number as features": (lambda: logistic([3.0], [[1]]), r"expected \(n_i, d\)"),
+    "too few labels": (lambda: logistic([features(3)], [[1, -1]]), r"shape \(3, 2\) and labels of shape \(2,\)"),
+    "negative l2": (lambda: logistic([features(2)], [[1, -1]], l2=-1), "expected l2 >= 0"),
+    "NaN l2": (lambda: logistic([features(2)], [[1, -1]], l2=NAN), "expected l2 >= 0"),
+    "weights": (lambda: Logistic(np.ones((2, 3, 1)), np.ones((3, 2))), r"weights \(3, 2\); expected"),
+    "kind": (lambda: fedpd_synthetic("medium"), "must be 'weak' or 'strong', got 'medium'"),
+    "A not square": (lambda: Quadratic(np.ones((2, 3, 2)), np.ones((2, 3))), r"expected \(\*batch, n, d, d\)"),
+    "b": (lambda: Quadratic(np.ones((2, 1, 1)), np.ones((3, 1))), r"b has shape \(3, 1\); expected .* \(..., 2, 1\)"),
+    "batch axes": (
+        lambda: Quadratic(np.ones((2, 1, 1, 1)), np.ones((3, 1, 1))),
+        r"\(2,\) and \(3,\), which do not fit",
+    ),
+    "c": (lambda: Quadratic(np.ones((2, 1, 1)), np.ones((2, 1)), np.ones(5)), r"c has shape \(5,\); expected"),
+    "asymmetric": (lambda: Quadratic(np.array([[[1, 1], [0, 1.0]]]), np.ones((1, 2))), "not symmetric"),
+    "NaN in A": (lambda: Quadratic(np.full((1, 1, 1), NAN), np.ones((1, 1))), "NaN or infinite"),
+    "infinite b": (lambda: Quadratic(np.ones((1, 1, 1)), np.full((1, 1), np.inf)), "NaN or infinite"),
+    "NaN in c": (lambda: Quadratic(np.ones((1, 1, 1)), np.ones((1, 1)), np.full(1, NAN)), "NaN or infinite"),
+    "mu above L": (lambda: random_quadratics(2, 2, L=1, mu=2), "expected 0 < mu <= L, got mu=2, L=1"),
+    "mu above L, one curvature": (lambda: same_curvature(2, 2, L=1, mu=2), "expected 0 < mu <= L"),
+    "L": (lambda: random_indefinite(2, 2, L=0), "expected L > 0"),
+    "L of sines": (lambda: random_sines(2, 2, L=-1), "L must be positive"),
+    "counts": (lambda: random_sines(0), "at least one client and one coordinate"),
+    "NaN in h": (lambda: root_plus_quadratic([1, NAN], [0, 0], [1, 1]), "NaN or infinite"),
+    "lengths": (lambda: root_plus_quadratic([1, 2, 3], [0, 0], [1, 1]), "lists of one length"),
+    "shapes": (lambda: RootPlusQuadratic(np.ones((2, 1)), np.ones((3, 1)), np.ones((2, 1))), "must have one shape"),
+    "links": (lambda: two_group_chain(0), "expected T >= 1"),
+    "odd clients": (lambda: two_group_chain(2, n=3), "even number of clients"),
+    "chain's L": (lambda: two_group_chain(2, L=0), "expected L > 0"),
+    "chain's epsilon": (lambda: printed_chain(2, 2, epsilon=-1), "epsilon > 0"),
+    "chain's clients": (lambda: printed_chain(3, 2), "T a multiple of n"),
+    "more clients than samples": (lambda: iid([1, -1], 3), "cannot split 2 samples over 3 clients"),
+    "no clients to split over": (lambda: by_sorted_label([1, -1], 0), "over 0 clients"),
+    "concentration": (lambda: dirichlet([1, -1], 2, NAN), "concentration must be positive"),
+    "unknown set": (lambda: libsvm("a10a"), "unknown LIBSVM set 'a10a'; known are a1a, a9a"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_data_is_refused_with_what_was_expected(name) -> None:
+    make, message = BAD[name]
+    with pytest.raises(InvalidInput, match=message):
+        make()
+
+
+def test_labels_of_either_kind_mean_the_same() -> None:
+    rows = np.random.default_rng(0).standard_normal((4, 2))
+    signs, bits = logistic([rows], [[1, -1, -1, 1]]), logistic([rows], [[1, 0, 0, 1]])
+    np.testing.assert_array_equal(signs.signed, bits.signed)
+
+
+# ---- data sets and splits -----------------------------------------------------------------------------------------
+
+SPLITS = {
+    "iid": iid,
+    "sorted": by_sorted_label,
+    "dirichlet": lambda labels, n, seed: dirichlet(labels, n, 0.1, seed),
+}
+
+
+@pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
+@given(seed=st.integers(0, 10**6), count=st.integers(1, 60), share=st.floats(0, 1))
+@settings(max_examples=30)
+def test_splits_partition_the_samples(split, seed, count, share) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.choice([-1.0, 1.0], count)
+    n = max(1, int(share * count))
+    parts = split(labels, n, seed)
+    assert len(parts) == n
+    assert all(len(part) > 0 for part in parts)
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(count))
+    again = split(labels, n, seed)
+    assert all(np.array_equal(a, b) for a, b in zip(parts, again, strict=True))
+
+
+def test_splits_are_as_heterogeneous_as_they_say() -> None:
+    labels = np.repeat([-1.0, 1.0], [300, 300])
+    share = {name: [np.mean(labels[p] > 0) for p in split(labels, 10, 0)] for name, split in SPLITS.items()}
+    assert set(share["sorted"]) == {0.0, 1.0}
+    # 60 fair draws: standard deviation 0.065, so ten clients stay within four of them
+    assert np.abs(np.array(share["iid"]) - 0.5).max() < 0.26
+    assert np.std(share["dirichlet"]) > 3 * np.std(share["iid"])
+    sizes = [len(p) for p in iid(labels, 7)]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_breast_cancer_is_bundled() -> None:
+    data = breast_cancer()
+    assert data.features.shape == (569, 31)  # 30 features and a constant
+    assert {-1.0, 1.0} == set(data.labels)
+    assert (data.labels > 0).sum() == 357  # benign cases, as the data set's description says
+    np.testing.assert_allclose(data.features[:, :-1].mean(axis=0), 0, atol=1e-13)
+    np.testing.assert_allclose(data.features[:, :-1].std(axis=0), 1, rtol=1e-12)
+    np.testing.assert_array_equal(data.features[:, -1], 1)
+    f = federate(data, by_sorted_label(data.labels, 10), l2=0.01)
+    assert (f.n, f.d, int(f.n_samples.sum())) == (10, 31, 569)
+    np.testing.assert_allclose(f.weights.sum(axis=-1), 1, rtol=1e-14)
+
+
+TINY = "+1 1:0.5 3:-2\n-1 2:1.25\n+1 24:4\n"
+
+
+PACKED = {"": lambda text: text, ".gz": gzip.compress, ".bz2": bz2.compress}
+
+
+@pytest.mark.parametrize("ending", PACKED, ids=["plain", "gz", "bz2"])
+@pytest.mark.parametrize("folder", ["", "libsvm"])
+def test_libsvm_files_are_read(tmp_path, ending, folder) -> None:
+    place = tmp_path / folder
+    place.mkdir(exist_ok=True)
+    (place / f"german.numer_scale{ending}").write_bytes(PACKED[ending](TINY.encode()))
+    data = libsvm("german.numer_scale", tmp_path)
+    expected = np.zeros((3, 24))  # 24 features, though the last of a file may never occur
+    expected[0, 0], expected[0, 2], expected[1, 1], expected[2, 23] = 0.5, -2, 1.25, 4
+    np.testing.assert_array_equal(data.features, expected)
+    np.testing.assert_array_equal(data.labels, [1, -1, 1])
+
+
+def test_other_labels_become_signs_in_rising_order(tmp_path) -> None:
+    (tmp_path / "mushrooms").write_text("2 1:1\n1 2:1\n2 3:1\n")
+    np.testing.assert_array_equal(libsvm("mushrooms", tmp_path).labels, [1, -1, 1])
+
+
+def test_libsvm_errors_say_what_to_do(tmp_path, monkeypatch) -> None:
+    monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
+    with pytest.raises(NotAvailable, match=r"none was given; pass a folder \(--data DIR\) or set FEDTHEORY_DATA"):
+        libsvm("a1a")
+    monkeypatch.setenv("FEDTHEORY_DATA", str(tmp_path))
+    assert data_folder() == tmp_path
+    with pytest.raises(NotAvailable, match=r"'a1a' was not found; looked for .*a1a.bz2 and 5 other places"):
+        libsvm("a1a")
+    (tmp_path / "a1a").write_text("1 1:1\n2 1:1\n3 1:1\n")
+    with pytest.raises(InvalidInput, match="3 kinds of label; expected two"):
+        libsvm("a1a")
+    (tmp_path / "a1a").write_text("+1 1:one\n")
+    with pytest.raises(InvalidInput, match="a1a is not a readable LIBSVM file"):
+        libsvm("a1a")
+    (tmp_path / "a1a").write_text("+1 124:1\n-1 1:1\n")
+    with pytest.raises(InvalidInput, match="a1a is not a readable LIBSVM file"):
+        libsvm("a1a")  # one feature too many
+
+
+#: rows, positive labels, and the largest eigenvalue of A^T A / m over the whole file, as measured when it was archived
+ARCHIVED = {
+    "a1a": (1605, 395, None),
+    "a9a": (32561, 7841, 6.287679),
+    "w8a": (49749, 1479, 2.644797),
+    "mushrooms": (8124, 4208, 10.344857),
+    "phishing": (11055, 6157, 0.650204),
+    "german.numer_scale": (1000, 300, None),
+    "splice": (3175, 1648, 382.853483),
+}
+
+
+@pytest.mark.skipif(not os.environ.get("FEDTHEORY_DATA"), reason="FEDTHEORY_DATA names no folder with LIBSVM files")
+@pytest.mark.parametrize("name", LIBSVM)
+def test_libsvm_sets_are_the_archived_ones(name) -> None:
+    data = libsvm(name)
+    rows, positive, eigenvalue = ARCHIVED[name]
+    assert data.features.shape == (rows, LIBSVM[name])
+    assert (data.labels > 0).sum() == positive
+    if eigenvalue is not None:
+        f = federate(data, iid(data.labels, 1))  # logistic loss: L is a quarter of it
+        assert 4 * float(constant(f, "L")) == pytest.approx(eigenvalue, abs=1e-6)  # archived with six places, some cut
+
+
+@pytest.mark.parametrize("family", [c for c in CATALOGUE if c.name not in LIBSVM], ids=lambda c: c.name)
+def test_catalogue_families_build_what_is_asked(family) -> None:
+    f = family.build(Options(clients=4, dimension=5, l2=0.1, seed=3))
+    x = start(f)[None, :]
+    assert f.grad(x).shape == (f.n, f.d) and np.isfinite(f.grad(x)).all()
+    assert family.description and f.name
+    run_down = play(GradientDescent(0.5 / float(constant(f, "L"))), f, x, 5)
+    # descent lemma: steps below 2/L never raise the objective
+    values = [float(objective(f, state.x)) for state in run_down]
+    assert all(b <= a + 1e-12 * (1 + abs(a)) for a, b in pairwise(values))
+
+
+@pytest.mark.parametrize("split", ["sorted", "iid", "dirichlet"])
+def test_catalogue_reads_libsvm_from_the_folder(tmp_path, split) -> None:
+    (tmp_path / "splice").write_text("".join(f"{'+1' if k % 2 else '-1'} {k + 1}:1\n" for k in range(8)))
+    family = next(c for c in CATALOGUE if c.name == "splice")
+    f = family.build(Options(clients=4, split=split, data=str(tmp_path), l2=0.5))
+    assert (f.n, f.d, f.l2, int(f.n_samples.sum())) == (4, 60, 0.5, 8)
+
+
+# ---- zero-chains --------------------------------------------------------------------------------------------------
+
+METHODS = {
+    "fedavg": FedAvg(GradientSteps(30, 0.5)),
+    "scaffold": Scaffold(GradientSteps(30, 0.5)),
+    "fedpd": FedPD(0.3, GradientSteps(30, 0.3), init_dual="zero"),
+}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_each_communication_unlocks_one_coordinate(method) -> None:
+    """From zero, after t communications exactly the first t + 1 coordinates may be non-zero (FedPD catalogue, 4.6)."""
+    f = two_group_chain(8)
+    states = play(method, f, unreached(f.d)[None, :], 8)
+    reached = [supports(state.x)[0].sum() for state in states]
+    assert reached == [0, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_float_supports_lie_inside_the_propagated_ones(method) -> None:
+    f = two_group_chain(5)
+    exact = play(method, f, unreached(f.d)[None, :], 5)
+    floats = play(method, f, np.zeros((1, f.d)), 5)
+    for e, x in zip(exact, floats, strict=True):
+        assert np.all(supports(e.x) | (x.x == 0))
+    assert floats[1].x[0, 0] != 0
+
+
+def test_a_client_alone_cannot_go_on() -> None:
+    """The first group holds the first link and the even ones: alone it reaches two coordinates for ever."""
+    f = two_group_chain(6, n=4)
+    x = unreached(f.d)[None, :]
+    from fedtheory.participation import Fixed
+
+    states = play(METHODS["fedavg"], f, x, 5, Fixed((0, 1)))
+    assert supports(states[-1].x)[0].sum() == 2
+
+
+@given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 100), epsilon=st.floats(0.01, 10))
+@settings(max_examples=50)
+def test_an_unreached_end_keeps_the_gradient_large(seed, scale, epsilon) -> None:
+    """||grad f||^2 > epsilon where the last coordinate is zero; in fact at least 6.39 epsilon (FedPD catalogue, D11)."""
+    f = two_group_chain(4, epsilon=epsilon)
+    x = scale / f.scale * np.random.default_rng(seed).standard_normal((1, f.d))
+    x[0, -1] = 0
+    assert (gradient(f, x) ** 2).sum() > epsilon
+    at_zero = (gradient(f, np.zeros((1, f.d))) ** 2).sum()
+    assert at_zero == pytest.approx(epsilon * (4 * (1 - np.exp(-1.0))) ** 2, rel=1e-12)
+
+
+def test_chain_infimum_in_closed_form() -> None:
+    """g(0) - inf g = 2 pi (1 - 1/e) + 4 pi T, approached along (1, 1, ...) (FedPD catalogue, D11)."""
+    T = 4
+    f = two_group_chain(T)
+    low = float(f.lower_bound().value)
+    at_zero = float(objective(f, np.zeros((1, f.d))))
+    assert (at_zero - low) / f.amplitude == pytest.approx(2 * np.pi * (1 - np.exp(-1.0)) + 4 * np.pi * T, rel=1e-12)
+    far = float(objective(f, np.full((1, f.d), 1e6 / f.scale)))
+    assert 0 <= far - low <= 1e-4 * abs(low)
+
+
+def test_printed_chain_differs_from_what_it_promises_in_smoothness_only() -> None:
+    """It is certified 27 L-smooth for the L it was asked for (supplement, Lemma 5), its average as the repaired one."""
+    f = printed_chain(4, 2, L=2.0, epsilon=0.5)
+    assert float(constant(f, "L")) == pytest.approx(27 * 2.0, rel=1e-12)
+    assert float(constant(two_group_chain(4, L=2.0, epsilon=0.5), "L")) == pytest.approx(2.0, rel=1e-12)
+    states = play(METHODS["fedavg"], f, unreached(f.d)[None, :], 4)
+    assert [supports(s.x)[0].sum() for s in states] == [0, 2, 3, 4, 5]
+
+
+def test_moving_to_another_precision_leaves_the_original() -> None:
+    f = problem("logistic")
+    moved = on_library(f, np.zeros(1, dtype=np.float32))
+    assert moved.signed.dtype == np.float32 and f.signed.dtype == np.float64
+    assert dataclasses.replace(moved, signed=f.signed, weights=f.weights) is not f
+
+
+def test_a_data_set_is_plain_arrays() -> None:
+    data = Dataset(np.eye(4), np.array([1.0, -1.0, 1.0, -1.0]), "toy")
+    f = federate(data, iid(data.labels, 2), l2=0.1, beta=0.2)
+    assert (f.n, f.d, f.l2, f.beta) == (2, 4, 0.1, 0.2)
+    assert "toy" in f.name
