@@ -41,6 +41,13 @@ class Part:
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 
+    def __post_init__(self) -> None:
+        """Keep plain Python values, so that a finding is data."""
+        if self.holds is not None:
+            object.__setattr__(self, "holds", bool(self.holds))
+        if self.margin is not None:
+            object.__setattr__(self, "margin", float(self.margin))
+
 
 @dataclass(frozen=True)
 class Reading:
