@@ -279,7 +279,7 @@ class _Book:
     def load(self, path: Path, name: str, state: State) -> tuple[int, State]:
         """Read a checkpoint of the same run."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 stored = dict(file)
             meta = json.loads(str(stored["meta"]))
         except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:

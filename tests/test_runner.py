@@ -1,0 +1,570 @@
+"""The loop over rounds: what is measured, counted, noticed, stopped and gone on with."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+
+import numpy as np
+import pytest
+from helpers import PROBLEMS, assert_same, cases, close, fields, play, problem, start
+
+from fedtheory import metrics, runner
+from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDescent, Scaffold, Settings, every
+from fedtheory.arrays import along_batch, average
+from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.fingerprint import fingerprint
+from fedtheory.local import Exact, GradientSteps, StochasticSteps
+from fedtheory.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
+from fedtheory.problem import gradient, objective
+from fedtheory.runner import run
+from problems.fedavg_divergence import fedavg_counterexample
+from problems.quadratics import random_quadratics, scalar_quadratics
+
+DESCENT = GradientDescent(0.5)
+SCHEDULES = {
+    "all": All(),
+    "uniform": Uniform(2),
+    "bernoulli": Bernoulli(0.5),
+    "fixed": Fixed((0, 3)),
+    "schedule": Schedule(lambda r: [r % 4, (r + 2) % 4]),
+}
+
+
+# ---- recording ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cadence", "expected"),
+    [
+        (1, [0, 1, 2, 3, 4, 5, 6, 7]),
+        (3, [0, 3, 6, 7]),
+        (np.int64(3), [0, 3, 6, 7]),
+        (100, [0, 7]),
+        ([2, 5], [0, 2, 5, 7]),
+        ({5, 99}, [0, 5, 7]),
+        (range(2, 4), [0, 2, 3, 7]),
+    ],
+    ids=str,
+)
+def test_start_and_end_are_always_measured(cadence, expected) -> None:
+    f = problem("quadratics")
+    trace = run(DESCENT, f, start(f), 7, every=cadence, metrics={"x": lambda _, state: state.x[..., 0, 0]})
+    np.testing.assert_array_equal(trace.rounds, expected)
+    states = play(DESCENT, f, start(f)[None, :], 7)
+    np.testing.assert_array_equal(trace["x"], [states[r].x[0, 0] for r in expected])
+    assert_same(trace.state, states[-1])
+
+
+def test_no_rounds_is_the_start() -> None:
+    f = problem("quadratics")
+    trace = run(DESCENT, f, start(f), 0)
+    np.testing.assert_array_equal(trace.rounds, [0])
+    assert trace.floats_up.tolist() == [0.0]
+
+
+def test_metrics_are_what_they_are_called() -> None:
+    f = problem("quadratics")
+    x_star, low = f.solution(), float(f.lower_bound().value)
+    measured = {
+        "stationarity": metrics.stationarity,
+        "value": metrics.value,
+        "gap": metrics.gap(low),
+        "distance": metrics.squared_distance(x_star),
+        "magnitude": metrics.magnitude,
+        "consensus": metrics.consensus,
+    }
+    trace = run(FedPD(0.2, GradientSteps(2, 0.2)), f, start(f), 3, metrics=measured)
+    state = trace.state
+    x = state.x[0]
+    assert trace["stationarity"][-1] == np.sum(gradient(f, state.x) ** 2)
+    assert trace["value"][-1] == objective(f, state.x)
+    assert trace["gap"][-1] == pytest.approx(trace["value"][-1] - low, rel=1e-14)
+    assert trace["distance"][-1] == pytest.approx(np.sum((x - x_star) ** 2), rel=1e-14)
+    assert trace["magnitude"][-1] == pytest.approx(x @ x, rel=1e-14)
+    assert trace["consensus"][-1] == pytest.approx(np.mean(np.sum((state.x_i - x) ** 2, axis=-1)), rel=1e-14)
+
+
+def test_traces_carry_the_batch_axes_of_the_run() -> None:
+    """Also where all runs have something in common: floats, no divergence, seeds that a method does not use."""
+    f = problem("quadratics")
+    points = np.stack([start(f), 2 * start(f), 0 * start(f)])
+    trace = run(DESCENT, f, points, 4)
+    assert trace["stationarity"].shape == trace.floats_up.shape == trace.floats_down.shape == (3, 5)
+    assert trace.diverged_at.shape == (3,) and not trace.diverged.any()
+    trace = run(DESCENT, f, start(f), 4, seed=np.arange(2))
+    assert trace["stationarity"].shape == (2, 5) and trace.diverged_at.shape == (2,)
+    single = run(DESCENT, f, start(f), 4)
+    assert single["stationarity"].shape == (5,) and single.diverged_at.shape == ()
+    np.testing.assert_array_equal(trace["stationarity"], [single["stationarity"]] * 2)
+
+
+def test_two_batch_axes_seeds_by_steps() -> None:
+    f = problem("logistic")
+    seeds, rates = np.array([[1], [2]]), [0.1, 0.2, 0.3]  # (2, 1) and (3,)
+    trace = run(FedAvg(StochasticSteps(2, along_batch(rates), 2)), f, start(f), 3, seed=seeds)
+    assert trace["stationarity"].shape == (2, 3, 4)
+    for i, seed in enumerate([1, 2]):
+        for j, lr in enumerate(rates):
+            alone = run(FedAvg(StochasticSteps(2, lr, 2)), f, start(f), 3, seed=seed)
+            np.testing.assert_allclose(trace["stationarity"][i, j], alone["stationarity"], rtol=1e-12)
+
+
+def test_the_trace_says_what_was_run() -> None:
+    f = problem("quadratics")
+    info = run(DESCENT, f, start(f), 2, seed=[3, 4], participation=All()).info
+    assert info["seed"] == [3, 4] and info["n"] == 4 and info["d"] == 3 and info["rounds"] == 2
+    assert "GradientDescent(lr=0.5)" in info["algorithm"] and info["problem"] == f.name
+    assert {"python", "numpy", "fedtheory"} <= info["versions"].keys()
+
+
+# ---- bad input ----------------------------------------------------------------------------------------------------
+
+F = random_quadratics(3, 2, seed=0)
+BAD = {
+    "length of x0": (lambda: run(DESCENT, F, np.ones(3), 2), r"x0 has shape \(3,\); expected \(d,\) .* with d = 2"),
+    "list as x0": (lambda: run(DESCENT, F, [1.0, 2.0], 2), "x0 is a list; expected an array"),
+    "number as x0": (lambda: run(DESCENT, F, 1.0, 2), "x0 is a float; expected an array"),
+    "NaN in x0": (lambda: run(DESCENT, F, np.array([1, np.nan]), 2), "NaN or infinite"),
+    "rounds": (lambda: run(DESCENT, F, np.ones(2), -1), "rounds must be a whole number and not negative, got -1"),
+    "half a round": (lambda: run(DESCENT, F, np.ones(2), 1.5), "rounds must be a whole number"),
+    "cadence": (lambda: run(DESCENT, F, np.ones(2), 2, every=0), "every must be at least 1"),
+    "seed": (lambda: run(DESCENT, F, np.ones(2), 2, seed=-1), "seeds must be non-negative integers"),
+    "half a seed": (lambda: run(DESCENT, F, np.ones(2), 2, seed=0.5), "seeds must be non-negative integers"),
+    "too many clients": (
+        lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Uniform(4)),
+        "cannot draw m=4 of n=3 clients",
+    ),
+    "probability": (
+        lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Bernoulli(0)),
+        r"q=0 is outside \(0, 1\]",
+    ),
+    "repeated client": (
+        lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Fixed((1, 1))),
+        r"\[1, 1\] are not distinct numbers from 0 to 2",
+    ),
+    "no client": (
+        lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Schedule(lambda r: [])),
+        "at least one of them",
+    ),
+    "steps a client": (
+        lambda: run(FedAvg(GradientSteps(np.array([1, 2]), 0.1)), F, np.ones(2), 2),
+        r"steps has shape \(2,\); expected a number or one a client, shape \(3,\)",
+    ),
+    "shape of lr": (
+        lambda: run(GradientDescent(np.array([0.1, 0.2])), F, np.ones(2), 2),
+        r"lr has shape \(2,\); expected a number or an array \(\*batch, 1, 1\), which .*along_batch",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_with_what_was_expected(name) -> None:
+    call, message = BAD[name]
+    with pytest.raises(InvalidInput, match=message):
+        call()
+
+
+def test_what_a_problem_cannot_do_is_named() -> None:
+    with pytest.raises(
+        NotAvailable,
+        match=r"StochasticSteps needs 'sample_grad' \(gradients of minibatches.*it gives value, grad, prox",
+    ):
+        run(FedAvg(StochasticSteps(1, 0.1, 1)), F, np.ones(2), 1)
+    with pytest.raises(NotAvailable, match="needs a quadratic term"):
+        run(FedAvg(Exact()), F, np.ones(2), 1)
+    with pytest.raises(NotAvailable, match="an exact local solve needs 'hess'"):
+        run(FedPD(0.1), PROBLEMS["zero-chain"](), np.ones(4), 1)
+
+
+def test_mixed_libraries_are_refused() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(InvalidInput, match=r"different libraries were mixed \(array_api_strict, numpy\)"):
+        run(DESCENT, F, strict.asarray([1.0, 2.0]), 1)
+
+
+# ---- participation ------------------------------------------------------------------------------------------------
+
+
+def masked_fedavg(f, x, active, lr, steps):
+    """All n clients work, a mask chooses whose answers count."""
+    answers = np.broadcast_to(x, (f.n, f.d))
+    for _ in range(steps):
+        answers = answers - lr * f.grad(answers)
+    return (active[:, None] * answers).sum(axis=0, keepdims=True) / active.sum()
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("problem_name", ["quadratics", "logistic", "sines"])
+def test_partial_participation_is_a_masked_run(name, problem_name) -> None:
+    from fedtheory.randomness import Key
+
+    f, schedule = problem(problem_name), SCHEDULES[name]
+    x = start(f)[None, :]
+    trace = run(
+        FedAvg(GradientSteps(2, 0.1)),
+        f,
+        start(f),
+        8,
+        participation=schedule,
+        seed=3,
+        metrics={"x": lambda _, s: s.x[0, 0]},
+    )
+    for r in range(8):
+        clients = schedule.draw(f.n, Key(3, r))
+        active = np.ones(f.n) if clients is None else clients.positions()[1].astype(float)
+        if active.sum() > 0:
+            x = masked_fedavg(f, x, active, 0.1, 2)
+        assert trace["x"][r + 1] == pytest.approx(x[0, 0], rel=1e-13)
+    if name == "bernoulli":  # the case that matters occurs: rounds with fewer clients, and at least one without any
+        counts = [schedule.draw(f.n, Key(s, r)).count() for s in range(8) for r in range(8)]
+        assert min(counts) == 0 and len(set(map(int, counts))) > 2
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@cases(lambda c: c.entry.partial and c.problem_name in ("quadratics", "logistic") and c.kind != "exact")
+def test_seeds_as_a_batch_are_single_runs_under_every_schedule(case, name) -> None:
+    """Each row has its own clients and its own samples."""
+    f, seeds = case.problem, np.array([5, 2, 9])
+    together = run(case.algorithm(), f, start(f), 5, participation=SCHEDULES[name], seed=seeds)
+    for k, seed in enumerate(seeds):
+        alone = run(case.algorithm(), f, start(f), 5, participation=SCHEDULES[name], seed=int(seed))
+        # padded rows change the order of summation, nothing else
+        np.testing.assert_allclose(together["stationarity"][k], alone["stationarity"], rtol=1e-11, atol=1e-26)
+        np.testing.assert_array_equal(together.floats_up[k], alone.floats_up)
+        for field, value in fields(alone.state).items():
+            found = fields(together.state)[field]
+            close(np.broadcast_to(found, (3, *value.shape))[k], value, 1e-12, field)
+
+
+@pytest.mark.parametrize("algorithm", [FedAvg(GradientSteps(2, 0.1)), Scaffold(GradientSteps(2, 0.1)), FedProx(1.0)])
+def test_a_round_that_nobody_joins_changes_nothing(algorithm) -> None:
+    """Bit for bit, and nothing is sent; the other runs of the batch go on."""
+    from fedtheory.randomness import Key
+
+    f, schedule = problem("quadratics"), Bernoulli(0.3)
+    seed = next(
+        s for s in range(100) if schedule.draw(f.n, Key(s, 1)).count() == 0 < schedule.draw(f.n, Key(s, 0)).count()
+    )
+    other = next(
+        s for s in range(100) if schedule.draw(f.n, Key(s, 1)).count() > 0 < schedule.draw(f.n, Key(s, 0)).count()
+    )
+    before, after = (
+        run(algorithm, f, start(f), rounds, participation=schedule, seed=[seed, other]) for rounds in (1, 2)
+    )
+    for field, value in fields(after.state).items():
+        np.testing.assert_array_equal(value[0], fields(before.state)[field][0])
+    assert np.abs(after.state.x[1] - before.state.x[1]).max() > 1e-6
+    assert after.floats_up[0, 2] == after.floats_up[0, 1] and after.floats_up[1, 2] > after.floats_up[1, 1]
+
+
+def test_clients_that_never_come_keep_their_state() -> None:
+    f = problem("quadratics")
+    trace = run(Scaffold(GradientSteps(2, 0.1)), f, start(f), 5, participation=Fixed((1, 3)))
+    np.testing.assert_array_equal(trace.state.c_i[[0, 2]], 0)
+    assert np.abs(trace.state.c_i[[1, 3]]).min() > 0
+
+
+class Counting:
+    """A problem that counts the gradients it is asked for, one a client and point."""
+
+    def __init__(self, inner, seen=None) -> None:
+        self.inner, self.seen = inner, [] if seen is None else seen
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def grad(self, x):
+        found = self.inner.grad(x)
+        self.seen.append(int(np.prod(found.shape[:-1])))
+        return found
+
+    def sample_grad(self, x, samples):
+        found = self.inner.sample_grad(x, samples)
+        self.seen.append(int(np.prod(found.shape[:-1])))
+        return found
+
+    def take(self, clients):
+        return self if clients is None else Counting(self.inner.take(clients), self.seen)
+
+
+@pytest.mark.parametrize("entry", [e for e in ALGORITHMS if e.partial], ids=lambda e: e.name)
+@pytest.mark.parametrize("batch", [None, 2])
+def test_work_is_in_proportion_to_the_active_clients(entry, batch) -> None:
+    """Three local steps of m = 2 clients cost 6 gradients a round, whatever n is."""
+    for n in (4, 40):
+        f = Counting(PROBLEMS["penalised-logistic"]() if n == 4 else _many(n))
+        algorithm = entry.build(Settings(lr=0.1, steps=3, batch=batch, rho=1.0))
+        run(algorithm, f, start(f), 5, participation=Uniform(2), metrics={})
+        assert sum(f.seen) == 5 * 3 * 2
+        assert max(f.seen) == 2
+
+
+def _many(n):
+    from problems.logistic import fedpd_synthetic
+
+    return fedpd_synthetic("weak", n=n, samples=6, d=3)
+
+
+# ---- traffic ------------------------------------------------------------------------------------------------------
+
+
+def test_floats_are_counted_over_the_clients_that_take_part() -> None:
+    f = problem("quadratics")  # n = 4, d = 3
+    assert run(DESCENT, f, start(f), 5).floats_up.tolist() == [0, 12, 24, 36, 48, 60]
+    trace = run(Scaffold(GradientSteps(1, 0.1)), f, start(f), 2, participation=Uniform(3))
+    assert trace.floats_up.tolist() == trace.floats_down.tolist() == [0, 2 * 3 * 3, 4 * 3 * 3]
+    trace = run(
+        FedAvg(GradientSteps(1, 0.1)), f, start(f), 30, participation=Bernoulli(0.5), every=30, seed=np.arange(4)
+    )
+    assert len(set(trace.floats_up[:, -1])) > 1, "rows differ in how many came"
+
+
+def test_skipped_rounds_send_nothing() -> None:
+    f = problem("quadratics")
+    trace = run(FedPD(0.1, p=every(3)), f, start(f), 7)
+    assert trace.floats_up.tolist() == [0, 0, 0, 12, 12, 12, 24, 24]
+    # p random: the floats follow the very coins of the run
+    from fedtheory.randomness import Key
+
+    algorithm = FedPD(0.1, p=0.5)
+    trace = run(algorithm, f, start(f), 20, seed=np.array([1, 2]))
+    for k, seed in enumerate([1, 2]):
+        coins = [bool(Key(seed, r).coin("communicate", 0.5)) for r in range(20)]
+        np.testing.assert_array_equal(np.diff(trace.floats_up[k]), 12.0 * np.array(coins))
+    assert run(FedPD(along_batch([0.1, 0.2]), p=along_batch([0.0, 0.9])), f, start(f), 9).floats_up[0, -1] == 9 * 12
+
+
+# ---- divergence ---------------------------------------------------------------------------------------------------
+
+
+def test_divergence_is_recorded_with_its_round() -> None:
+    """x^r = 2.2337946^r: past 1e100 after ceil(100 ln 10 / ln m) rounds; metrics are infinite from there."""
+    m = ((1 - 0.2) ** 8 + (1 + 0.2) ** 8) / 2
+    expected = int(np.ceil(100 * np.log(10) / np.log(m)))
+    trace = run(
+        FedAvg(GradientSteps(8, 0.1)), fedavg_counterexample(), np.ones(1), 400, metrics={"x": metrics.magnitude}
+    )
+    assert int(trace.diverged_at) == expected and bool(trace.diverged)
+    assert np.isfinite(trace["x"][:expected]).all() and np.isinf(trace["x"][expected:]).all()
+    np.testing.assert_array_equal(trace.rounds, np.arange(401))
+    assert abs(trace.state.x[0, 0]) <= runner.DIVERGED_ABOVE, "the last finite state is kept"
+    assert trace.state.x[0, 0] == pytest.approx(m ** (expected - 1), rel=1e-11)
+
+
+@pytest.mark.parametrize("bad", [10.0, 1e200, 1e308])
+def test_other_runs_of_the_batch_are_undisturbed(bad) -> None:
+    """Bit for bit, whether the diverging run grows slowly, overflows in a round, or turns into NaN."""
+    f = problem("indefinite")
+    rates = [0.3, bad, 0.1]
+    with_bad = run(FedAvg(GradientSteps(3, along_batch(rates))), f, start(f), 200)
+    np.testing.assert_array_equal(with_bad.diverged, [False, True, False])
+    without = run(FedAvg(GradientSteps(3, along_batch([0.3, 0.2, 0.1]))), f, start(f), 200)
+    for k in (0, 2):
+        np.testing.assert_array_equal(with_bad["stationarity"][k], without["stationarity"][k])
+        np.testing.assert_array_equal(with_bad.state.x[k], without.state.x[k])
+    assert np.isfinite(with_bad.state.x).all()
+    assert np.isinf(with_bad["stationarity"][1, with_bad.diverged_at[1] :]).all()
+
+
+def test_a_run_stops_when_all_have_diverged() -> None:
+    calls = []
+
+    def count(f, state):
+        calls.append(1)
+        return metrics.magnitude(f, state)
+
+    f = Counting(fedavg_counterexample())
+    trace = run(FedAvg(GradientSteps(2, 1e80)), f, np.ones(1), 10**6, metrics={"x": count}, every=10**5)
+    assert int(trace.diverged_at) == 1 and len(f.seen) == 2
+    np.testing.assert_array_equal(trace.rounds, np.arange(0, 10**6 + 1, 10**5))
+    assert np.isinf(trace["x"][1:]).all()
+
+
+# ---- stopping and going on ----------------------------------------------------------------------------------------
+
+
+class Interrupt:
+    """A metric that interrupts the run once, after a number of calls."""
+
+    def __init__(self, after) -> None:
+        self.left = after
+
+    def __call__(self, f, state):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return metrics.stationarity(f, state)
+
+
+def assert_equal_traces(ours, theirs) -> None:
+    np.testing.assert_array_equal(ours.rounds, theirs.rounds)
+    for name in theirs.metrics:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    for name in ("floats_up", "floats_down", "diverged_at"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+    assert_same(ours.state, theirs.state)
+    assert ours.info == theirs.info
+
+
+RESUMED = {
+    "gradient descent": (DESCENT, All(), 0),
+    "stochastic, uniform": (FedAvg(StochasticSteps(2, 0.1, 2)), Uniform(2), 4),
+    "control variates, bernoulli, seeds": (Scaffold(GradientSteps(2, 0.1)), Bernoulli(0.5), np.array([1, 2])),
+    "recursive gradients, skipping": (FedPD(0.1, FedPD.oracle_two(0.1, None, 2, 2, 4), p=0.5), All(), np.array([1, 7])),
+    "schedules": (FedPD(0.1, GradientSteps(2, lambda r, q: 0.1 / (r + q + 1)), p=every(2)), All(), 0),
+    "steps along a batch": (FedProx(along_batch([1.0, 2.0])), Fixed((1, 2)), 3),
+    "some diverge": (FedAvg(GradientSteps(3, along_batch([0.1, 1e200]))), All(), 0),
+    "all diverge": (FedAvg(GradientSteps(3, 1e200)), All(), 0),
+}
+
+
+@pytest.mark.parametrize("name", RESUMED)
+@pytest.mark.parametrize("after", [3, 8])
+def test_an_interrupted_run_goes_on_bit_by_bit(name, after, tmp_path, monkeypatch) -> None:
+    algorithm, schedule, seed = RESUMED[name]
+    f = problem("logistic")
+    options = {"participation": schedule, "seed": seed, "every": 2}
+    whole = run(algorithm, f, start(f), 19, metrics={"m": metrics.stationarity}, **options)
+    file = tmp_path / "deep" / "run.npz"  # the folder is made
+    monkeypatch.setattr(runner, "CHECKPOINT_SECONDS", -1)
+    with pytest.raises(KeyboardInterrupt):
+        run(algorithm, f, start(f), 19, metrics={"m": Interrupt(after)}, checkpoint=file, **options)
+    assert file.exists() and not list(file.parent.glob("*.part"))
+    resumed = run(algorithm, f, start(f), 19, metrics={"m": metrics.stationarity}, checkpoint=file, **options)
+    assert_equal_traces(resumed, whole)
+    if not whole.diverged.all():  # complete: read, not run
+        again = run(algorithm, f, start(f), 19, metrics={"m": Interrupt(1)}, checkpoint=file, **options)
+        assert_equal_traces(again, whole)
+
+
+def test_going_on_on_other_libraries(xp, tmp_path, monkeypatch) -> None:
+    f, x0 = xp.problem(problem("logistic")), xp.array(start(problem("logistic")))
+    algorithm = FedPD(0.1, GradientSteps(2, 0.1), p=0.5)
+    monkeypatch.setattr(runner, "CHECKPOINT_SECONDS", -1)
+    whole = run(algorithm, f, x0, 9, metrics={"m": metrics.stationarity})
+    with pytest.raises(KeyboardInterrupt):
+        run(algorithm, f, x0, 9, metrics={"m": Interrupt(5)}, checkpoint=tmp_path / "run")
+    resumed = run(algorithm, f, x0, 9, metrics={"m": metrics.stationarity}, checkpoint=tmp_path / "run")
+    assert type(resumed.state.x) is type(x0)
+    assert_equal_traces(resumed, whole)
+
+
+def test_a_checkpoint_is_written_from_time_to_time_only(tmp_path, monkeypatch) -> None:
+    f, saved = problem("quadratics"), []
+    save = runner._Book.save
+    monkeypatch.setattr(
+        runner._Book, "save", lambda self, path, *rest: (saved.append(rest[1]), save(self, path, *rest))
+    )
+    run(DESCENT, f, start(f), 50, checkpoint=tmp_path / "run")
+    assert saved == [50]
+
+
+OTHERS = {
+    "algorithm": lambda f, file: run(GradientDescent(0.4), f, start(f), 5, checkpoint=file),
+    "start": lambda f, file: run(DESCENT, f, 2 * start(f), 5, checkpoint=file),
+    "problem": lambda f, file: run(DESCENT, dataclasses.replace(f, b=2 * f.b), start(f), 5, checkpoint=file),
+    "seed": lambda f, file: run(DESCENT, f, start(f), 5, seed=1, checkpoint=file),
+    "rounds": lambda f, file: run(DESCENT, f, start(f), 6, checkpoint=file),
+    "metrics": lambda f, file: run(DESCENT, f, start(f), 5, metrics={"x": metrics.magnitude}, checkpoint=file),
+    "participation": lambda f, file: run(
+        DESCENT, f, start(f), 5, participation=Schedule(lambda r: [0]), checkpoint=file
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_checkpoint_of_another_run_is_refused(name, tmp_path) -> None:
+    f, file = problem("quadratics"), tmp_path / "run"
+    run(DESCENT, f, start(f), 5, checkpoint=file)
+    with pytest.raises(InvalidInput, match="belongs to another run"):
+        OTHERS[name](f, file)
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "text", "folder", "other archive"])
+def test_a_damaged_checkpoint_is_refused_by_name(damage, tmp_path) -> None:
+    f, file = problem("quadratics"), tmp_path / "run"
+    run(DESCENT, f, start(f), 5, checkpoint=file)
+    if damage == "folder":
+        file.unlink()
+        file.mkdir()
+    elif damage == "other archive":
+        with file.open("wb") as out:
+            np.savez(out, x=np.ones(3))
+    else:
+        content = file.read_bytes()
+        file.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "text": b"hello"}[damage])
+    with pytest.raises(InvalidInput, match=r"run is not a readable checkpoint .*delete it to start afresh"):
+        run(DESCENT, f, start(f), 5, checkpoint=file)
+
+
+# ---- fingerprints -------------------------------------------------------------------------------------------------
+
+
+def test_fingerprints_tell_contents_apart() -> None:
+    import math
+
+    def scaled(by, r):
+        return by * r
+
+    pairs = [
+        (lambda r: math.sin(r), lambda r: math.cos(r)),  # the same byte code, other names
+        (partial(scaled, 2), partial(scaled, 3)),
+        (lambda r: [k for k in range(3)], lambda r: [k for k in range(4)]),  # noqa: C416
+        (along_batch([1.0]), along_batch([2.0])),
+        (np.zeros(2), np.zeros((2, 1))),
+        (np.zeros(2), np.zeros(2, dtype=np.float32)),
+        ({"a": 1}, {"a": 2}),
+        (FedPD(0.1), FedPD(0.1, init_dual="zero")),
+        (FedPD(0.1, p=every(2)), FedPD(0.1, p=every(3))),
+    ]
+    for one, other in pairs:
+        assert fingerprint(one) != fingerprint(other)
+        assert fingerprint(one) == fingerprint(one)
+    assert fingerprint(FedPD(0.1, p=every(2))) == fingerprint(FedPD(0.1, p=every(2)))
+    assert fingerprint(np.arange(6.0).reshape(2, 3).T) == fingerprint(np.arange(6.0).reshape(2, 3).T.copy())
+
+
+def test_fingerprints_do_not_depend_on_where_code_lies_in_memory() -> None:
+    """A function with an inner one has the same name in every process: its compiled code is read, not its address."""
+    source = "lambda r: sum(map(lambda k: k + 1, range(r)))"
+    one, other = (eval(source) for _ in range(2))
+    assert fingerprint(Schedule(one)) == fingerprint(Schedule(other))
+
+
+# ---- progress -----------------------------------------------------------------------------------------------------
+
+
+def test_progress_appears_late_and_changes_nothing(monkeypatch, capsys) -> None:
+    f = problem("quadratics")
+    quiet = run(DESCENT, f, start(f), 5, progress=False)
+    assert capsys.readouterr().err == ""
+    run(DESCENT, f, start(f), 5, progress=True)
+    assert capsys.readouterr().err == "", "a short run shows none"
+    monkeypatch.setattr(runner, "PROGRESS_AFTER", -1)
+    shown = run(DESCENT, f, start(f), 5, progress=True)
+    assert "5/5" in capsys.readouterr().err
+    assert_equal_traces(shown, quiet)
+
+
+def test_a_problem_of_ones_own_needs_value_grad_and_take() -> None:
+    class Mine:
+        name, n, d = "mine", 2, 1
+
+        def value(self, x):
+            return (x[..., 0] ** 2) * np.array([1.0, 2.0])
+
+        def grad(self, x):
+            return 2 * x * np.array([[1.0], [2.0]])
+
+        def take(self, clients: Clients | None):
+            assert clients is None
+            return self
+
+    trace = run(GradientDescent(0.25), Mine(), np.ones(1), 3, metrics={"x": lambda _, s: s.x[0, 0]})
+    np.testing.assert_allclose(trace["x"], 0.25 ** np.arange(4), rtol=1e-15)  # f = 3 x^2/2: factor 1 - 3/4
+
+
+def test_averages_run_over_clients_only() -> None:
+    f = scalar_quadratics(np.ones((5, 3)))
+    close(average(f.b), np.mean(f.b, axis=-2, keepdims=True), 1e-15)
