@@ -233,6 +233,29 @@ def play(algorithm: Any, f: Any, x0: Any, rounds: int, participation: Any = None
     return states
 
 
+class Counting:
+    """A problem that counts the gradients it is asked for, one a client and point."""
+
+    def __init__(self, inner, seen=None) -> None:
+        self.inner, self.seen = inner, [] if seen is None else seen
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def grad(self, x):
+        found = self.inner.grad(x)
+        self.seen.append(int(np.prod(found.shape[:-1])))
+        return found
+
+    def sample_grad(self, x, samples):
+        found = self.inner.sample_grad(x, samples)
+        self.seen.append(int(np.prod(found.shape[:-1])))
+        return found
+
+    def take(self, clients):
+        return self if clients is None else Counting(self.inner.take(clients), self.seen)
+
+
 # ---- comparisons --------------------------------------------------------------------------------------------------
 
 

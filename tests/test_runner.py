@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers import PROBLEMS, assert_same, cases, close, fields, play, problem, start
+from helpers import PROBLEMS, Counting, assert_same, cases, close, fields, play, problem, start
 
 from fedtheory import metrics, runner
 from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDescent, Scaffold, Settings, every
@@ -263,29 +263,6 @@ def test_clients_that_never_come_keep_their_state() -> None:
     trace = run(Scaffold(GradientSteps(2, 0.1)), f, start(f), 5, participation=Fixed((1, 3)))
     np.testing.assert_array_equal(trace.state.c_i[[0, 2]], 0)
     assert np.abs(trace.state.c_i[[1, 3]]).min() > 0
-
-
-class Counting:
-    """A problem that counts the gradients it is asked for, one a client and point."""
-
-    def __init__(self, inner, seen=None) -> None:
-        self.inner, self.seen = inner, [] if seen is None else seen
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-    def grad(self, x):
-        found = self.inner.grad(x)
-        self.seen.append(int(np.prod(found.shape[:-1])))
-        return found
-
-    def sample_grad(self, x, samples):
-        found = self.inner.sample_grad(x, samples)
-        self.seen.append(int(np.prod(found.shape[:-1])))
-        return found
-
-    def take(self, clients):
-        return self if clients is None else Counting(self.inner.take(clients), self.seen)
 
 
 @pytest.mark.parametrize("entry", [e for e in ALGORITHMS if e.partial], ids=lambda e: e.name)
