@@ -136,5 +136,3 @@ def random_finite_sum(
     h[:, 0] = L
     b = rng.standard_normal((n, 1, d)) + noise * rng.standard_normal((n, samples, d))
     return SampledQuadratic(h, b)
-
-

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fedtheory.arrays import Array, like, namespace, take, to_numpy
-from fedtheory.errors import InvalidInput
+from fedtheory.arrays import Array, is_array, like, namespace, take, to_numpy
+from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.participation import Clients
 from fedtheory.problem import Certified
 from problems.quadratics import check_counts
@@ -24,7 +24,8 @@ class _Separable:
 
     def __post_init__(self) -> None:
         """Check that the parameters have one shape."""
-        shapes = {f.name: tuple(getattr(self, f.name).shape) for f in fields(self) if f.name != "name"}  # type: ignore[arg-type]
+        current = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        shapes = {name: tuple(value.shape) for name, value in current.items() if is_array(value)}
         if len(set(shapes.values())) > 1:
             raise InvalidInput(f"the parameters of {self.name!r} must have one shape, got {shapes}")
 
@@ -44,7 +45,8 @@ class _Separable:
         return self._map(lambda a: take(a, index, axes_behind=self._first.ndim - self._client_axis - 1))
 
     def _map(self, change: Any) -> Self:
-        arrays = {f.name: change(getattr(self, f.name)) for f in fields(self) if f.name != "name"}  # type: ignore[arg-type]
+        current = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        arrays = {name: change(value) for name, value in current.items() if is_array(value)}
         return replace(self, **arrays)  # type: ignore[type-var]
 
     _client_axis: int
@@ -193,6 +195,67 @@ class Sines(_Separable):
             "mu": Certified(-size.max(axis=-1), how),
             "mu_avg": Certified(-average, how),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class PowerTail(_Separable):
+    """f_i(x) = sum_k  (1 + x_k^2)^{-a/2} + g_ik x_k + c_ik sqrt(1 + x_k^2), 0 < a <= 1: no minimiser, slowly decaying gradient.
+
+    With mean g = mean c = 0 the average is (1 + x^2)^{-a/2}, whose gradient decays so slowly that first-order methods need
+    close to 1/epsilon rounds. |phi''| <= a + |c|, because |(a+1) t - 1| <= (1+t)^{a/2+2} for t >= 0 and a <= 1.
+
+    Parameters
+    ----------
+    g, c : arrays ``(*batch, n, d)``
+    a : number
+    name : str
+    """
+
+    g: Array
+    c: Array
+    a: float
+    name: str = "power tail"
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.g.shape[-2])
+
+    @property
+    def d(self) -> int:
+        """Number of coordinates."""
+        return int(self.g.shape[-1])
+
+    @property
+    def _client_axis(self) -> int:  # type: ignore[override]
+        return int(self.g.ndim) - 2
+
+    def value(self, x: Array) -> Array:
+        """Values ``(..., n)``."""
+        s = 1 + x * x
+        return namespace(x).sum(s ** (-self.a / 2) + self.g * x + self.c * s**0.5, axis=-1)
+
+    def grad(self, x: Array) -> Array:
+        """Gradients ``(..., n, d)``."""
+        s = 1 + x * x
+        return -self.a * x * s ** (-self.a / 2 - 1) + self.g + self.c * x / s**0.5
+
+    def curvature(self, x: Array) -> Array:
+        """Second derivatives ``(..., n, d)``."""
+        s = 1 + x * x
+        return self.a * ((self.a + 1) * x * x - 1) * s ** (-self.a / 2 - 2) + self.c * s**-1.5
+
+    def lower_bound(self) -> Certified:
+        """Zero where the heterogeneity cancels in the mean; it is not attained."""
+        if np.any(to_numpy(self.g).mean(axis=-2)) or np.any(to_numpy(self.c).mean(axis=-2)):
+            raise NotAvailable(f"{self.name!r} is bounded below by zero only when g and c average to zero")
+        return Certified(0.0, "(1 + x^2)^{-a/2} > 0")
+
+    def certify(self) -> dict[str, Certified]:
+        """L_i = a + max |c_i|."""
+        size = self.a + np.abs(to_numpy(self.c)).max(axis=-1)
+        how = "|phi''| <= a + |c|"
+        return {"L_i": Certified(size, how), "L": Certified(size.max(axis=-1), how)}
 
 
 def random_sines(n: int, d: int = 1, *, L: float = 1.0, batch: tuple[int, ...] = (), seed: int = 0) -> Sines:

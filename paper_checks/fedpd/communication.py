@@ -289,7 +289,9 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
     for T in Ts:
         chain = two_group_chain(T, L=19 * np.pi)
         if same:
-            chain = ZeroChain(chain.links[:1].repeat(2, axis=0), chain.amplitude, chain.scale, chain.smoothness, chain.how)
+            chain = ZeroChain(
+                chain.links[:1].repeat(2, axis=0), chain.amplitude, chain.scale, chain.smoothness, chain.how
+            )
         rng = np.random.default_rng(ctx.seed)
         x = rng.choice([0.3, 0.7, 1.0, 2.0], (400, 1, 1)) * rng.standard_normal((400, 1, T + 1))
         g = chain.grad(x)
@@ -352,7 +354,10 @@ def replay_t4s(instance: dict[str, Any]) -> Replay:
         exact_bound=exact_sufficed,
         arithmetic="mpmath with 50 digits",
         assumptions=(
-            assumption(f"the instance is the printed one: N = {n} divides T = {T}, f_i = (2 pi eps/L) g_i(x L/(pi sqrt(2 eps)))", T % n == 0),
+            assumption(
+                f"the instance is the printed one: N = {n} divides T = {T}, f_i = (2 pi eps/L) g_i(x L/(pi sqrt(2 eps)))",
+                T % n == 0,
+            ),
             assumption("the method is linear: x^1 = x^0 - lr mean_i grad f_i(x^0), started at x^0 = 0", lr > 0),
             assumption(f"D_0 = f(0) - inf f = {d0:.6g} (closed form)", d0 > 0),
         ),
@@ -368,7 +373,9 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 198) -> Iterator[Findi
         "Claim II.1 asserts only the order 1/epsilon, which survives (D11). What is refuted is the formal constant with its factor N; "
         "its wording is in the paper's supplement."
     )
-    yield refutation("printed instance", replay_t4s, PRINTED | {"n": n}, text="For N >= 6 two large steps suffice on it.")
+    yield refutation(
+        "printed instance", replay_t4s, PRINTED | {"n": n}, text="For N >= 6 two large steps suffice on it."
+    )
     sympy = require("sympy", "closed forms")
     demanded = sympy.Integer(clients) / (10 * sympy.pi**2)
     yield true(
@@ -468,7 +475,14 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Ite
     chain = printed_chain(8, 4)
     unit = ZeroChain(chain.links, 1.0, 1.0, chain.smoothness, chain.how)
     ratio = _lipschitz_ratio(unit, 27 * np.pi, ctx.pick(20_000, 200_000), ctx.seed)
-    yield bound("27 pi-smooth", ratio, 1.0, "falsifier", f"largest sampled Lipschitz ratio {ratio:.3f} of 27 pi", role="repaired")
+    yield bound(
+        "27 pi-smooth",
+        ratio,
+        1.0,
+        "falsifier",
+        f"largest sampled Lipschitz ratio {ratio:.3f} of 27 pi",
+        role="repaired",
+    )
 
 
 def replay_l6s(instance: dict[str, Any]) -> Replay:
@@ -503,13 +517,26 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0) -> Iterator
     chain = printed_chain(12, 4, L=0.7, epsilon=0.3)
     d0 = float(chain.value(np.zeros((1, 13))).mean() - chain.lower_bound().value)
     yield bound(
-        "gap for T >= 2N", d0, 10 * np.pi**2 * 0.3 * 12 / (0.7 * 4), "numeric", "T = 12, N = 4, L = 0.7, eps = 0.3", role="repaired"
+        "gap for T >= 2N",
+        d0,
+        10 * np.pi**2 * 0.3 * 12 / (0.7 * 4),
+        "numeric",
+        "T = 12, N = 4, L = 0.7, eps = 0.3",
+        role="repaired",
     )
     unit = ZeroChain(chain.links, 1.0, 1.0, chain.smoothness, chain.how)
     x = ctx.rng().standard_normal((200, 1, 13))
     left = np.sqrt(squared_norm(gradient(chain, x / chain.scale)))
     right = np.sqrt(root * 0.3) * np.sqrt(squared_norm(gradient(unit, x)))
-    yield close("gradient scaling", left, right, "numeric", "||grad f(x)|| = sqrt(2 eps) ||grad g(x L/(pi sqrt(2 eps)))||", rtol=1e-12, role="repaired")
+    yield close(
+        "gradient scaling",
+        left,
+        right,
+        "numeric",
+        "||grad f(x)|| = sqrt(2 eps) ||grad g(x L/(pi sqrt(2 eps)))||",
+        rtol=1e-12,
+        role="repaired",
+    )
     ratio = _lipschitz_ratio(chain, 0.7, ctx.pick(20_000, 200_000), ctx.seed)
     yield bound(
         "reading: the constant L of the construction is a smoothness constant",
@@ -590,7 +617,9 @@ def replay_l8s(instance: dict[str, Any]) -> Replay:
         exact_bound=t,
         arithmetic="sets of coordinates",
         assumptions=(
-            assumption(f"the printed instance: client i holds link 1 and the links j with j - 1 = i mod {n}", T % n == 0),
+            assumption(
+                f"the printed instance: client i holds link 1 and the links j with j - 1 = i mod {n}", T % n == 0
+            ),
             assumption("any linear method, any number of local steps, started at 0", True),
         ),
     )

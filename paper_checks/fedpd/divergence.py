@@ -45,7 +45,9 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
     sympy = require("sympy", "closed forms")
     wrong = []
     for Q in range(2, 10):
-        matrix, _ = round_matrix(FedAvg(GradientSteps(Q - extra_steps, eta)), scalar_quadratics(np.array([z / eta, -z / eta])))
+        matrix, _ = round_matrix(
+            FedAvg(GradientSteps(Q - extra_steps, eta)), scalar_quadratics(np.array([z / eta, -z / eta]))
+        )
         m = sympy.expand(sympy.simplify(matrix[0, 0]))
         binomial = sum(comb(Q, 2 * k) * z ** (2 * k) for k in range(Q // 2 + 1))
         if not is_zero(m - (claimed(Q, z) if claimed else binomial)):
@@ -82,7 +84,10 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
     squares = (problem.grad(x) ** 2).sum(axis=-1).mean(axis=-1)
     yield true(
         "assumptions on the instance",
-        float(L) == 2 and not bounded and bool(np.all(problem.value(x).mean(axis=-1) == 0)) and np.allclose(squares, 4 * x[:, 0, 0] ** 2),
+        float(L) == 2
+        and not bounded
+        and bool(np.all(problem.value(x).mean(axis=-1) == 0))
+        and np.allclose(squares, 4 * x[:, 0, 0] ** 2),
         "exact",
         "A1 with L = 2; A2 with c = 0 (f = 0); A3 fails: mean ||grad f_i||^2 = 4 x^2 is unbounded while grad f = 0",
     )
@@ -112,7 +117,11 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
         "rounds",
         "|x^r| / |x^0|",
         [
-            {"label": f"Q = {Q}, closed form", "x": rounds.tolist(), "y": [float(multiplier(problem, Q, 0.1)) ** int(r) for r in rounds]}
+            {
+                "label": f"Q = {Q}, closed form",
+                "x": rounds.tolist(),
+                "y": [float(multiplier(problem, Q, 0.1)) ** int(r) for r in rounds],
+            }
             for Q in (2, 4, 8)
         ]
         + [{"label": "FedPD, exact solves", "x": rounds.tolist(), "y": _fedpd_magnitudes(50)}],
@@ -166,7 +175,9 @@ def _printed_cycles() -> Iterator[Finding]:
         for k in (1, 2, 100):
             steps = [1 / np.sqrt(r) for r in range(k * Q + 2, (k + 1) * Q)]
             before = 1 / np.sqrt(k * Q)
-            printed = 0.25 * np.prod([1 - s for s in steps]) * (1 - before) + 0.75 * np.prod([1 + s for s in steps]) * (1 + before)
+            printed = 0.25 * np.prod([1 - s for s in steps]) * (1 - before) + 0.75 * np.prod([1 + s for s in steps]) * (
+                1 + before
+            )
             cycle = [0.5, *steps]
             diagonal = np.diag([np.prod([1 - s for s in cycle]), np.prod([1 + s for s in cycle])])
             matrix = 0.5 * diagonal @ np.ones((2, 2)) @ np.diag([1 - before, 1 + before])
@@ -424,7 +435,9 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
 
 def check_q11(ctx: Context, *, steps: int = 8) -> Iterator[Finding]:
     """FedAvg with several local steps stops at a floor that FedPD passes, with equal steps and rounds."""
-    yield Reading("'In most cases' is read as: on strongly and weakly non-iid penalised logistic regression with Q = 8.")
+    yield Reading(
+        "'In most cases' is read as: on strongly and weakly non-iid penalised logistic regression with Q = 8."
+    )
     rounds = ctx.pick(150, 600)
     curves = []
     for kind in ("weak", "strong"):

@@ -37,6 +37,7 @@ from fedtheory.runner import run
 from fedtheory.symbolic import is_zero, play, symbols
 from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, Prescribed, fractions, rational, total
 from paper_checks.fedpd.divergence import fedavg_fixed_point
+from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
 
@@ -117,7 +118,9 @@ def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
             right = (new_state.x_i.mean(axis=0) - state.x_i.mean(axis=0)) / 0.2
             worst = max(worst, float(np.abs(left - right).max() / (1 + np.abs(right).max())))
         state = new_state
-    yield bound("run", worst, 1e-12, "numeric", f"50 clients, inexact solves, p = 1/2, 30 rounds: difference {worst:.1g}")
+    yield bound(
+        "run", worst, 1e-12, "numeric", f"50 clients, inexact solves, p = 1/2, 30 rounds: difference {worst:.1g}"
+    )
 
 
 # ---- D5, EQ3, Q9 ----------------------------------------------------------------------------------------------------
@@ -188,7 +191,7 @@ def _dual_relation(n: int, scale: Any = 1) -> bool:
 
 
 def _server_can_tell(n: int) -> bool:
-    """mean c_i^(r+1) = (x^r - x^(r+1))/(Q eta)."""
+    """Mean c_i^(r+1) = (x^r - x^(r+1))/(Q eta)."""
     before, after, _, eta, Q = _scaffold_round(n)
     return same_symbols(after.c, (before.x - after.x) / (Q * eta))
 
@@ -223,7 +226,9 @@ def check_d5(ctx: Context, *, scale: Any = 1, control: bool = False) -> Iterator
 
 def check_eq3(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
     """SCAFFOLD's c - c_i is FedPD's dual up to centring (D5)."""
-    yield Reading("'Play the same role' is made precise: equal up to centring, with FedPD's eta equal to Q times SCAFFOLD's step.")
+    yield Reading(
+        "'Play the same role' is made precise: equal up to centring, with FedPD's eta equal to Q times SCAFFOLD's step."
+    )
     yield true(
         "dual update",
         all(_dual_relation(n, scale) for n in (2, 3, 4)),
@@ -336,7 +341,12 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         for name, build, values in GOLDEN
         if list(models(build(e), problem, start, 3)[1:, 0]) != [Fraction(v) for v in values]
     ]
-    yield true("golden numbers", not wrong, "exact", f"{len(GOLDEN)} methods, three rounds in fractions; differing: {wrong or 'none'}")
+    yield true(
+        "golden numbers",
+        not wrong,
+        "exact",
+        f"{len(GOLDEN)} methods, three rounds in fractions; differing: {wrong or 'none'}",
+    )
     general, _, _ = _general_quadratics(2)
     eta = symbols("eta", positive=True)
     c1, c2, x = symbols("c1 c2 x")
@@ -359,7 +369,9 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
     x0 = np.ones((1, 3))
     fedpd = models(FedPD(0.3), wide, x0[0], rounds)[1:]
     splitting = douglas_rachford(wide, x0 + 0.3 * wide.grad(x0), 0.3, rounds)
-    yield close("FedPD is Douglas-Rachford", fedpd, splitting, "numeric", "x_0 against mean(2 x_j - v_j), 40 rounds", rtol=1e-10)
+    yield close(
+        "FedPD is Douglas-Rachford", fedpd, splitting, "numeric", "x_0 against mean(2 x_j - v_j), 40 rounds", rtol=1e-10
+    )
     split = models(FedSplit(0.3), wide, x0[0], rounds)
     # FedSplit: z_i <- z_i + 2 (prox(2 zbar - z_i) - zbar); with v = 2 zbar - z it is the over-relaxed form
     z = np.repeat(x0, 5, axis=0)
@@ -371,7 +383,12 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         v = v + relaxation * (reflected - x_)
         reference.append(v.mean(axis=0))
     yield close(
-        "FedSplit is Peaceman-Rachford", split, np.asarray(reference), "numeric", "over-relaxation 2 in v, 40 rounds", rtol=1e-10
+        "FedSplit is Peaceman-Rachford",
+        split,
+        np.asarray(reference),
+        "numeric",
+        "over-relaxation 2 in v, 40 rounds",
+        rtol=1e-10,
     )
 
 
@@ -396,7 +413,6 @@ def _fixed_point_part(weight: Any) -> Iterator[Finding]:
         is_zero(states[1].x[0, 0] - point) and not is_zero(point - x_star),
         "symbolic",
         "exact FedProx stays at sum w_i c_i / sum w_i with w_i = a_i rho/(rho + a_i), which is not x*",
-        proves=True,
     )
 
 
@@ -413,7 +429,9 @@ def check_d12(ctx: Context, *, weight: Any = fedprox_fixed_point) -> Iterator[Fi
     }
     for name, (method, predicted, known) in runs.items():
         trace = total(problem, method, np.zeros(1), 400)
-        yield close(name, trace.state.x[0, 0], predicted, "numeric", f"ends at {predicted:.6f} instead of x*", rtol=1e-9)
+        yield close(
+            name, trace.state.x[0, 0], predicted, "numeric", f"ends at {predicted:.6f} instead of x*", rtol=1e-9
+        )
         yield close(f"{name}, figure", predicted, known, "exact", "closed form against the figure", rtol=1e-5)
     trace = total(problem, FedPD(0.06), np.zeros(1), 3000)
     yield close("FedPD", trace.state.x[0, 0], x_star, "numeric", "FedPD ends at x*", rtol=1e-9)
@@ -422,6 +440,12 @@ def check_d12(ctx: Context, *, weight: Any = fedprox_fixed_point) -> Iterator[Fi
 def check_q7(ctx: Context, *, method: Any = None) -> Iterator[Finding]:
     """FedProx's biased limit against FedPD's, in closed form and on an instance."""
     yield from _fixed_point_part(fedprox_fixed_point)
+    yield true(
+        "FedPD's convergence",
+        proof_of_corrected_theorem(4),
+        "symbolic",
+        "D1: with exact solves and u < 1/2 the sum of ||grad f||^2 stays bounded under A1 and A2 alone",
+    )
     problem = random_quadratics(6, 4, heterogeneity=2.0, seed=ctx.seed)
     rounds = ctx.pick(800, 3000)
     biased = total(problem, method or FedProx(1.0), np.zeros(4), rounds)
@@ -481,7 +505,7 @@ def check_q8(ctx: Context, *, u: float = 0.3) -> Iterator[Finding]:
     ratio = np.median(floats_sent["FedDANE"] / floats_sent["FedPD"])
     yield true(
         "floats against FedDANE",
-        1.8 < ratio,
+        ratio > 1.8,
         "count",
         f"floats uploaded until ||grad f||^2 has fallen by 1e-10, FedDANE over FedPD: median {ratio:.2f} (the same rounds, two vectors "
         "instead of one)",
@@ -492,8 +516,10 @@ def check_q8(ctx: Context, *, u: float = 0.3) -> Iterator[Finding]:
 
 
 def admm(problem: Quadratic, x: NDArray[Any], y: NDArray[Any], eta: float, rounds: int) -> NDArray[np.float64]:
-    """Consensus ADMM in the order z, x, y: z = mean(x_i + eta y_i); x_i = argmin f_i + <y_i, x - z> + ||x - z||^2/(2 eta);
-    y_i += (x_i - z)/eta. Written independently of FedPD, with plain linear solves; returns z of every iteration.
+    """Consensus ADMM in the order z, x, y, written independently of FedPD with plain linear solves.
+
+    z = mean(x_i + eta y_i); x_i = argmin f_i + <y_i, x - z> + ||x - z||^2/(2 eta); y_i += (x_i - z)/eta. Returns z of every
+    iteration.
     """
     found = []
     identity = np.eye(problem.d)
@@ -501,7 +527,10 @@ def admm(problem: Quadratic, x: NDArray[Any], y: NDArray[Any], eta: float, round
         z = (x + eta * y).mean(axis=0)
         found.append(z)
         x = np.stack(
-            [np.linalg.solve(a + identity / eta, b - yi + z / eta) for a, b, yi in zip(problem.A, problem.b, y, strict=True)]
+            [
+                np.linalg.solve(a + identity / eta, b - yi + z / eta)
+                for a, b, yi in zip(problem.A, problem.b, y, strict=True)
+            ]
         )
         y = y + (x - z) / eta
     return np.asarray(found)
@@ -529,7 +558,9 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
     dual = [yi + (xi - z) / eta for yi, xi in zip(states[1].lam_i[:, 0], again, strict=True)]
     yield true(
         "one round",
-        is_zero(states[1].x[0, 0] - z) and same_symbols(states[2].x_i[:, 0], again) and same_symbols(states[2].lam_i[:, 0], dual),
+        is_zero(states[1].x[0, 0] - z)
+        and same_symbols(states[2].x_i[:, 0], again)
+        and same_symbols(states[2].lam_i[:, 0], dual),
         "symbolic",
         "the z-, x- and y-steps of ADMM are FedPD's aggregation, local solve and dual step, on general quadratics",
         proves=True,
@@ -556,7 +587,12 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     one = models(FedPD(0.2, init_dual="zero"), problem, x0, 1)[1]
     prox = models(FedProx(5.0), problem, x0, 1)[1]
     yield close(
-        "aggregation", one, 2 * prox - x0, "numeric", "FedPD's first model is the reflection 2 mean x_i - x^0 of FedProx's", rtol=1e-12
+        "aggregation",
+        one,
+        2 * prox - x0,
+        "numeric",
+        "FedPD's first model is the reflection 2 mean x_i - x^0 of FedProx's",
+        rtol=1e-12,
     )
     yield Reading(
         "True for the local objective, which is what the paper says. The methods still differ at zero duals, even in the first round: "
@@ -661,9 +697,14 @@ def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:
             proves=Q == 4,
         )
     finite = random_finite_sum(3, 8, 2, seed=ctx.seed)
-    trace = run(FedAvg(StochasticSteps(4, 0.1, 1)), finite, np.ones(2), 5, participation=All(), seed=ctx.seed, progress=False)
+    trace = run(
+        FedAvg(StochasticSteps(4, 0.1, 1)), finite, np.ones(2), 5, participation=All(), seed=ctx.seed, progress=False
+    )
     yield true(
-        "only models travel", trace.floats_up[-1] == 5 * 3 * 2, "count", f"{trace.floats_up[-1]:.0f} floats up: one model a client and round"
+        "only models travel",
+        trace.floats_up[-1] == 5 * 3 * 2,
+        "count",
+        f"{trace.floats_up[-1]:.0f} floats up: one model a client and round",
     )
 
 
@@ -703,7 +744,10 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
         exact_bound=rational(instance["multiple"]) * sigma,
         arithmetic="fractions",
         assumptions=(
-            assumption(f"bounded variance: E (h - grad f)^2 = {spread} = sigma^2 for every x (additive noise +-sigma)", spread == sigma**2),
+            assumption(
+                f"bounded variance: E (h - grad f)^2 = {spread} = sigma^2 for every x (additive noise +-sigma)",
+                spread == sigma**2,
+            ),
             assumption("f = x^2/2 is 1-smooth and bounded below", True),
         ),
     )
@@ -711,7 +755,9 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
 
 def check_q10(ctx: Context, *, radius: str = "1000000") -> Iterator[Finding]:
     """Additive noise on a quadratic: bounded variance, unbounded gradients."""
-    yield refutation("bounded variance implies bounded gradients", replay_q10, {"radius": radius, "sigma": "1", "multiple": "1000"})
+    yield refutation(
+        "bounded variance implies bounded gradients", replay_q10, {"radius": radius, "sigma": "1", "multiple": "1000"}
+    )
     sympy = require("sympy", "closed forms")
     x, sigma = sympy.symbols("x sigma", real=True)
     variance = ((x + sigma - x) ** 2 + (x - sigma - x) ** 2) / 2
@@ -745,7 +791,10 @@ CLAIMS = [
         "lam_i := c - c_i obeys FedPD's dual update with eta = Q eta_SCAFFOLD, then centred; and mean c_i^{r+1} = "
         "(x_0^r - x_0^{r+1})/(Q eta), so models alone need to travel.",
         check_d5,
-        (Fault("dual step of half the size", "dual update", {"scale": 2}), Fault("Q + 1 steps", "run", {"control": True})),
+        (
+            Fault("dual step of half the size", "dual update", {"scale": 2}),
+            Fault("Q + 1 steps", "run", {"control": True}),
+        ),
         ("full participation",),
     ),
     Claim(

@@ -20,7 +20,6 @@ from fedtheory.claims import (
     Replay,
     assumption,
     bound,
-    close,
     refutation,
     true,
 )
@@ -79,11 +78,11 @@ def check_l1(ctx: Context, *, young: int = 1, factor: float = 2.0, algorithm: An
             left = local_values(problem, new.x_i, upload, new.lam_i, eta) - local_values(
                 problem, state.x_i, state.x0_i, state.lam_i, eta
             )
-            dx, d0, dl = (squared_norm(a - b) for a, b in ((new.x_i, state.x_i), (upload, state.x0_i), (new.lam_i, state.lam_i)))
-            e = eta[..., 0]
-            right = (
-                -(1 - factor * u[:, None]) / (2 * e) * dx - d0 / (2 * e) + e * dl + (epsilon / (2 * L))[:, None]
+            dx, d0, dl = (
+                squared_norm(a - b) for a, b in ((new.x_i, state.x_i), (upload, state.x0_i), (new.lam_i, state.lam_i))
             )
+            e = eta[..., 0]
+            right = -(1 - factor * u[:, None]) / (2 * e) * dx - d0 / (2 * e) + e * dl + (epsilon / (2 * L))[:, None]
             ok &= bool(np.all(left <= right + 1e-12 * (1 + np.abs(right))))
             worst = max(worst, float(np.max((left - right) / (1 + np.abs(right)))))
             state = new
@@ -283,7 +282,11 @@ def check_l4(ctx: Context, *, factor: Any = "1/2", algorithm: Any = FedPD) -> It
     half = rational(factor)
     yield true(
         "halved constant",
-        is_zero(lagrangian.value_below_lagrangian_slack(require("sympy", "closed forms").Rational(half.numerator, half.denominator))),
+        is_zero(
+            lagrangian.value_below_lagrangian_slack(
+                require("sympy", "closed forms").Rational(half.numerator, half.denominator)
+            )
+        ),
         "symbolic",
         "with (1 - 2u)/(2 N eta) the two sides differ by the square (L/2)(w + e/L)^2 after A1's upper bound",
         role="repaired",

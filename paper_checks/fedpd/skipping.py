@@ -1,5 +1,6 @@
 """Theorem 3 (skipping communication), Remark 5, Table III and Figure 1, and what skipping does when curvatures agree (D4)
-or A4 fails (D8)."""
+or A4 fails (D8).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,6 @@ from fedtheory.claims import (
     Replay,
     assumption,
     bound,
-    close,
     refutation,
     true,
 )
@@ -35,10 +35,10 @@ from fedtheory.problem import constant
 from fedtheory.randomness import ScriptedKey
 from fedtheory.spectrum import round_map
 from fedtheory.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, THRESHOLD, WithoutDuals, rational, total
+from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, rational, total
 from paper_checks.fedpd.theorem_one import paper_constants
 from problems.logistic import logistic
-from problems.quadratics import scalar_quadratics, same_curvature
+from problems.quadratics import same_curvature, scalar_quadratics
 from problems.separable import skipping_instance
 
 
@@ -108,7 +108,9 @@ def replay_t3(instance: dict[str, Any]) -> Replay:
 
 
 @cache
-def floors(ps: tuple[float, ...], chains: int, rounds: int, seed: int, g: float, c: float, u: float) -> dict[float, Any]:
+def floors(
+    ps: tuple[float, ...], chains: int, rounds: int, seed: int, g: float, c: float, u: float
+) -> dict[float, Any]:
     """Mean of ||grad f||^2 over the last third of independent chains from x* on I-SKIP(g, c), with standard errors.
 
     All chains of all p run in one batch; each has its own coins.
@@ -192,7 +194,9 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
         role="reading",
     )
     none = _run_marks(skipping_instance(G_, C_), FedPD(eta_), np.ones(1), 300, [300])
-    yield bound("no floor without skipping", none, 1e-25, "numeric", "p = 0: ||grad f||^2 after 300 rounds", role="repaired")
+    yield bound(
+        "no floor without skipping", none, 1e-25, "numeric", "p = 0: ||grad f||^2 after 300 rounds", role="repaired"
+    )
     yield Reading(
         "Refuted for one set of constants independent of p on all of 0 <= p < 1, which is what the theorem prints. The bound's "
         "proof squares an expectation ((E spread)^2 for E spread^2), which turns p into p^2. For p in a fixed range a large "
@@ -318,7 +322,8 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
         first = [float(coefficient(mp.mpf(q), U, mp.mpf(1), 2) / mp.mpf(q) ** 2) for q in low]
         c3s = [(mp.mpf(q) * (1 + U) + U) / (1 - U) for q in high]
         second = [
-            float(coefficient(mp.mpf(q), U, mp.mpf(1), 2) / c ** (2 / (1 - mp.mpf(q)))) for q, c in zip(high, c3s, strict=True)
+            float(coefficient(mp.mpf(q), U, mp.mpf(1), 2) / c ** (2 / (1 - mp.mpf(q))))
+            for q, c in zip(high, c3s, strict=True)
         ]
         log_c3 = float(mp.log((1 + 2 * U) / (1 - U)))
     yield Part(
@@ -510,7 +515,9 @@ def check_q3(ctx: Context, *, deltas: Any = (0.1, 0.3, 1.0)) -> Iterator[Finding
         problem = logistic(list(features), list(labels), beta=0.1)
         eta = 0.3 / float(constant(problem, "L"))
         method = FedPD(eta, GradientSteps(4, eta), p=lambda r: along_batch(skips[r]))
-        levels.append(_run_marks(problem, method, np.zeros((chains, d)), rounds, range(rounds // 2, rounds + 1)).mean(axis=-1))
+        levels.append(
+            _run_marks(problem, method, np.zeros((chains, d)), rounds, range(rounds // 2, rounds + 1)).mean(axis=-1)
+        )
     logs = np.log(levels)
     for k in range(len(deltas) - 1):
         difference = logs[k + 1] - logs[k]

@@ -27,11 +27,11 @@ from fedtheory.claims import (
 )
 from fedtheory.errors import NotAvailable
 from fedtheory.falsifier import Search, falsify
-from fedtheory.local import Exact, GradientSteps, StochasticSteps, Subproblem, ToAccuracy
+from fedtheory.local import Exact, StochasticSteps, Subproblem, ToAccuracy
 from fedtheory.problem import constant
 from fedtheory.randomness import Key
 from fedtheory.rates import fit_exponent
-from fedtheory.spectrum import round_map, spectral_radius
+from fedtheory.spectrum import spectral_radius
 from fedtheory.symbolic import is_zero, play, round_matrix, symbols, vector
 from fedtheory.worst_case import FunctionClass, worst_case
 from paper_checks.fedpd import lagrangian
@@ -266,9 +266,7 @@ def _real_problems(ctx: Context) -> list[Any]:
     return found
 
 
-def check_t1(
-    ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power: float = 0.5
-) -> Iterator[Finding]:
+def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power: float = 0.5) -> Iterator[Finding]:
     """The O(1/T) term on certified instances and real data, the epsilon_1 term, the worst case, and two readings."""
     yield Reading(
         "Algorithm 2 leaves lam_i^0 open. The theorem is checked with the initial duals that its proof uses, "
@@ -396,9 +394,7 @@ def first_round_worst_case(u: Any) -> Any:
     return 2 * (1 + u) ** 2 / (1 + 4 * u + 2 * u**2)
 
 
-def check_d2(
-    ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_round_worst_case
-) -> Iterator[Finding]:
+def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_round_worst_case) -> Iterator[Finding]:
     """The table, the formula for one round, independence of N, replay, and unboundedness for zero duals."""
     steps = ctx.pick((0.1, 0.3, 0.49), tuple(TABLE_D2))
     horizon = ctx.pick(3, 4)
@@ -417,7 +413,9 @@ def check_d2(
             )
     for n in (1, 3):
         case = worst_case(algorithm(0.3), FunctionClass(1, -1), n=n, rounds=2, measure="sum_stationarity")
-        yield close(f"n={n}", case.value, TABLE_D2[0.3][1], "worst case", "the same value for any number of clients", rtol=1e-4)
+        yield close(
+            f"n={n}", case.value, TABLE_D2[0.3][1], "worst case", "the same value for any number of clients", rtol=1e-4
+        )
     replayed = case.replay()
     yield close(
         "replay", replayed, case.value, "numeric", "the worst-case functions, run by the numeric engine", rtol=1e-3
@@ -541,7 +539,11 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
         "u = L eta",
         "spectral radius",
         [
-            {"label": "spectral radius", "x": grid.tolist(), "y": [spectral_radius(algorithm(u), problem, zero) for u in grid]},
+            {
+                "label": "spectral radius",
+                "x": grid.tolist(),
+                "y": [spectral_radius(algorithm(u), problem, zero) for u in grid],
+            },
             {"label": "stability limit", "x": [0.05, 0.6], "y": [1, 1], "style": "dashed"},
         ],
     )

@@ -254,7 +254,9 @@ def _inner_points(problem: Any, state: Any, method: FedPD, key: Key) -> list[Any
     return points
 
 
-def lemma_nine(problem: Any, method: FedPD, gamma: Any, L: Any, state: Any, before: list[Any], key: Key, sign: int) -> Any:
+def lemma_nine(
+    problem: Any, method: FedPD, gamma: Any, L: Any, state: Any, before: list[Any], key: Key, sign: int
+) -> Any:
     """Both sides of Lemma 9 with exact gradients, per client; ``before`` are the inner points of the round before.
 
     ``sign``: +1 for the inner product as printed, -1 as it should be. Returns (left, right, next state, inner points).
@@ -545,7 +547,9 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         Q = 2
         B, T = root // (Q * N), 3 * root
         problem = random_finite_sum(N, samples, 2, seed=ctx.seed)
-        used = samples_used(problem, FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, root), init_dual="zero"), T, ctx.seed)
+        used = samples_used(
+            problem, FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, root), init_dual="zero"), T, ctx.seed
+        )
         ratios.append(used / (M + 3 * T * root))
     yield bound(
         "recommended I and B",

@@ -1,0 +1,190 @@
+"""A small multilayer perceptron with hand-written gradients: neural-network experiments at laptop size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.arrays import Array, namespace, take, to_numpy
+from fedtheory.errors import InvalidInput, NotAvailable, require
+from fedtheory.participation import Clients
+from fedtheory.problem import Certified
+
+
+@dataclass(frozen=True, eq=False)
+class MultilayerPerceptron:
+    """Mean cross-entropy of a network  inputs -> hidden (ReLU) -> classes, one flat parameter vector a client.
+
+    The vector holds, in this order, the first weights (inputs, hidden), biases (hidden,), second weights (hidden, classes)
+    and biases (classes,).
+
+    Parameters
+    ----------
+    features : array ``(n, m, inputs)``
+        Samples of each client; clients with fewer are filled up and their weights are zero.
+    targets : array ``(n, m, classes)``
+        One-hot labels.
+    weights : array ``(n, m)``
+        1/n_i for real samples, 0 for filling; real samples come first.
+    hidden : int
+    name : str
+    """
+
+    features: Array
+    targets: Array
+    weights: Array
+    hidden: int
+    name: str = "multilayer perceptron"
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.features.shape[0])
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.features.shape[-1])
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return int(self.targets.shape[-1])
+
+    @property
+    def d(self) -> int:
+        """Number of parameters."""
+        return (self.inputs + 1) * self.hidden + (self.hidden + 1) * self.classes
+
+    @property
+    def n_samples(self) -> NDArray[np.int64]:
+        """Samples of each client ``(n,)``."""
+        return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        xp = namespace(x)
+        p, h, c = self.inputs, self.hidden, self.classes
+        lead = x.shape[:-1]
+        cuts = np.cumsum([p * h, h, h * c])
+        return (
+            xp.reshape(x[..., : cuts[0]], (*lead, p, h)),
+            x[..., None, cuts[0] : cuts[1]],
+            xp.reshape(x[..., cuts[1] : cuts[2]], (*lead, h, c)),
+            x[..., None, cuts[2] :],
+        )
+
+    def logits(self, x: Array, features: Array) -> Array:
+        """Outputs of the network: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to ``(..., m, classes)``."""
+        w1, b1, w2, b2 = self._split(x)
+        xp = namespace(x)
+        hidden = xp.matmul(features, w1) + b1
+        return xp.matmul(xp.maximum(hidden, xp.zeros_like(hidden)), w2) + b2
+
+    def value(self, x: Array) -> Array:
+        """Values ``(..., n)``."""
+        xp = namespace(x)
+        out = self.logits(x, self.features)
+        top = xp.max(out, axis=-1, keepdims=True)
+        logsum = xp.log(xp.sum(xp.exp(out - top), axis=-1)) + top[..., 0]
+        return xp.sum(self.weights * (logsum - xp.sum(self.targets * out, axis=-1)), axis=-1)
+
+    def grad(self, x: Array) -> Array:
+        """Gradients ``(..., n, d)``."""
+        return self._backward(x, self.features, self.targets, self.weights[..., None])
+
+    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
+        """Mean gradient over minibatches ``(..., n, batch)``."""
+        return self._backward(x, take(self.features, samples), take(self.targets, samples), 1 / samples.shape[-1])
+
+    def _backward(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
+        xp = namespace(x)
+        w1, b1, w2, b2 = self._split(x)
+        hidden = xp.matmul(features, w1) + b1
+        active = xp.maximum(hidden, xp.zeros_like(hidden))
+        out = xp.matmul(active, w2) + b2
+        soft = xp.exp(out - xp.max(out, axis=-1, keepdims=True))
+        slope = weights * (soft / xp.sum(soft, axis=-1, keepdims=True) - targets)
+        back = xp.matmul(slope, xp.matrix_transpose(w2)) * xp.astype(hidden > 0, hidden.dtype)
+        parts = [
+            xp.matmul(xp.matrix_transpose(features), back),
+            xp.sum(back, axis=-2),
+            xp.matmul(xp.matrix_transpose(active), slope),
+            xp.sum(slope, axis=-2),
+        ]
+        lead = parts[1].shape[:-1]
+        return xp.concat([xp.reshape(part, (*lead, -1)) for part in parts], axis=-1)
+
+    def take(self, clients: Clients | None) -> MultilayerPerceptron:
+        """Restrict to the clients that take part; one set for all runs of a batch."""
+        if clients is None:
+            return self
+        if clients.index.ndim > 1:
+            raise InvalidInput("the network problem needs the same clients in all runs of a batch; use a single seed")
+        i = clients.index
+        return replace(
+            self,
+            features=take(self.features, i, axes_behind=2),
+            targets=take(self.targets, i, axes_behind=2),
+            weights=take(self.weights, i),
+        )
+
+    def lower_bound(self) -> Certified:
+        """Zero: cross-entropy is not negative."""
+        return Certified(0.0, "cross-entropy is not negative")
+
+    def certify(self) -> dict[str, Certified]:
+        """Refuse: the loss of a network has no global smoothness constant."""
+        raise NotAvailable(f"{self.name!r} has no certified constants: its loss is not globally smooth")
+
+    def accuracy(self, x: Array, features: Array, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Share of samples ``(m, inputs)`` classified right by parameters ``(..., d)``: ``(...)``."""
+        guess = to_numpy(namespace(x).argmax(self.logits(x, features), axis=-1))
+        return np.asarray((guess == labels).mean(axis=-1))
+
+    def initial(self, seed: int = 0) -> NDArray[np.float64]:
+        """Random start ``(d,)``: He-scaled weights, zero biases."""
+        rng = np.random.default_rng(seed)
+        first = rng.standard_normal((self.inputs, self.hidden)) * np.sqrt(2 / self.inputs)
+        second = rng.standard_normal((self.hidden, self.classes)) * np.sqrt(2 / self.hidden)
+        return np.concatenate([first.ravel(), np.zeros(self.hidden), second.ravel(), np.zeros(self.classes)])
+
+
+@dataclass(frozen=True, eq=False)
+class DigitsTask:
+    """The handwritten digits of scikit-learn over clients, with a test set held out."""
+
+    problem: MultilayerPerceptron
+    test_features: NDArray[np.float64]
+    test_labels: NDArray[np.int64]
+
+
+def digits_task(split: str, *, n: int = 20, hidden: int = 32, shards: int = 2, seed: int = 0) -> DigitsTask:
+    """Digits (1797 images of 8 x 8, 10 classes): 1400 for training over n clients, 397 for testing.
+
+    ``split``: ``"iid"``, or ``"shards"``: sorted by label into ``shards`` pieces a client.
+    """
+    bundled = require("sklearn.datasets", "the embedded data set").load_digits()
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(bundled.target))
+    features, labels = bundled.data[order] / 16.0, bundled.target[order]
+    train, test = slice(0, 1400), slice(1400, None)
+    own = labels[train]
+    if split == "iid":
+        parts = np.array_split(np.arange(1400), n)
+    elif split == "shards":
+        pieces = np.array_split(np.argsort(own, kind="stable"), n * shards)
+        chosen = rng.permutation(n * shards).reshape(n, shards)
+        parts = [np.concatenate([pieces[k] for k in row]) for row in chosen]
+    else:
+        raise InvalidInput(f"split must be 'iid' or 'shards', got {split!r}")
+    m = max(len(p) for p in parts)
+    x, y, w = np.zeros((n, m, 64)), np.zeros((n, m, 10)), np.zeros((n, m))
+    for i, part in enumerate(parts):
+        x[i, : len(part)] = features[train][part]
+        y[i, np.arange(len(part)), own[part]] = 1
+        w[i, : len(part)] = 1 / len(part)
+    problem = MultilayerPerceptron(x, y, w, hidden, f"digits, {split}, {n} clients")
+    return DigitsTask(problem, features[test], labels[test])
