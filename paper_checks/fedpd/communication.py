@@ -117,12 +117,12 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
             "exact",
             f"linear spans with unlimited local steps: after t communications exactly t + 1 coordinates, so x[T+1] = 0 for t < T; {counts}",
         )
-    counts = {name: unlocked(two_group_chain(8), method, 8) for name, method in _methods(steps).items()}
+    by_method = {name: unlocked(two_group_chain(8), method, 8) for name, method in _methods(steps).items()}
     yield true(
         "methods",
-        all(all(c <= t + 1 for t, c in enumerate(found)) for found in counts.values()),
+        all(all(c <= t + 1 for t, c in enumerate(found)) for found in by_method.values()),
         "exact",
-        f"{steps} local steps, T = 8: {counts}",
+        f"{steps} local steps, T = 8: {by_method}",
     )
     mp = require("mpmath", "high precision").mp
     with mp.workdps(30):
@@ -170,12 +170,13 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
     epsilon = 0.01
     chain = two_group_chain(6, L=1.0, epsilon=epsilon)
     curves = []
-    for name, method in {
+    plan: dict[str, Any] = {
         "FedAvg, Q = 50": FedAvg(GradientSteps(50, 1.0)),
         "SCAFFOLD, Q = 50": Scaffold(GradientSteps(50, 1.0)),
         "FedPD, Q = 50": FedPD(0.3, GradientSteps(50, 0.3)),
         "gradient descent": GradientDescent(1.0),
-    }.items():
+    }
+    for name, method in plan.items():
         trace = run(method, chain, np.zeros(7), 6, metrics={"s": metrics.stationarity}, progress=False)
         curves.append({"label": name, "x": trace.rounds.tolist(), "y": trace["s"].tolist()})
         yield bound(
@@ -335,7 +336,10 @@ def replay_t4s(instance: dict[str, Any]) -> Replay:
     mp = require("mpmath", "high precision").mp
     with mp.workdps(50):
         scale = 1 / (mp.pi * mp.sqrt(2))
-        slope = lambda w: 4 / (1 + w * w)  # noqa: E731
+
+        def slope(w: Any) -> Any:
+            return 4 / (1 + w * w)
+
         first = -(1 - mp.exp(-1)) * slope(mp.mpf(0))  # d g / d y_1 at 0
         x1 = -mp.mpf(lr) * 2 * mp.pi * scale * first  # one step from 0 moves the first coordinate only
         y = scale * x1
@@ -598,7 +602,8 @@ def replay_l8s(instance: dict[str, Any]) -> Replay:
     counts = unlocked(chain, FedAvg(GradientSteps(T + 2, 0.1)), T)
     sufficed = next(t for t, c in enumerate(counts) if c >= T)
     # independent: sets of coordinates, a client holding link j opens j once j - 1 is open
-    open_, t = set(), 0
+    open_: set[int] = set()
+    t = 0
     while T not in open_:
         t += 1
         found = set()

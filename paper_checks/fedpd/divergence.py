@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -136,13 +137,21 @@ def _fedpd_magnitudes(rounds: int) -> list[float]:
     return [float(v) for v in np.sqrt(trace["x"])]
 
 
+def _root_step(Q: int, r: int, q: int) -> float:
+    return float((r * Q + q + 1) ** -0.5)
+
+
+def _harmonic_step(Q: int, r: int, q: int) -> float:
+    return 1 / (r * Q + q + 1)
+
+
 def _diminishing(ctx: Context) -> Iterator[Finding]:
     """Steps c/sqrt(n+1): growth like R^kappa, kappa = (a c)^2 (Q-1)/2; steps 1/(n+1): no divergence."""
     rounds = ctx.pick(4000, 40_000)
     for a, Q in ((1.0, 2), (1.0, 4), (2.0, 2)):
         problem = scalar_quadratics([a, -a])
         marks = np.unique(np.geomspace(100, rounds, 40).astype(int))
-        method = FedAvg(GradientSteps(Q, lambda r, q, Q=Q: (r * Q + q + 1) ** -0.5))
+        method = FedAvg(GradientSteps(Q, partial(_root_step, Q)))
         trace = run(method, problem, np.ones(1), rounds, metrics={"x": metrics.magnitude}, every=marks, progress=False)
         fit = fit_exponent(trace.rounds[1:], np.sqrt(trace["x"][1:]), slice(0, None))
         kappa = a**2 * (Q - 1) / 2
@@ -155,7 +164,7 @@ def _diminishing(ctx: Context) -> Iterator[Finding]:
             rtol=0.02,
             role="reading",
         )
-        slow = FedAvg(GradientSteps(Q, lambda r, q, Q=Q: 1 / (r * Q + q + 1)))
+        slow = FedAvg(GradientSteps(Q, partial(_harmonic_step, Q)))
         last = run(slow, problem, np.ones(1), rounds, metrics={"x": metrics.magnitude}, every=marks, progress=False)
         change = np.sqrt(last["x"][-1] / last["x"][-10]) - 1
         yield bound(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, FedSplit, Scaffold, VrlSgd
-from fedtheory.algorithms.fedavg import PointState
+from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
 from fedtheory.claims import (

@@ -41,10 +41,8 @@ def _synthetic(ctx: Context, kind: str) -> Logistic:
 
 
 def _scale(ctx: Context) -> str:
-    return (
-        ctx.pick("20 clients of 100 samples (a fifth of the paper's)", "the paper's 100 clients of 400 samples")
-        + ", d = 20"
-    )
+    size = ctx.pick("20 clients of 100 samples (the paper has 100 of 400)", "the paper's 100 clients of 400 samples")
+    return f"{size}, d = 20"
 
 
 def _real() -> Logistic:
@@ -176,7 +174,7 @@ def check_ex4(ctx: Context, *, swap: bool = False) -> Iterator[Finding]:
 def check_ex5(ctx: Context, *, p: float = 0.0) -> Iterator[Finding]:
     """FedPD-GD and FedPD-VR keep contracting on strongly non-iid data, synthetic and real."""
     rounds = ctx.pick(300, 600)
-    traces = {}
+    traces: dict[str, Trace] = {}
     for problem in (_synthetic(ctx, "strong"), _real()):
         eta = 0.08 if "breast" not in problem.name else 0.3 / float(constant(problem, "L"))
         plain = _curve(problem, _pd(eta, GradientSteps(8, eta), p), rounds)

@@ -1,6 +1,4 @@
-"""Theorem 3 (skipping communication), Remark 5, Table III and Figure 1, and what skipping does when curvatures agree (D4)
-or A4 fails (D8).
-"""
+"""Theorem 3 (skipping communication), Remark 5, Table III, Figure 1; skipping with equal curvatures (D4) and without A4 (D8)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,7 +209,7 @@ def replay_t1(instance: dict[str, Any]) -> Replay:
     exact = Quadratic(curvature[:, None, None], linear[:, None])
     numeric = Quadratic(floats(curvature)[:, None, None], floats(linear)[:, None])
     L = max(abs(h) for h in curvature)
-    start = "zero" if zero else "grad"
+    start: Literal["grad", "zero"] = "zero" if zero else "grad"
     in_fractions = total(exact, FedPD(eta, init_dual=start), x0, rounds)
     in_floats = total(numeric, FedPD(float(eta), init_dual=start), floats(x0), rounds)
     first = 1 if zero else 0
@@ -635,7 +635,7 @@ def check_d13(ctx: Context, *, init_dual: str = "grad") -> Iterator[Finding]:
         "x^0 is stationary for every client's first subproblem, and the server then moves to x^0 - eta grad f(x^0)",
         proves=True,
     )
-    problems = [
+    problems: list[Any] = [
         random_quadratics(5, 3, seed=ctx.seed),
         random_sines(5, 3, seed=ctx.seed),
         fedpd_synthetic("weak", n=5, samples=40, d=4, seed=ctx.seed),

@@ -44,7 +44,7 @@ STEP_VR = "eta < 1/(3 (Q + sqrt(QI/B)) L), gamma > 5 eta/(B sqrt L)"
 
 def step_limit(Q: int, I: int, B: int, L: float) -> float:
     """Theorem 2's limit on eta."""
-    return 1 / (3 * (Q + np.sqrt(Q * I / B)) * L)
+    return float(1 / (3 * (Q + np.sqrt(Q * I / B)) * L))
 
 
 # ---- T2 -----------------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class Moments:
     def advance(self, moment: NDArray[Any], resets: bool) -> NDArray[Any]:
         """One round."""
         matrix = self.reset if resets else self.plain
-        new = matrix.dot(moment).dot(matrix.T)
+        new: NDArray[Any] = matrix.dot(moment).dot(matrix.T)
         for slot, row in zip(self.slots, self.steps[resets], strict=True):
             new[slot, slot] = new[slot, slot] + self.variance * row.dot(moment).dot(row)
         return new
@@ -192,7 +192,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
                 f"smooth samples Q={Q} I={I} B={B} gamma={ratio:g} eta",
                 spent[-1],
                 effective,
-                "exact",
+                "numeric",
                 f"eta sum E ||grad f||^2 / D_0 = {spent[-1]:.3f} after {rounds} rounds, of which "
                 f"{spent[-1] - spent[rounds // 2]:.2g} in the second half (exact recursion)",
                 role="repaired",
@@ -436,7 +436,7 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0) -> Iterator[Finding]:
     yield Part(
         "all sample sequences",
         bool(np.all(np.asarray(excess) <= 1e-12)),
-        "exact",
+        "numeric",
         f"Q = 1, B = 1, two samples a client, {len(tight)} rounds, expectation over all 2^8 sequences: largest ratio {max(tight):.3f}",
         margin=1 - float(max(tight)),
     )
@@ -450,7 +450,7 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0) -> Iterator[Finding]:
     yield true(
         "reading: A1 for f_i only",
         bool(np.all(error <= L**2 * moved)),
-        "exact",
+        "numeric",
         f"with samples of curvature {two.h[0, :, 0].tolist()} and L = {L:g} the ratio is {float((error / (L**2 * moved)).max()):.3g}: the "
         "lemma needs L-smooth samples",
         role="reading",
@@ -482,7 +482,7 @@ def check_l11(ctx: Context, *, share: float = 1.0) -> Iterator[Finding]:
     yield Part(
         "all sample sequences",
         worst <= 1e-12,
-        "exact",
+        "numeric",
         f"Q = 1, B = 1, two samples a client, smooth samples, expectation over all 2^8 sequences: largest relative excess "
         f"{worst:.3g}",
         margin=-worst,
