@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,16 +259,21 @@ def worst_case(
         No solver's answer was accepted; the message says what each returned.
     """
     require_traceable(algorithm, "worst-case")
+    if not solvers:
+        raise InvalidInput("no solver is given; name at least one, for example (('CLARABEL', {}),)")
     if n < 1 or rounds < 1 or not radius > 0:
         raise InvalidInput(f"expected n >= 1, rounds >= 1 and radius > 0; got n={n}, rounds={rounds}, radius={radius}")
+    if measure not in get_args(Measure):
+        raise InvalidInput(f"unknown measure {measure!r}; known are {', '.join(get_args(Measure))}")
     distance = measure in ("squared_distance", "gap")
     if distance and not function_class.convex:
         raise InvalidInput(f"{measure!r} speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
     begun = time.perf_counter()
     coins = dict(coins or {})
-    pep, problem, x0 = _model(algorithm, function_class, n, rounds, measure, radius, coins)
     attempts: list[dict[str, Any]] = []
     for solver, options in solvers:
+        # a fresh model for each solver: PEPit keeps the values of the first answer it evaluates
+        pep, problem, x0 = _model(algorithm, function_class, n, rounds, measure, radius, coins)
         answer = _attempt(pep, solver, options)
         attempts.append(answer["said"])
         if answer["unbounded"]:
