@@ -87,7 +87,9 @@ def _fit(x: NDArray[Any], values: NDArray[Any], rounds: NDArray[Any], back: Any)
     # residuals at rounding level say nothing about correlation
     correlated = spread > 1e-20 * len(x)
     rho = float(np.clip(residual[1:] @ residual[:-1] / spread, 0, 0.99)) if correlated else 0.0
-    half = stats.t.ppf(0.975, len(x) - 2) * line.stderr * np.sqrt((1 + rho) / (1 - rho))
+    # not line.stderr, which is not a number for constant values
+    error = np.sqrt(spread / (len(x) - 2) / float(((x - x.mean()) ** 2).sum()))
+    half = stats.t.ppf(0.975, len(x) - 2) * error * np.sqrt((1 + rho) / (1 - rho))
     return Fit(
         float(back(line.slope)),
         float(back(line.slope - half)),

@@ -9,6 +9,7 @@ from helpers import close, play, problem, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedtheory import metrics
 from fedtheory.algorithms import (
     AcceleratedGradient,
     FedAvg,
@@ -20,6 +21,7 @@ from fedtheory.algorithms import (
     Scaffold,
     VrlSgd,
 )
+from fedtheory.arrays import along_batch
 from fedtheory.errors import CannotTrace, InvalidInput
 from fedtheory.local import Exact, GradientSteps, StochasticSteps, ToAccuracy
 from fedtheory.participation import Clients
@@ -68,6 +70,15 @@ def test_matrix_of_fedavg_is_the_mean_of_the_clients_powers(seed, lr, steps) -> 
 def test_radius_of_fedpd_at_the_step_size_limit(u, radius) -> None:
     """FedPD catalogue, D7, printed with four places; 0.309 is the paper's limit, 0.5 the proven one."""
     assert spectral_radius(FedPD(u), STEP, np.ones(1)) == pytest.approx(radius, abs=6e-5)
+
+
+def test_the_step_size_limit_of_fedpd_is_sharp() -> None:
+    """Unstable at u = 0.501 already, radius 1.0035 (FedPD catalogue, D7); stable at 0.5 on the same curvatures."""
+    near = Quadratic(np.array([1, 1, -0.99967, -0.9998])[:, None, None], np.array([0.3, -0.1, 1, -1])[:, None])
+    assert spectral_radius(FedPD(0.501), near, np.ones(1)) == pytest.approx(1.0035, abs=5e-5)
+    assert spectral_radius(FedPD(0.5), near, np.ones(1)) < 1
+    trace = run(FedPD(along_batch([0.5, 0.501])), near, np.ones(1), 6000, every=6000, metrics={"d": metrics.consensus})
+    assert trace["d"][0, 1] < 1 and trace["d"][1, 1] > 1e3
 
 
 METHODS = {
