@@ -9,7 +9,10 @@ points they start from, the round's key and the solver's memory, it returns thei
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -406,8 +409,9 @@ def in_blocks(
 ) -> Array:
     """Run ``work(part, start, first client)`` on blocks of clients whose data fits in cache.
 
-    K local steps read a client's data K times; doing all K on one block before the next keeps them in cache. Data
-    below ``limit`` bytes in all, object arrays and arrays outside the host are done in one piece.
+    K local steps read a client's data K times; doing all K on one block before the next keeps them in cache. Blocks share the
+    processor's cores (as many threads as ``OMP_NUM_THREADS`` allows); the result does not depend on it. Data below ``limit``
+    bytes in all, object arrays and arrays outside the host are done in one piece.
     """
     per_client = getattr(sub.f, "client_bytes", 0)
     m = sub.f.n
@@ -415,11 +419,17 @@ def in_blocks(
     if not on_host or per_client * m <= limit or not can(sub.f, "slice"):
         return work(sub, start, 0)
     size = max(1, int(BLOCK_BYTES // per_client))
-    parts = [
-        work(sub.part(first, min(first + size, m)), _rows(start, first, first + size), first)
-        for first in range(0, m, size)
-    ]
-    return np.concatenate(parts, axis=-2)
+
+    def one(first: int) -> Array:
+        return work(sub.part(first, min(first + size, m)), _rows(start, first, first + size), first)
+
+    firsts = range(0, m, size)
+    threads = min(len(firsts), int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1))
+    if threads <= 1:
+        return np.concatenate([one(first) for first in firsts], axis=-2)
+    with ThreadPoolExecutor(threads) as pool:  # NumPy lets go of the interpreter in matrix products
+        jobs = [pool.submit(copy_context().run, one, first) for first in firsts]
+        return np.concatenate([job.result() for job in jobs], axis=-2)
 
 
 def newton_prox(problem: Problem, v: Array, step: Scalar, iterations: int = 60) -> Array:

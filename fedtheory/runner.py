@@ -139,7 +139,9 @@ def run(
     start = start_point(problem, x0)
     state = algorithm.init(problem, start)
     book = _Book(metrics, problem)
-    name = fingerprint(algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted))
+    name = fingerprint(
+        algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
+    )
     first = 0
     if checkpoint is not None and Path(checkpoint).exists():
         first, state = book.load(Path(checkpoint), name, state)
