@@ -34,6 +34,7 @@ _WHERE = {
     "constants": "problem",
     "fit_contraction": "rates",
     "fit_exponent": "rates",
+    "contraction_factor": "spectrum",
     "round_map": "spectrum",
     "spectral_radius": "spectrum",
     "round_matrix": "symbolic",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.arrays import Array, is_object
@@ -21,6 +22,8 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import ScriptedKey
 from fedtheory.state import Layout
+
+SEEN = 1e-9  #: an eigendirection below this share of the first difference is one that the start does not excite
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,22 @@ class RoundMap:
     def spectral_radius(self) -> float:
         """Return the largest modulus of an eigenvalue of M."""
         return float(np.abs(np.linalg.eigvals(self.matrix.astype(float))).max())
+
+    def contraction_from(self, start: NDArray[Any]) -> float:
+        """Return the asymptotic factor of the trajectory that starts at the state vector ``start``.
+
+        Successive differences obey delta' = M delta. The factor is the largest modulus of an eigenvalue whose left
+        eigenvector sees the first difference: directions in which the method never moves (a conserved sum of duals, say)
+        drop out.
+        """
+        m = self.matrix.astype(float)
+        delta = m @ start + self.offset.astype(float) - start
+        scale = np.linalg.norm(delta)
+        if scale == 0:
+            return 0.0
+        values, left = linalg.eig(m, left=True, right=False)
+        seen = np.abs(left.conj().T @ delta) > SEEN * scale
+        return float(np.abs(values[seen]).max())
 
 
 def why_not_traceable(algorithm: Any) -> str | None:
@@ -148,3 +167,12 @@ def spectral_radius(algorithm: Algorithm, problem: Problem, x0: Array, **options
     the state that converges, see `RoundMap.block`.
     """
     return round_map(algorithm, problem, x0, **options).spectral_radius()
+
+
+def contraction_factor(algorithm: Algorithm, problem: Problem, x0: Array, **options: Any) -> float:
+    """Exact asymptotic factor a round of the trajectory that starts at x0 ``(d,)`` on a quadratic; options as for `round_map`.
+
+    Unlike `spectral_radius` it leaves out directions that the method never moves in from this start.
+    """
+    found = round_map(algorithm, problem, x0, **options)
+    return found.contraction_from(found.layout.flatten(algorithm.init(problem, x0[None, :])))
