@@ -26,6 +26,7 @@ from typing import Any
 
 from fedtheory.claims import Claim, Context, Finding, Part, Picture, Reading, Verdict, decide, margin_of
 from fedtheory.errors import FedtheoryError, InvalidInput
+from fedtheory.report import plain
 from fedtheory.versions import versions
 
 PAPERS_GROUP = "fedtheory.papers"
@@ -53,9 +54,9 @@ def load_claims(source: str) -> dict[str, Claim]:
     Raises
     ------
     InvalidInput
-        The file is missing, raises while it is read, or has no list ``CLAIMS`` of claims with distinct ids.
+        The module or file is missing, raises while it is read, or has no list ``CLAIMS`` of claims with distinct ids.
     """
-    module = _load_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
+    module = _load_file(Path(source)) if source.endswith(".py") else _load_module(source)
     found = getattr(module, "CLAIMS", None)
     if not isinstance(found, list | tuple) or not all(isinstance(c, Claim) for c in found) or not found:
         raise InvalidInput(f"{source} must define CLAIMS, a list of at least one fedtheory.claims.Claim")
@@ -64,6 +65,15 @@ def load_claims(source: str) -> dict[str, Claim]:
         twice = sorted({c.id for c in found if sum(d.id == c.id for d in found) > 1})
         raise InvalidInput(f"{source} uses the ids {', '.join(twice)} more than once")
     return by_id
+
+
+def _load_module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except FedtheoryError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"the module {name} cannot be imported: {_describe(error)}") from error
 
 
 def _load_file(path: Path) -> ModuleType:
@@ -77,11 +87,8 @@ def _load_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        line = traceback.extract_tb(error.__traceback__)[-1]
-        raise InvalidInput(
-            f"{path} raised {type(error).__name__} while it was read ({Path(line.filename).name}, line {line.lineno}): {error}"
-        ) from error
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(f"{path} cannot be read: {_describe(error)}") from error
     return module
 
 
@@ -103,17 +110,27 @@ def select(targets: Sequence[str]) -> list[Reference]:
             references = [Reference(source, id) for id in load_claims(source)]
         else:
             references = [
-                Reference(source, target.upper()) for source in known.values() if target.upper() in load_claims(source)
+                Reference(source, id)
+                for source in known.values()
+                for id in load_claims(source)
+                if id.upper() == target.upper()
             ]
             if not references:
                 raise InvalidInput(_unknown(target, known))
         chosen.update(dict.fromkeys(references))
+    sources: dict[str, str] = {}
+    for reference in chosen:
+        if sources.setdefault(reference.id, reference.source) != reference.source:
+            raise InvalidInput(
+                f"the id {reference.id} is used by {sources[reference.id]} and by {reference.source}; check them one at a time"
+            )
     return list(chosen)
 
 
 def _unknown(target: str, known: dict[str, str]) -> str:
     ids = [id for source in known.values() for id in load_claims(source)]
-    near = difflib.get_close_matches(target.upper(), ids, n=3, cutoff=0.5)
+    upper = {id.upper(): id for id in ids}
+    near = [upper[found] for found in difflib.get_close_matches(target.upper(), upper, n=3, cutoff=0.5)]
     near += difflib.get_close_matches(target.lower(), known, n=2, cutoff=0.5)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
     return f"unknown claim, paper or file {target!r}{hint} ('fedtheory list' shows all)"
@@ -136,10 +153,17 @@ def run_check(reference: Reference, context: Context) -> Verdict:
             else:
                 picture = finding
         status = decide(claim.kind, parts)
-    except Exception as failure:  # one failing check never takes the others down
+        evidence, counterexample, drawn = plain(
+            (
+                [_evidence(p) for p in parts],
+                next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None),
+                None if picture is None else dataclasses.asdict(picture),
+            )
+        )
+    except (Exception, SystemExit) as failure:  # one failing check never takes the others down
         status = "inconclusive"
         error = _describe(failure)
-    counterexample = next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None)
+        evidence, counterexample, drawn = [_evidence(dataclasses.replace(p, data={})) for p in parts], None, None
     if counterexample is not None:
         counterexample |= {"claim": claim.id, "source": reference.source, "statement": claim.statement}
     return Verdict(
@@ -149,7 +173,7 @@ def run_check(reference: Reference, context: Context) -> Verdict:
         status=status,
         engines=sorted({p.engine for p in parts}),
         margin=margin_of(status, parts) if error is None else None,
-        evidence=[_plain(p) for p in parts],
+        evidence=evidence,
         seconds=round(time.perf_counter() - begun, 3),
         seed=context.seed,
         versions=versions(),
@@ -161,11 +185,11 @@ def run_check(reference: Reference, context: Context) -> Verdict:
         budget=context.budget,
         error=error,
         counterexample=counterexample,
-        picture=None if picture is None else dataclasses.asdict(picture),
+        picture=drawn,
     )
 
 
-def _describe(failure: Exception) -> str:
+def _describe(failure: BaseException) -> str:
     if isinstance(failure, FedtheoryError):
         return f"{type(failure).__name__}: {failure}"
     frames = traceback.extract_tb(failure.__traceback__)
@@ -173,10 +197,14 @@ def _describe(failure: Exception) -> str:
     return f"{type(failure).__name__} in {where}: {failure}"
 
 
-def _plain(part: Part) -> dict[str, Any]:
+def _evidence(part: Part) -> dict[str, Any]:
     data = dataclasses.asdict(dataclasses.replace(part, counterexample=None))
     del data["counterexample"]
-    return {key: value for key, value in data.items() if value not in (None, {}, False) or key == "holds"}
+    return {
+        key: value
+        for key, value in data.items()
+        if not (value is None or value is False or value == {}) or key == "holds"
+    }
 
 
 def run_checks(references: Sequence[Reference], context: Context, workers: int = 1) -> Iterator[Verdict]:
@@ -231,7 +259,7 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
             part = _find_part(claim.check(context, **fault.subject), fault.part)
             caught = part is not None and part.holds is fault.holds
             detail = "the check yields no such part" if part is None else part.text
-        except Exception as failure:
+        except (Exception, SystemExit) as failure:
             caught, detail = False, _describe(failure)
         reports.append(
             FaultReport(claim.id, fault.name, caught, f"{fault.part}: {detail}", round(time.perf_counter() - begun, 3))

@@ -46,7 +46,7 @@ class Part:
         if self.holds is not None:
             object.__setattr__(self, "holds", bool(self.holds))
         if self.margin is not None:
-            object.__setattr__(self, "margin", float(self.margin))
+            object.__setattr__(self, "margin", float(self.margin) if np.isfinite(self.margin) else None)
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,9 @@ class Claim:
     replay: Callable[[dict[str, Any]], Replay] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a claim whose check nothing could fail."""
+        """Refuse a claim whose check nothing could fail, and an id that cannot name a file."""
+        if not self.id or any(c in self.id for c in "/\\") or self.id != self.id.strip():
+            raise InvalidInput(f"{self.id!r} cannot be a claim's id: expected text without slashes, for it names files")
         if not self.faults:
             raise InvalidInput(f"{self.id}: a check needs at least one planted fault that it must reject")
 
@@ -271,8 +273,11 @@ def bound(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error
     value, limit = np.broadcast_arrays(np.asarray(value, dtype=float), np.asarray(limit, dtype=float))
     if np.isnan(value).any() or np.isnan(limit).any():
         return Part(name, None, engine, text + " (not a number: could not be compared)", **more)
-    slack = limit - value
-    relative = slack / np.maximum(np.abs(limit), np.finfo(float).tiny)
+    with np.errstate(over="ignore", invalid="ignore"):
+        slack = limit - value
+        relative = np.clip(slack / np.maximum(np.abs(limit), np.finfo(float).tiny), -1e300, 1e300)
+    if np.isnan(slack).any():
+        return Part(name, None, engine, text + " (both sides infinite: could not be compared)", **more)
     worst = int(np.argmin(relative))
     data = {
         "value": float(value.ravel()[worst]),
@@ -294,7 +299,8 @@ def close(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: 
     """Part: left = right up to ``rtol`` times the size of the largest entry; the margin is 1 - difference / allowed."""
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     scale = max(float(np.abs(left).max(initial=0)), float(np.abs(right).max(initial=0)), np.finfo(float).tiny)
-    difference = float(np.abs(left - right).max(initial=0))
+    with np.errstate(invalid="ignore"):
+        difference = float(np.abs(left - right).max(initial=0))
     if not np.isfinite(difference):
         return Part(name, False, engine, text + " (not finite)", margin=-1.0, **more)
     return Part(

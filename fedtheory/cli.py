@@ -31,6 +31,10 @@ class Commands(click.Group):
         except (InvalidInput, NotAvailable) as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2)
+        except OSError as error:
+            place = f": {error.filename}" if error.filename else ""
+            click.echo(f"error: a file cannot be read or written ({error.strerror or error}{place})", err=True)
+            sys.exit(2)
         except FedtheoryError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(EXIT_FAILED)
@@ -133,9 +137,9 @@ def check(
     except KeyboardInterrupt:
         interrupted = True
     verdicts = [done[r.id] for r in references if r.id in done]
-    if not interrupted:
-        journal.close()
     _write(verdicts, json_file, html_file, counterexamples)
+    if not interrupted:  # only now: what could not be written is not lost
+        journal.close()
     if str(json_file) != "-":
         console = _console()
         console.print(report.table(verdicts))
@@ -421,7 +425,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         instance,
         np.full(instance.d, options["start"]),
         options["rounds"],
-        participation=Uniform(options["participants"]) if options["participants"] else None,
+        participation=None if options["participants"] is None else Uniform(options["participants"]),
         seed=options["seed"],
         checkpoint=options["checkpoint"],
     )
@@ -447,8 +451,10 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         if str(options["json_file"]) == "-":
             click.echo(document)
             return
+        options["json_file"].parent.mkdir(parents=True, exist_ok=True)
         options["json_file"].write_text(document + "\n")
     picture = options["picture"] or Path(f"{algorithm}-{problem}.png")
+    picture.parent.mkdir(parents=True, exist_ok=True)
     save(shown, picture)
     click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d})")
     if trace.diverged_at >= 0:
@@ -536,6 +542,7 @@ def worst_case(algorithm: str, **options: Any) -> None:
         if str(options["json_file"]) == "-":
             click.echo(text)
             return
+        options["json_file"].parent.mkdir(parents=True, exist_ok=True)
         options["json_file"].write_text(text + "\n")
     click.echo(f"{answer['algorithm']} over {answer['class']}, n={found.n}, {found.rounds} rounds")
     if found.unbounded:

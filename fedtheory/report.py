@@ -7,7 +7,7 @@ import html
 import importlib.resources
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +77,28 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
         "versions": versions(),
         "verdicts": [dataclasses.asdict(v) for v in verdicts],
     }
-    return json.dumps(document, indent=1, default=_plain) + "\n"
+    return json.dumps(document, indent=1) + "\n"
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise TypeError(f"a verdict holds a {type(value).__name__}, which is not plain data")
+def plain(value: Any) -> Any:
+    """Turn a finding's values into what JSON can say: lists, text, numbers; numbers that are not finite become text.
+
+    Raises
+    ------
+    TypeError
+        A value is of another kind.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    raise TypeError(f"a finding holds a {type(value).__name__}, which is not plain data")
 
 
 def read_json(path: Path) -> dict[str, dict[str, Any]]:
@@ -150,6 +163,6 @@ def write_counterexamples(verdicts: Sequence[Verdict], folder: Path) -> list[Pat
             continue
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{verdict.id}.json"
-        path.write_text(json.dumps({"format": FORMAT, **verdict.counterexample}, indent=1, default=_plain) + "\n")
+        path.write_text(json.dumps({"format": FORMAT, **verdict.counterexample}, indent=1) + "\n")
         written.append(path)
     return written
