@@ -1,0 +1,138 @@
+"""Text of small claim files, as a user would write them."""
+
+#: x_{r+1} = x_r - 0.1 x_r: a statement that holds, one refuted with a counterexample, one repaired, an ordering
+GOOD = '''
+from fractions import Fraction
+
+from fedtheory.claims import (
+    Claim, Fault, Part, Picture, Reading, Replay, assumption, bound, close, refutation, true,
+)
+
+
+def square(instance):
+    """x <= x^2 fails for 0 < x < 1."""
+    x = instance["x"]
+    exact = Fraction(x).limit_denominator(10**6)
+    return Replay(
+        "x against x^2", x, x * x, exact, exact * exact, "fractions", (assumption("x > 0", x > 0),)
+    )
+
+
+def holds(ctx, rate=0.9):
+    yield Reading("rounds are counted from zero")
+    x = [0.9**r for r in range(5)]
+    yield bound("rate", x, [rate**r for r in range(5)], "numeric", f"five rounds, seed {ctx.seed}", error=1e-15)
+    yield Picture("decay", "rounds", "x", [{"label": "<x>", "x": list(range(5)), "y": x}], logy=True)
+
+
+def false(ctx, x=0.5):
+    yield refutation("square", square, {"x": x}, text="As printed:")
+
+
+def repaired(ctx, x=0.5, factor=2):
+    yield refutation("square", square, {"x": x})
+    yield bound("corrected", 0.5, factor * 0.25, "numeric", "with a factor", role="repaired")
+
+
+def ordering(ctx, first=1.0):
+    yield true("order", first < 2.0, "numeric", "first is smaller")
+
+
+def proved(ctx, left=1):
+    yield Part("identity", left == 1, "exact", "one is one", proves=True, margin=0.0)
+
+
+def claim(id, kind, check, fault, **more):
+    return Claim(id, "toy", kind, "Section 1", f"Statement of {id} & <b>more</b>.", check, (fault,), **more)
+
+
+CLAIMS = [
+    claim("TOY-RATE", "rate", holds, Fault("a better rate", "rate", {"rate": 0.8}), assumptions=("0 < x",)),
+    claim("TOY-FALSE", "bound", false, Fault("a true instance", "square", {"x": 2.0}, holds=True), replay=square),
+    claim("TOY-REPAIRED", "bound", repaired, Fault("too small", "corrected", {"factor": 1}), repaired="x <= 2 x^2.",
+          replay=square),
+    claim("TOY-ORDER", "ordering", ordering, Fault("swapped", "order", {"first": 3.0})),
+    claim("TOY-PROVED", "identity", proved, Fault("two", "identity", {"left": 2})),
+]
+'''
+
+#: checks that fail in every way, between two that work; one fault that its check does not reject
+TROUBLED = """
+import sys
+
+import numpy as np
+
+from fedtheory.claims import Claim, Fault, Part, true
+from fedtheory.errors import AssumptionNotMet
+
+
+def fine(ctx, value=True):
+    yield true("it", value, "numeric", "fine")
+
+
+def raises(ctx):
+    yield true("it", True, "numeric", "so far so good")
+    raise ZeroDivisionError("one over nothing")
+
+
+def refuses(ctx):
+    raise AssumptionNotMet("eta = 0.7 is above 0.5 = 1/(2 L); choose a smaller step")
+    yield
+
+
+def leaves(ctx):
+    sys.exit("bye")
+    yield
+
+
+def empty(ctx):
+    return iter([])
+
+
+def strange(ctx):
+    yield Part("it", True, "numeric", "holds an object", data={"x": object()})
+
+
+def arrays(ctx):
+    data = {"a": np.arange(3), "b": np.float32(0.5), "c": np.int64(7), "d": (1, float("inf")), "e": np.bool_(True)}
+    yield Part("it", np.True_, "numeric", "holds arrays", data=data, margin=np.float64(0.0))
+
+
+def made(id, check, kind="bound"):
+    return Claim(id, "toy", kind, "s", f"statement of {id}", check, (Fault("planted", "it", {}),))
+
+
+CLAIMS = [
+    Claim("A-FINE", "toy", "bound", "s", "a", fine, (Fault("negated", "it", {"value": False}),)),
+    made("B-RAISES", raises),
+    made("C-REFUSES", refuses),
+    made("D-LEAVES", leaves),
+    made("E-EMPTY", empty),
+    made("F-STRANGE", strange),
+    made("G-ARRAYS", arrays),
+    Claim("H-FINE", "toy", "bound", "s", "h", fine, (Fault("harmless", "it", {"value": True}),)),
+]
+"""
+
+#: the second claim interrupts the run while the marker file exists
+INTERRUPTED = """
+from pathlib import Path
+
+from fedtheory.claims import Claim, Fault, true
+
+HERE = Path(__file__).parent
+
+
+def once(name):
+    def check(ctx):
+        with (HERE / "calls").open("a") as calls:
+            calls.write(name)
+        if name == "b" and (HERE / "interrupt").exists():
+            raise KeyboardInterrupt
+        yield true("it", True, "numeric", f"{name}, seed {ctx.seed}")
+
+    return check
+
+
+CLAIMS = [Claim(f"CLAIM-{n.upper()}", "toy", "bound", "s", n, once(n), (Fault("f", "it", {}),)) for n in "abc"]
+"""

@@ -1,0 +1,324 @@
+"""Finding claims, running checks and faults, keeping what is done, replaying counterexamples."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+
+import pytest
+from claim_files import GOOD, INTERRUPTED, TROUBLED
+
+from fedtheory import checking
+from fedtheory.checking import (
+    Journal,
+    Reference,
+    load_claims,
+    run_all_faults,
+    run_check,
+    run_checks,
+    run_faults,
+    select,
+)
+from fedtheory.claims import Context
+from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.replay import replay_file
+from fedtheory.report import as_html, as_json, differences, headline, read_json, summary, table, write_counterexamples
+
+
+@pytest.fixture
+def good(tmp_path) -> str:
+    file = tmp_path / "good.py"
+    file.write_text(GOOD)
+    return str(file)
+
+
+@pytest.fixture
+def troubled(tmp_path) -> str:
+    file = tmp_path / "troubled.py"
+    file.write_text(TROUBLED)
+    return str(file)
+
+
+def verdict_of(source, id, **context):
+    return run_check(Reference(source, id), Context(**context))
+
+
+# ---- finding claims -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_gives_its_claims_in_order(good) -> None:
+    found = select([good])
+    assert [r.id for r in found] == ["TOY-RATE", "TOY-FALSE", "TOY-REPAIRED", "TOY-ORDER", "TOY-PROVED"]
+    assert select([good, good]) == found, "once each"
+
+
+def test_papers_and_claims_are_found_by_name(good, monkeypatch) -> None:
+    monkeypatch.setattr(checking, "papers", lambda: {"toy": good})
+    assert len(select(["toy"])) == len(select([])) == len(select(["TOY", "toy-rate"])) == 5
+    assert select(["toy-rate"]) == [Reference(good, "TOY-RATE")]
+    with pytest.raises(InvalidInput, match=r"unknown claim, paper or file 'toy-rat'; did you mean TOY-RATE"):
+        select(["toy-rat"])
+    with pytest.raises(InvalidInput, match=r"unknown claim, paper or file 'zzz' \('fedtheory list' shows all\)"):
+        select(["zzz"])
+
+
+def test_the_same_id_in_two_files_is_refused(good, tmp_path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(GOOD)
+    with pytest.raises(InvalidInput, match=r"the id TOY-RATE is used by .*good.py and by .*other.py"):
+        select([good, str(other)])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\n", "must define CLAIMS, a list of at least one"),
+        ("CLAIMS = []\n", "must define CLAIMS"),
+        ("CLAIMS = [1]\n", "must define CLAIMS"),
+        ("x = 1\n1 / 0\n", r"cannot be read: ZeroDivisionError in claims.py, line 2: division by zero"),
+        ("def (:\n", "cannot be read: SyntaxError"),
+        ("import nowhere_to_be_found\n", "cannot be read: ModuleNotFoundError.*nowhere_to_be_found"),
+        ("import sys\nsys.exit(3)\n", "cannot be read: SystemExit"),
+        (GOOD.replace('"TOY-ORDER"', '"TOY-RATE"'), "uses the ids TOY-RATE more than once"),
+        (GOOD.replace("(fault,)", "()"), "TOY-RATE: a check needs at least one planted fault"),
+    ],
+    ids=["none", "empty", "not claims", "raises", "syntax", "import", "exit", "twice", "no fault"],
+)
+def test_files_that_cannot_be_used_are_refused(tmp_path, text, message) -> None:
+    file = tmp_path / "claims.py"
+    file.write_text(text)
+    with pytest.raises(InvalidInput, match=message):
+        select([str(file)])
+
+
+def test_missing_files_and_modules_are_named(tmp_path) -> None:
+    with pytest.raises(InvalidInput, match=r"there is no file .*nothing.py"):
+        select([str(tmp_path / "nothing.py")])
+    with pytest.raises(InvalidInput, match=r"the module no_such_module cannot be imported: ModuleNotFoundError"):
+        load_claims("no_such_module")
+
+
+# ---- verdicts -----------------------------------------------------------------------------------------------------
+
+
+def test_verdicts_follow_from_the_parts(good) -> None:
+    found = {r.id: run_check(r, Context()) for r in select([good])}
+    assert {id: v.status for id, v in found.items()} == {
+        "TOY-RATE": "supported",
+        "TOY-FALSE": "refuted",
+        "TOY-REPAIRED": "repaired",
+        "TOY-ORDER": "reproduced",
+        "TOY-PROVED": "proved",
+    }
+    assert all(v.ran and v.paper == "toy" and v.seconds >= 0 and "numpy" in v.versions for v in found.values())
+
+
+def test_a_verdict_tells_what_was_seen(good) -> None:
+    seen = verdict_of(good, "TOY-RATE", seed=7)
+    assert seen.seed == 7 and seen.budget == "quick" and seen.engines == ["numeric"]
+    assert seen.readings == ["rounds are counted from zero"] and seen.assumptions == ["0 < x"]
+    assert seen.evidence[0]["text"] == "five rounds, seed 7" and seen.evidence[0]["data"]["compared"] == 5
+    assert seen.picture["series"][0]["y"][1] == 0.9 and seen.picture["logy"] is True
+    assert verdict_of(good, "TOY-PROVED").evidence[0]["margin"] == 0.0, "zero is a margin too"
+    refuted = verdict_of(good, "TOY-FALSE")
+    assert refuted.margin == pytest.approx(-0.5) and refuted.counterexample["claim"] == "TOY-FALSE"
+    assert refuted.counterexample["exact"]["measured"] == "1/2"
+
+
+def test_no_failing_check_takes_the_others_down(troubled) -> None:
+    found = {v.id: v for v in run_checks(select([troubled]), Context())}
+    assert {id for id, v in found.items() if v.ran} == {"A-FINE", "G-ARRAYS", "H-FINE"}
+    assert all(v.status == "inconclusive" and v.margin is None for v in found.values() if not v.ran)
+    line = TROUBLED.splitlines().index('    raise ZeroDivisionError("one over nothing")') + 1
+    assert found["B-RAISES"].error == f"ZeroDivisionError in troubled.py, line {line}: one over nothing"
+    assert found["B-RAISES"].evidence[0]["text"] == "so far so good", "what was found is kept"
+    assert found["C-REFUSES"].error.startswith("AssumptionNotMet: eta = 0.7 is above 0.5")
+    assert "SystemExit" in found["D-LEAVES"].error and "bye" in found["D-LEAVES"].error
+    assert "at least one part with role 'printed'" in found["E-EMPTY"].error
+    assert "holds a object, which is not plain data" in found["F-STRANGE"].error
+
+
+def test_arrays_in_findings_become_lists(troubled) -> None:
+    verdict = verdict_of(troubled, "G-ARRAYS")
+    assert verdict.evidence[0]["data"] == {"a": [0, 1, 2], "b": 0.5, "c": 7, "d": [1, "inf"], "e": True}
+    assert verdict.status == "supported" and verdict.evidence[0]["margin"] == 0.0
+
+
+def test_several_workers_find_the_same(good, troubled) -> None:
+    references = select([good]) + select([troubled])
+    threads = os.environ.get("OPENBLAS_NUM_THREADS")
+
+    def seen(workers):
+        return {
+            v.id: (v.status, v.error, v.margin, v.evidence) for v in run_checks(references, Context(seed=3), workers)
+        }
+
+    assert seen(2) == seen(1)
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads, "the environment is put back"
+
+
+# ---- planted faults -----------------------------------------------------------------------------------------------
+
+
+def test_faults_are_caught_or_missed(good, troubled) -> None:
+    reports = [r for batch in run_all_faults(select([good]), Context()) for r in batch]
+    assert len(reports) == 5 and all(r.caught for r in reports)
+    assert {r.fault for r in reports} >= {"a better rate", "a true instance"}
+    by_id = {r.id: r for batch in run_all_faults(select([troubled]), Context()) for r in batch}
+    assert by_id["A-FINE"].caught
+    assert not by_id["H-FINE"].caught and "it: fine" in by_id["H-FINE"].detail
+    assert not by_id["C-REFUSES"].caught and "AssumptionNotMet" in by_id["C-REFUSES"].detail
+    assert not by_id["E-EMPTY"].caught and "yields no such part" in by_id["E-EMPTY"].detail
+    assert not by_id["D-LEAVES"].caught and "SystemExit" in by_id["D-LEAVES"].detail
+    # the part named is looked at, and nothing behind it is run
+    assert run_faults(Reference(troubled, "B-RAISES"), Context())[0].detail == "it: so far so good"
+
+
+# ---- the journal --------------------------------------------------------------------------------------------------
+
+
+def test_the_journal_keeps_verdicts_and_drops_broken_lines(good, tmp_path) -> None:
+    references, context = select([good]), Context()
+    journal = Journal(references, context, tmp_path / "journals")
+    assert journal.read() == []
+    verdicts = [run_check(r, context) for r in references]
+    for verdict in verdicts:
+        journal.add(verdict)
+    with journal.path.open("a") as file:
+        file.write('{"id": "TOY-RA')
+    read = Journal(references, context, tmp_path / "journals").read()
+    assert [dataclasses.asdict(v) for v in read] == [json.loads(json.dumps(dataclasses.asdict(v))) for v in verdicts]
+    journal.close()
+    assert journal.read() == [] and not journal.path.exists()
+    journal.close()
+
+
+def test_journals_are_told_apart_by_all_that_counts(good, tmp_path) -> None:
+    references = select([good])
+    names = {
+        Journal(references, Context(), tmp_path).path,
+        Journal(references[:2], Context(), tmp_path).path,
+        Journal(references, Context(seed=1), tmp_path).path,
+        Journal(references, Context("full"), tmp_path).path,
+        Journal(references, Context(data="/data"), tmp_path).path,
+    }
+    assert len(names) == 5
+    with open(good, "a") as file:
+        file.write("# changed\n")
+    assert Journal(references, Context(), tmp_path).path not in names, "another version of the file is another run"
+
+
+# ---- replaying ----------------------------------------------------------------------------------------------------
+
+
+def test_a_stored_counterexample_replays(good, tmp_path) -> None:
+    verdicts = [run_check(r, Context()) for r in select([good])]
+    written = write_counterexamples(verdicts, tmp_path / "deep" / "found")
+    assert [p.name for p in written] == ["TOY-FALSE.json", "TOY-REPAIRED.json"]
+    stored, seen = replay_file(written[0])
+    assert seen.violated and seen.measured == 0.5 and stored["claim"] == "TOY-FALSE"
+    changed = json.loads(written[0].read_text())
+    changed["instance"]["x"] = 2.0
+    written[0].write_text(json.dumps(changed))
+    assert not replay_file(written[0])[1].violated, "it is measured again, not read"
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda s: "not json", InvalidInput, "is not a counterexample file"),
+        (lambda s: {"claim": "X"}, InvalidInput, r"is not a counterexample file \(missing or malformed: 'source'"),
+        (lambda s: s | {"claim": "TOY-NONE"}, InvalidInput, "speaks of the claim 'TOY-NONE', which .* does not have"),
+        (lambda s: s | {"claim": "TOY-RATE"}, NotAvailable, "the claim TOY-RATE has no replay"),
+        (lambda s: s | {"source": "no_such_module"}, InvalidInput, "no_such_module cannot be imported"),
+        (lambda s: s | {"source": "/nowhere/claims.py"}, InvalidInput, "there is no file /nowhere/claims.py"),
+        (lambda s: s | {"instance": {}}, InvalidInput, "cannot be replayed: KeyError: 'x'"),
+        (lambda s: s | {"instance": {"x": "one"}}, InvalidInput, "cannot be replayed: ValueError: Invalid literal"),
+    ],
+)
+def test_files_that_cannot_be_replayed_are_refused(good, tmp_path, change, error, message) -> None:
+    verdict = verdict_of(good, "TOY-FALSE")
+    changed = change({"format": 1, **verdict.counterexample})
+    file = tmp_path / "example.json"
+    file.write_text(changed if isinstance(changed, str) else json.dumps(changed))
+    with pytest.raises(error, match=message):
+        replay_file(file)
+    with pytest.raises(InvalidInput, match=r"cannot read .*missing.json: No such file"):
+        replay_file(tmp_path / "missing.json")
+
+
+# ---- reports ------------------------------------------------------------------------------------------------------
+
+
+def strict(text):
+    """JSON as other programs read it: without NaN and Infinity."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_verdicts_as_json_come_back(good, troubled, tmp_path) -> None:
+    verdicts = list(run_checks(select([good]) + select([troubled]), Context()))
+    document = strict(as_json(verdicts))
+    assert document["format"] == 1 and len(document["verdicts"]) == 13
+    file = tmp_path / "verdicts.json"
+    file.write_text(as_json(verdicts))
+    stored = read_json(file)
+    assert stored["TOY-RATE"]["status"] == "supported" and list(stored) == [v.id for v in verdicts]
+    assert differences(verdicts, stored) == []
+    stored["TOY-RATE"]["status"] = "proved"
+    del stored["TOY-ORDER"]
+    assert differences(verdicts, stored) == [
+        "TOY-RATE: supported, expected proved",
+        "TOY-ORDER: reproduced, not in the stored verdicts",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"verdicts": [1]}', '{"x": 1}'])
+def test_other_files_are_no_verdict_files(tmp_path, text) -> None:
+    file = tmp_path / "verdicts.json"
+    file.write_text(text)
+    with pytest.raises(InvalidInput, match="is not a verdict file written by 'fedtheory check --json'"):
+        read_json(file)
+    with pytest.raises(InvalidInput, match="cannot read"):
+        read_json(tmp_path / "missing.json")
+
+
+def test_the_page_is_self_contained_and_escaped(good, troubled) -> None:
+    verdicts = list(run_checks(select([good]) + select([troubled]), Context()))
+    page = as_html(verdicts, "A <title>")
+    assert "A &lt;title&gt;" in page and "<b>more</b>" not in page and "&lt;b&gt;more&lt;/b&gt;" in page
+    assert "data:image/svg+xml;base64," in page, "the picture is inside"
+    assert (
+        "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page and "<script src" not in page
+    )
+    for verdict in verdicts:
+        assert verdict.id in page
+    assert "one over nothing" in page and "x &lt;= 2 x^2." in page
+
+
+def test_summary_and_table(good, troubled) -> None:
+    from rich.console import Console
+
+    verdicts = list(run_checks(select([good]) + select([troubled]), Context()))
+    assert summary(verdicts) == "1 proved, 4 supported, 1 reproduced, 1 repaired, 1 refuted, 5 not run"
+    console = Console(width=150, record=True, file=io.StringIO())
+    console.print(table(verdicts))
+    text = console.export_text()
+    assert text.count("not run") == 5 and "TOY-RATE" in text and "+" in text
+    by_id = {v.id: v for v in verdicts}
+    assert headline(by_id["TOY-REPAIRED"]).endswith("-- false as printed; instead: x <= 2 x^2.")
+    assert "could not be run: ZeroDivisionError" in headline(by_id["B-RAISES"])
+
+
+def test_interrupted_files_are_read_by_their_own_text(tmp_path) -> None:
+    file = tmp_path / "claims.py"
+    file.write_text(INTERRUPTED)
+    (tmp_path / "interrupt").touch()
+    with pytest.raises(KeyboardInterrupt):
+        list(run_checks(select([str(file)]), Context()))
+    assert (tmp_path / "calls").read_text() == "ab"
