@@ -1,0 +1,48 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# one BLAS thread a worker: more of them on few cores cost far more than they bring
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+
+.PHONY: check test selftest expected lint notebooks check-notebooks benchmarks clean
+
+check: $(VENV)/ready  ## check the FedPD paper and write the report
+	$(BIN)/fedtheory check fedpd --json report/fedpd.json --html report/fedpd.html --workers $(WORKERS)
+	@echo "the report is in report/fedpd.html"
+
+test: $(VENV)/ready  ## run the tests
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+selftest: $(VENV)/ready  ## run every planted fault
+	$(BIN)/fedtheory selftest --workers $(WORKERS)
+
+expected: $(VENV)/ready  ## store today's verdicts as the expected ones
+	$(BIN)/fedtheory check --workers $(WORKERS) --json - | $(BIN)/python -c 'import json, sys; \
+	  found = json.load(sys.stdin)["verdicts"]; \
+	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]}) for v in found); \
+	  open("paper_checks/expected.json", "w").write("{\"format\": 1, \"verdicts\": [\n" + rows + "\n]}\n")'
+
+lint: $(VENV)/ready  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+notebooks: $(VENV)/ready  ## execute the notebooks and write them with their outputs
+	$(BIN)/python notebooks/build.py
+
+check-notebooks: $(VENV)/ready  ## execute the notebooks; fail on an error or a stale .ipynb
+	$(BIN)/python notebooks/build.py --check
+
+benchmarks: $(VENV)/ready  ## compare with loops, JAX and PyTorch (the latter two if installed)
+	for job in sweep single_run worst_case; do $(BIN)/python benchmarks/$$job.py || exit 1; done
+
+clean:
+	rm -rf $(VENV) report .fedtheory .pytest_cache .mypy_cache .ruff_cache .hypothesis
