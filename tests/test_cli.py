@@ -1,0 +1,395 @@
+"""The command line as a user meets it: output, files, exit status, interruption, bad arguments."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from claim_files import GOOD, INTERRUPTED, TROUBLED
+from click.testing import CliRunner
+from test_checking import strict
+
+from fedtheory import checking
+from fedtheory.algorithms import ALGORITHMS
+from fedtheory.cli import main
+from fedtheory.runner import run
+
+ECHO = """
+from fedtheory.claims import Claim, Fault, true
+
+
+def echo(ctx):
+    yield true("it", True, "numeric", f"{ctx.budget} {ctx.seed} {ctx.data}")
+
+
+CLAIMS = [Claim("ECHO", "toy", "bound", "s", "echo", echo, (Fault("f", "it", {}),))]
+"""
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    """Run a command in an empty folder; journals, pictures and files go there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
+    for name, text in (("good", GOOD), ("troubled", TROUBLED), ("interrupted", INTERRUPTED), ("echo", ECHO)):
+        Path(f"{name}.py").write_text(text)
+    monkeypatch.setattr(checking, "papers", lambda: {"toy": str(tmp_path / "good.py")})
+
+    def invoke(*arguments, code=0):
+        if arguments[0] in ("check", "selftest") and "--workers" not in arguments:
+            arguments = (*arguments, "--workers", "1")
+        result = CliRunner().invoke(main, [str(a) for a in arguments])
+        assert result.exit_code == code, (result.output, result.exception)
+        assert result.exception is None or isinstance(result.exception, SystemExit), "no traceback reaches the user"
+        return result
+
+    return invoke
+
+
+# ---- check --------------------------------------------------------------------------------------------------------
+
+
+def test_check_prints_a_table_and_a_summary(call) -> None:
+    """Exit status 0 whatever the verdicts."""
+    out = call("check", "good.py").stdout
+    for text in ("TOY-RATE", "supported", "refuted", "reproduced", "proved", "false as printed; instead: x <= 2 x^2."):
+        assert text in out
+    assert out.splitlines()[-1] == "1 proved, 1 supported, 1 reproduced, 1 repaired, 1 refuted"
+
+
+def test_check_takes_papers_claims_and_files(call) -> None:
+    def ids(*targets):
+        return [v["id"] for v in strict(call("check", *targets, "--json", "-").stdout)["verdicts"]]
+
+    assert ids("toy-rate") == ["TOY-RATE"]
+    assert ids("TOY-ORDER", "toy-rate") == ["TOY-ORDER", "TOY-RATE"]
+    assert len(ids("toy")) == len(ids("good.py")) == len(ids()) == 5
+
+
+def test_check_writes_json_html_and_counterexamples(call) -> None:
+    result = call("check", "good.py", "--json", "out/verdicts.json", "--html", "out/deep/report.html")
+    verdicts = strict(Path("out/verdicts.json").read_text())["verdicts"]
+    assert {v["id"]: v["status"] for v in verdicts}["TOY-FALSE"] == "refuted"
+    assert "data:image/svg+xml" in Path("out/deep/report.html").read_text()
+    assert sorted(p.name for p in Path("out/counterexamples").iterdir()) == ["TOY-FALSE.json", "TOY-REPAIRED.json"]
+    assert "2 counterexamples in out/counterexamples; 'fedtheory replay FILE'" in result.stderr
+    call("check", "good.py", "--counterexamples", "elsewhere")
+    assert len(list(Path("elsewhere").iterdir())) == 2
+    call("check", "toy-rate", "--json", "clean/verdicts.json")
+    assert not Path("clean/counterexamples").exists()
+
+
+def test_check_hands_on_budget_seed_and_data(call, monkeypatch, tmp_path) -> None:
+    def said(*options):
+        return strict(call("check", "echo.py", "--json", "-", *options).stdout)["verdicts"][0]["evidence"][0]["text"]
+
+    assert said() == "quick 0 None"
+    assert said("--budget", "full", "--seed", "7", "--data", tmp_path) == f"full 7 {tmp_path}"
+    monkeypatch.setenv("FEDTHEORY_DATA", "/from/environment")
+    assert said() == "quick 0 /from/environment"
+
+
+def test_check_fails_when_a_check_could_not_be_run(call) -> None:
+    result = call("check", "troubled.py", "--json", "out.json", code=1)
+    assert "3 supported, 5 not run" in result.stdout and "ZeroDivisionError in troubled.py" in result.stdout
+    verdicts = {v["id"]: v for v in strict(Path("out.json").read_text())["verdicts"]}
+    assert len(verdicts) == 8 and verdicts["H-FINE"]["status"] == "supported", "the others are not taken down"
+    assert "Traceback" not in result.output
+
+
+def test_check_compares_with_stored_verdicts(call) -> None:
+    call("check", "good.py", "--json", "stored.json")
+    call("check", "good.py", "--expect", "stored.json")
+    stored = json.loads(Path("stored.json").read_text())
+    stored["verdicts"][0]["status"] = "refuted"
+    Path("stored.json").write_text(json.dumps(stored))
+    result = call("check", "good.py", "--expect", "stored.json", code=1)
+    assert "changed: TOY-RATE: supported, expected refuted" in result.stderr
+    call("check", "good.py", "--expect", "missing.json", code=2)
+    call("check", "good.py", "--expect", "good.py", code=2)
+
+
+# ---- interruption -------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupted_check_goes_on_where_it_was(call) -> None:
+    Path("interrupt").touch()
+    result = call("check", "interrupted.py", "--json", "part.json", code=130)
+    assert "interrupted after 1 of 3 claims; the same command goes on from there" in result.stderr
+    assert [v["id"] for v in strict(Path("part.json").read_text())["verdicts"]] == ["CLAIM-A"], "what is done is kept"
+    Path("interrupt").unlink()
+    other = call("check", "interrupted.py", "--seed", "1")
+    assert "going on" not in other.stderr, "another seed is another run"
+    Path("calls").unlink()
+    result = call("check", "interrupted.py", "--json", "whole.json")
+    assert "going on with an interrupted run: 1 of 3 claims are done" in result.stderr
+    assert Path("calls").read_text() == "bc", "the first is not run again"
+    assert [v["id"] for v in strict(Path("whole.json").read_text())["verdicts"]] == ["CLAIM-A", "CLAIM-B", "CLAIM-C"]
+    assert not list(Path(".fedtheory").iterdir()), "complete: nothing is left behind"
+    Path("calls").unlink()
+    call("check", "interrupted.py")
+    assert Path("calls").read_text() == "abc"
+
+
+def test_a_fresh_check_forgets_the_interrupted_one(call) -> None:
+    Path("interrupt").touch()
+    call("check", "interrupted.py", code=130)
+    for file in ("interrupt", "calls"):
+        Path(file).unlink()
+    result = call("check", "interrupted.py", "--fresh")
+    assert "going on" not in result.stderr and Path("calls").read_text() == "abc"
+
+
+def test_a_changed_file_is_checked_afresh(call) -> None:
+    Path("interrupt").touch()
+    call("check", "interrupted.py", code=130)
+    Path("interrupt").unlink()
+    Path("interrupted.py").write_text(INTERRUPTED + "# changed\n")
+    checking.load_claims.cache_clear()
+    assert "going on" not in call("check", "interrupted.py").stderr
+
+
+def test_results_are_kept_when_they_cannot_be_written(call) -> None:
+    Path("file").write_text("in the way")
+    result = call("check", "interrupted.py", "--json", "file/verdicts.json", code=2)
+    assert result.stderr.startswith("error: a file cannot be read or written (")
+    Path("calls").unlink()
+    result = call("check", "interrupted.py", "--json", "verdicts.json")
+    assert "3 of 3 claims are done" in result.stderr and not Path("calls").exists()
+    assert len(strict(Path("verdicts.json").read_text())["verdicts"]) == 3
+
+
+# ---- bad arguments ------------------------------------------------------------------------------------------------
+
+BAD = {
+    "claim": (("check", "toy-rat"), "unknown claim, paper or file 'toy-rat'; did you mean TOY-RATE"),
+    "file": (("check", "missing.py"), "there is no file"),
+    "budget": (("check", "--budget", "huge"), "'huge' is not one of 'quick', 'full'"),
+    "workers": (("check", "--workers", "0"), "0 is not in the range x>=1"),
+    "seed": (("check", "--seed", "-1"), "-1 is not in the range x>=0"),
+    "data": (("check", "--data", "nowhere"), "the data folder nowhere does not exist or is not a folder"),
+    "command": (("chekc",), "No such command 'chekc'"),
+    "replay": (("replay", "missing.json"), "cannot read missing.json: No such file or directory"),
+    "other file": (("replay", "good.py"), "good.py is not a counterexample file"),
+    "fault's claim": (("selftest", "toy-rat"), "did you mean TOY-RATE"),
+    "algorithm": (("run", "fedavgg", "quadratics"), "unknown algorithm 'fedavgg'; known are gd, agd, fedavg"),
+    "problem": (("run", "fedavg", "quadratic"), "unknown problem 'quadratic'; known are quadratics"),
+    "rounds": (("run", "fedavg", "quadratics", "--rounds", "0"), "0 is not in the range x>=1"),
+    "lr": (("run", "fedavg", "quadratics", "--lr", "-0.1"), "lr must be positive, got -0.1"),
+    "p": (("run", "fedpd", "quadratics", "--p", "1"), "must lie in [0, 1), got 1.0"),
+    "steps": (("run", "fedavg", "quadratics", "--local-steps", "0"), "steps must be a whole number of at least 1"),
+    "nobody": (("run", "fedavg", "quadratics", "--participants", "0"), "cannot draw m=0 of n=10 clients"),
+    "too many": (("run", "fedavg", "quadratics", "--participants", "11"), "cannot draw m=11 of n=10 clients"),
+    "participation": (("run", "fedpd", "quadratics", "--participants", "3"), "full participation only"),
+    "mu": (("run", "fedavg", "quadratics", "--mu", "2"), "expected 0 < mu <= L, got mu=2.0, L=1.0"),
+    "clients": (("run", "fedavg", "sines", "--clients", "0"), "at least one client"),
+    "start": (("run", "fedavg", "quadratics", "--start", "nan"), "x0 contains NaN"),
+    "samples": (("run", "fedavg", "quadratics", "--batch", "2"), "needs 'sample_grad'"),
+    "data set": (("run", "fedavg", "a1a"), "pass a folder (--data DIR) or set FEDTHEORY_DATA"),
+    "exact": (("run", "fedavg", "quadratics", "--exact"), "needs a quadratic term"),
+    "checkpoint": (("run", "fedavg", "quadratics", "--checkpoint", "good.py"), "good.py is not a readable checkpoint"),
+    "class": (("worst-case", "gd", "--mu", "2"), "has no interpolation conditions"),
+    "worst n": (("worst-case", "gd", "--clients", "0"), "expected n >= 1"),
+    "measure": (("worst-case", "gd", "--measure", "regret"), "'regret' is not one of"),
+    "zeta": (("worst-case", "gd", "--nonconvex", "--zeta", "1"), "it goes with convex classes"),
+    "coins": (("worst-case", "fedpd", "--p", "0.5", "--mu", "0.1"), "no outcome is prescribed for 'communicate'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_arguments_are_one_clear_line_and_status_two(call, name) -> None:
+    arguments, message = BAD[name]
+    result = call(*arguments, code=2)
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.output and result.stdout == ""
+
+
+def test_a_users_file_that_raises_is_named_with_its_line(call) -> None:
+    Path("mine.py").write_text("x = 1\nraise RuntimeError('not today')\n")
+    result = call("check", "mine.py", code=2)
+    assert "mine.py cannot be read: RuntimeError in mine.py, line 2: not today" in result.stderr
+
+
+# ---- replay and selftest ------------------------------------------------------------------------------------------
+
+
+def test_a_counterexample_is_replayed(call) -> None:
+    call("check", "good.py", "--counterexamples", "found")
+    result = call("replay", "found/TOY-FALSE.json")
+    assert "certified: x > 0" in result.stdout and result.stdout.rstrip().endswith("VIOLATED")
+    assert "measured 1/2 against the bound 1/4 (fractions)" in result.stdout
+    stored = json.loads(Path("found/TOY-FALSE.json").read_text())
+    for x, said in ((3.0, "not violated"), (-0.5, "NOT MET: x > 0")):
+        stored["instance"]["x"] = x
+        Path("changed.json").write_text(json.dumps(stored))
+        assert said in call("replay", "changed.json", code=1).stdout
+
+
+def test_selftest_counts_what_was_caught_and_names_what_was_missed(call) -> None:
+    assert call("selftest", "good.py").stdout == "planted faults caught: 5 / 5\n"
+    lines = call("selftest", "good.py", "--verbose").stdout.splitlines()
+    assert len(lines) == 6 and all(line.startswith("caught  TOY-") for line in lines[:-1])
+    result = call("selftest", "troubled.py", code=1)
+    assert result.stdout.splitlines()[-1] == "planted faults caught: 1 / 8"
+    assert "MISSED  H-FINE: harmless [it: fine]" in result.stdout and "A-FINE" not in result.stdout
+
+
+# ---- list ---------------------------------------------------------------------------------------------------------
+
+
+def test_list_names_everything(call) -> None:
+    shown = strict(call("list", "--json").stdout)
+    assert [a["name"] for a in shown["algorithms"]] == [e.name for e in ALGORITHMS]
+    assert {"quadratics", "sines", "a9a"} <= {p["name"] for p in shown["problems"]}
+    assert [c["id"] for c in shown["claims"]][:2] == ["TOY-RATE", "TOY-FALSE"]
+    assert set(strict(call("list", "problems", "--json").stdout)) == {"problems"}
+    text = call("list", "algorithms").stdout
+    assert "fedpd-vr" in text and "Karimireddy" in text
+    call("list", "nothing", code=2)
+
+
+def test_help_and_version() -> None:
+    for arguments in (["-h"], *([name, "-h"] for name in ("check", "list", "replay", "run", "worst-case", "selftest"))):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0 and "Usage:" in result.output
+    assert "fedtheory" in CliRunner().invoke(main, ["--version"], prog_name="fedtheory").output
+
+
+# ---- run ----------------------------------------------------------------------------------------------------------
+
+
+def test_run_draws_a_curve_and_says_what_it_did(call) -> None:
+    result = call(
+        "run", "fedpd", "quadratics", "--rounds", "20", "--eta", "0.3", "--exact", "--clients", "3", "--dimension", "2"
+    )
+    assert "(n=3, d=2)" in result.stdout and "after 20 rounds" in result.stdout
+    assert "floats sent: 120 up, 120 down; picture: fedpd-quadratics.png" in result.stdout
+    assert Path("fedpd-quadratics.png").read_bytes().startswith(b"\x89PNG")
+    call("run", "gd", "sines", "--rounds", "3", "--picture", "pictures/curve.svg", "--json", "traces/trace.json")
+    assert "<svg" in Path("pictures/curve.svg").read_text()
+    assert strict(Path("traces/trace.json").read_text())["rounds"] == [0, 1, 2, 3]
+
+
+def test_run_as_json_is_the_run(call) -> None:
+    from fedtheory.algorithms import FedAvg
+    from fedtheory.local import GradientSteps
+    from fedtheory.participation import Uniform
+    from problems.quadratics import random_quadratics
+
+    trace = strict(
+        call(
+            *("run", "fedavg", "quadratics", "--rounds", 6, "--lr", 0.2, "--local-steps", 3, "--clients", 5),
+            *(
+                "--dimension",
+                3,
+                "--mu",
+                0.3,
+                "--L",
+                2,
+                "--heterogeneity",
+                0.5,
+                "--participants",
+                2,
+                "--seed",
+                4,
+                "--json",
+                "-",
+            ),
+        ).stdout
+    )
+    f = random_quadratics(5, 3, L=2.0, mu=0.3, heterogeneity=0.5, seed=4)
+    expected = run(FedAvg(GradientSteps(3, 0.2)), f, np.ones(3), 6, participation=Uniform(2), seed=4)
+    assert trace["stationarity"] == expected["stationarity"].tolist()
+    assert trace["floats_up"] == expected.floats_up.tolist() and trace["diverged_at"] == -1
+    assert trace["algorithm"] == "FedAvg(local=GradientSteps(steps=3, lr=0.2))" and trace["seed"] == 4
+
+
+def test_run_tells_divergence(call) -> None:
+    arguments = ("run", "fedavg", "fedavg-counterexample", "--local-steps", 8, "--rounds", 400)
+    assert "diverged in round 287" in call(*arguments).stdout  # 100 ln 10 / ln 2.2338, see the tests of the runner
+    trace = strict(call(*arguments, "--json", "-").stdout)
+    assert trace["diverged_at"] == 287 and trace["stationarity"][-1] is None
+
+
+def test_run_goes_on_from_a_checkpoint(call) -> None:
+    arguments = ("run", "scaffold", "quadratics", "--rounds", 5, "--checkpoint", "run.npz", "--json", "-")
+    assert call(*arguments).stdout == call(*arguments).stdout
+    result = call("run", "scaffold", "quadratics", "--rounds", 6, "--checkpoint", "run.npz", code=2)
+    assert "belongs to another run" in result.stderr
+
+
+def test_run_on_data(call) -> None:
+    trace = strict(
+        call(
+            *("run", "fedpd-vr", "breast-cancer", "--rounds", 2, "--batch", 2, "--clients", 4, "--split", "dirichlet"),
+            *("--l2", 0.1, "--json", "-"),
+        ).stdout
+    )
+    assert trace["n"] == 4 and trace["d"] == 31
+    Path("libsvm").mkdir()
+    Path("libsvm/splice").write_text("+1 1:1\n-1 2:1\n+1 3:1\n-1 4:1\n")
+    trace = strict(call("run", "gd", "splice", "--rounds", 1, "--clients", 2, "--data", ".", "--json", "-").stdout)
+    assert trace["n"] == 2 and trace["d"] == 60
+
+
+# ---- worst-case ---------------------------------------------------------------------------------------------------
+
+
+def test_worst_case_as_json(call) -> None:
+    answer = strict(
+        call("worst-case", "fedavg", "--mu", 0.1, "--lr", 1, "--local-steps", 2, "--clients", 1, "--json", "-").stdout
+    )
+    assert answer["value"] == pytest.approx(0.9**4, rel=1e-6) and answer["lower"] == pytest.approx(0.9**4, rel=1e-6)
+    assert answer["replayed"] == pytest.approx(0.9**4, rel=1e-4) and answer["unbounded"] is False
+    assert answer["residuals"]["gap"] < 1e-6 and answer["measure"] == "squared_distance" and answer["clients"] == 1
+    assert "CLARABEL" in answer["solver"] and answer["attempts"][0]["status"]
+
+
+def test_worst_case_against_a_bound(call) -> None:
+    arguments = ("worst-case", "gd", "--mu", 0.1, "--lr", 1, "--bound")
+    assert "the stated bound 0.9 holds" in call(*arguments, 0.9).stdout
+    assert "the stated bound 0.8 is violated: worst case / bound = 1.0125" in call(*arguments, 0.8).stdout
+    call(*arguments, 0.8, "--json", "deep/answer.json")
+    assert strict(Path("deep/answer.json").read_text())["ratio"] == pytest.approx(0.81 / 0.8, rel=1e-6)
+
+
+def test_worst_case_on_smooth_functions(call) -> None:
+    answer = strict(
+        call("worst-case", "fedpd", "--nonconvex", "--exact", "--eta", 0.2, "--rounds", 2, "--json", "-").stdout
+    )
+    assert answer["measure"] == "sum_stationarity" and answer["value"] == pytest.approx(
+        2.4587, abs=2e-4
+    )  # catalogue, D2
+
+
+def test_worst_case_refuses_what_it_cannot_trace(call) -> None:
+    result = call("worst-case", "fedavg", "--batch", 2, code=1)
+    assert "error: the worst-case engine has no numbers to decide on, and StochasticSteps" in result.stderr
+
+
+# ---- a real process -----------------------------------------------------------------------------------------------
+
+
+def test_a_real_process_with_two_workers(tmp_path) -> None:
+    """Warnings would show on standard error: there are none."""
+    (tmp_path / "troubled.py").write_text(TROUBLED)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-W", "default", "-c", "from fedtheory.cli import main; main()"),
+            *("check", "troubled.py", "--workers", "2", "--json", "verdicts.json", "--html", "report.html"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "3 supported, 5 not run" in done.stdout and done.stderr == ""
+    verdicts = strict((tmp_path / "verdicts.json").read_text())["verdicts"]
+    assert [v["id"][0] for v in verdicts] == list("ABCDEFGH"), "in the order asked for, not in which they ended"
+    assert not list((tmp_path / ".fedtheory").iterdir())

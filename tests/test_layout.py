@@ -1,0 +1,225 @@
+"""Which way imports point, what importing costs, what a missing package says."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fedtheory
+from fedtheory.errors import EXTRAS, FedtheoryError, MissingExtra, require
+from fedtheory.problem import ABILITIES
+
+ROOT = Path(__file__).parent.parent
+#: what a problem may know of the core: the protocol, arrays, errors, who takes part
+PROBLEMS_MAY_USE = {"fedtheory.problem", "fedtheory.arrays", "fedtheory.errors", "fedtheory.participation"}
+
+
+def imported(path: Path) -> set[str]:
+    """Modules a file imports anywhere, also inside functions: ``from a.b import c`` is a.b, and a.b.c if that is one."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+            found.update(
+                f"{node.module}.{alias.name}" for alias in node.names if _is_module(f"{node.module}.{alias.name}")
+            )
+    return found
+
+
+def _is_module(name: str) -> bool:
+    place = ROOT / Path(*name.split("."))
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
+
+
+def files(package: str) -> list[Path]:
+    found = sorted((ROOT / package).rglob("*.py"))
+    assert found
+    return found
+
+
+def test_the_core_imports_neither_problems_nor_papers() -> None:
+    for path in files("fedtheory"):
+        for module in imported(path):
+            assert module.split(".")[0] not in ("problems", "paper_checks"), (
+                f"{path.relative_to(ROOT)} imports {module}"
+            )
+
+
+def test_problems_import_the_protocol_and_the_array_helpers_only() -> None:
+    for path in files("problems"):
+        for module in imported(path):
+            top = module.split(".")[0]
+            assert top != "paper_checks", f"{path.relative_to(ROOT)} imports {module}"
+            if top == "fedtheory":
+                assert module in PROBLEMS_MAY_USE, f"{path.relative_to(ROOT)} imports {module}"
+
+
+def test_algorithms_know_no_engine_and_no_runner() -> None:
+    """One round of each method, nothing else: no loops over rounds, no measuring, no optional packages."""
+    allowed = {"algorithms", "arrays", "errors", "local", "participation", "problem", "randomness"}
+    for path in files("fedtheory/algorithms"):
+        for module in imported(path):
+            parts = module.split(".")
+            assert parts[0] in ("__future__", "collections", "dataclasses", "typing", "numpy", "fedtheory"), (
+                path.name,
+                module,
+            )
+            if parts[0] == "fedtheory" and len(parts) > 1:
+                assert parts[1] in allowed, f"{path.name} imports {module}"
+
+
+@pytest.mark.parametrize("package", ["fedtheory", "problems"])
+def test_modules_do_not_import_each_other_in_a_circle(package) -> None:
+    graph = {}
+    for path in files(package):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        top_level = ast.parse(path.read_text()).body
+        graph[name] = {
+            node.module
+            for node in top_level
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package)
+        }
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, " -> ".join((*above, name))
+        if name in done or name not in graph:
+            return
+        for other in graph[name]:
+            if other != package:
+                visit(other, (*above, name))
+        done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+HEAVY = "cvxpy sympy PEPit torch cupy matplotlib sklearn jax rich joblib jinja2 click clarabel mpmath pandas"
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level modules a fresh interpreter has loaded after some code."""
+    listing = f"{code}\nimport sys; print(' '.join(sorted(m.split('.')[0] for m in sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.split())
+
+
+def test_importing_costs_next_to_nothing() -> None:
+    """`import fedtheory` loads no optional package; the numeric core none but NumPy and SciPy."""
+    assert not loaded_by("import fedtheory") & {*HEAVY.split(), "numpy", "scipy"}
+    core = (
+        "from fedtheory import FedAvg, FedPD, Exact, Uniform, run, fit_exponent, spectral_radius, FunctionClass, Claim"
+    )
+    found = loaded_by(
+        core + "; import problems.catalogue, fedtheory.symbolic, fedtheory.ground_truth, fedtheory.interpolation"
+    )
+    assert "numpy" in found and not found & set(HEAVY.split())
+
+
+def test_every_name_the_package_offers_is_there() -> None:
+    for name in fedtheory.__all__:
+        assert getattr(fedtheory, name).__name__ == name
+    assert {*fedtheory.__all__, "__version__"} == set(dir(fedtheory))
+    with pytest.raises(AttributeError, match="module 'fedtheory' has no attribute 'nothing'"):
+        _ = fedtheory.nothing
+
+
+# ---- optional packages --------------------------------------------------------------------------------------------
+
+
+def test_missing_packages_name_their_extra(monkeypatch) -> None:
+    real = importlib.import_module
+
+    def absent(name, *rest):
+        if name.split(".")[0] in EXTRAS:
+            raise ModuleNotFoundError(f"No module named {name!r}")
+        return real(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    for package, extra in EXTRAS.items():
+        with pytest.raises(MissingExtra) as caught:
+            require(f"{package}.inside", "this test")
+        assert str(caught.value) == (
+            f"{package} is needed for this test and could not be imported (No module named '{package}.inside'); "
+            f"install it with: pip install 'fedtheory[{extra}]'"
+        )
+        assert isinstance(caught.value, ImportError) and isinstance(caught.value, FedtheoryError)
+    assert require("json", "this test").dumps([]) == "[]"
+
+
+def test_engines_say_what_they_miss(monkeypatch) -> None:
+    """Each optional engine asks for its package where it is used, and says what for."""
+    import numpy as np
+
+    from fedtheory.algorithms import GradientDescent
+    from fedtheory.ground_truth import ground_truth
+    from fedtheory.interpolation import prox_of_max_affine
+    from fedtheory.plotting import figure
+    from fedtheory.symbolic import symbols
+    from fedtheory.worst_case import FunctionClass, worst_case
+    from problems.datasets import breast_cancer
+    from problems.quadratics import random_quadratics
+
+    real = importlib.import_module
+    monkeypatch.setattr(importlib, "import_module", lambda name, *rest: _blocked(real, name, *rest))
+    f = random_quadratics(2, 2)
+    for use, message in (
+        (lambda: ground_truth(f), r"cvxpy is needed for ground truth from an independent solver.*fedtheory\[verify\]"),
+        (lambda: symbols("x"), r"sympy is needed for closed forms.*fedtheory\[verify\]"),
+        (lambda: worst_case(GradientDescent(1.0), FunctionClass(1), n=1, rounds=1), r"PEPit is needed for worst cases"),
+        (
+            lambda: prox_of_max_affine(np.ones((1, 1)), np.ones(1), np.ones(1), 1.0),
+            r"clarabel is needed for rebuilding",
+        ),
+        (lambda: figure({"series": []}), r"matplotlib is needed for pictures.*fedtheory\[plot\]"),
+        (breast_cancer, r"sklearn is needed for the embedded data set.*fedtheory\[data\]"),
+    ):
+        with pytest.raises(MissingExtra, match=message):
+            use()
+    assert ground_truth(f, witness=False).gap < 1e-20, "what needs no optional package goes on"
+
+
+def _blocked(real, name, *rest):
+    if name.split(".")[0] in EXTRAS:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+    return real(name, *rest)
+
+
+# ---- conventions --------------------------------------------------------------------------------------------------
+
+
+def test_abilities_are_methods_that_some_problem_has() -> None:
+    """The names an error lists are names that exist."""
+    from helpers import PROBLEMS
+
+    offered = {ability for make in PROBLEMS.values() for ability in ABILITIES if hasattr(make(), ability)}
+    assert offered == set(ABILITIES)
+
+
+def test_averages_go_through_the_one_function() -> None:
+    """No bare mean over clients in an algorithm: an engine may give `average` another meaning."""
+    for path in files("fedtheory/algorithms"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in ("mean", "nanmean"), f"{path.name}, line {node.lineno}"
+
+
+def test_nothing_in_an_algorithm_decides_on_values_or_writes_in_place() -> None:
+    """Inside `round`: no augmented or indexed assignment, and no branch or loop on anything but settings."""
+    for path in files("fedtheory/algorithms"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef) or function.name != "round":
+                continue
+            for node in ast.walk(function):
+                place = f"{path.name}, line {getattr(node, 'lineno', 0)}"
+                assert not isinstance(node, ast.AugAssign | ast.While | ast.For | ast.If), place
+                if isinstance(node, ast.Assign):
+                    assert not any(isinstance(target, ast.Subscript) for target in node.targets), place
