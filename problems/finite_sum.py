@@ -20,7 +20,7 @@ class SampledQuadratic:
 
     Parameters
     ----------
-    h, b : arrays ``(n, m, d)``
+    h, b : arrays ``(*batch, n, m, d)``
         Curvatures and linear terms of the m samples of each client.
     name : str
     """
@@ -31,25 +31,25 @@ class SampledQuadratic:
 
     def __post_init__(self) -> None:
         """Check the shapes."""
-        if self.h.ndim != 3 or self.h.shape != self.b.shape:
+        if self.h.ndim < 3 or self.h.shape != self.b.shape:
             raise InvalidInput(
-                f"h and b must share a shape (n, samples, d); got {tuple(self.h.shape)} and {tuple(self.b.shape)}"
+                f"h and b must share a shape (*batch, n, samples, d); got {tuple(self.h.shape)} and {tuple(self.b.shape)}"
             )
 
     @property
     def n(self) -> int:
         """Number of clients."""
-        return int(self.h.shape[0])
+        return int(self.h.shape[-3])
 
     @property
     def d(self) -> int:
         """Number of coordinates."""
-        return int(self.h.shape[2])
+        return int(self.h.shape[-1])
 
     @property
     def n_samples(self) -> NDArray[np.int64]:
         """Samples of each client ``(n,)``."""
-        return np.full(self.n, int(self.h.shape[1]))
+        return np.full(self.n, int(self.h.shape[-2]))
 
     @cached_property
     def _mean(self) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ class SampledQuadratic:
         return h * x - b
 
     def hess(self, x: Array) -> Array:
-        """Diagonal Hessians ``(n, d, d)``."""
+        """Diagonal Hessians ``(*batch, n, d, d)``."""
         return self._mean[0][..., None] * like(np.eye(self.d), self.h)
 
     def prox(self, v: Array, step: Scalar) -> Array:
@@ -82,19 +82,17 @@ class SampledQuadratic:
         return (v + step * b) / (1 + step * h)
 
     def take(self, clients: Clients | None) -> SampledQuadratic:
-        """Restrict to the clients that take part; one set for all runs of a batch."""
+        """Restrict to the clients that take part."""
         if clients is None:
             return self
-        if clients.index.ndim > 1:
-            raise InvalidInput("sampled quadratics need the same clients in all runs of a batch; use a single seed")
         index = clients.index
         return replace(self, h=take(self.h, index, axes_behind=2), b=take(self.b, index, axes_behind=2))
 
     def solution(self) -> Array:
-        """Minimiser of the average ``(d,)``."""
+        """Minimiser of the average ``(*batch, d)``."""
         xp = namespace(self.h)
         h, b = self._mean
-        return xp.mean(b, axis=0) / xp.mean(h, axis=0)
+        return xp.mean(b, axis=-2) / xp.mean(h, axis=-2)
 
     def certify(self) -> dict[str, Certified]:
         """L, mu, L_sample: exact, curvatures are numbers."""
@@ -103,12 +101,12 @@ class SampledQuadratic:
         how = "curvatures are given coordinate by coordinate"
         return {
             "L_i": Certified(np.abs(h).max(axis=-1), how),
-            "L": Certified(np.abs(h).max(), how),
-            "L_avg": Certified(np.abs(h.mean(axis=0)).max(), how),
-            "L_sample": Certified(np.abs(samples).max(), how),
+            "L": Certified(np.abs(h).max(axis=(-1, -2)), how),
+            "L_avg": Certified(np.abs(h.mean(axis=-2)).max(axis=-1), how),
+            "L_sample": Certified(np.abs(samples).max(axis=(-1, -2, -3)), how),
             "mu_i": Certified(h.min(axis=-1), how),
-            "mu": Certified(h.min(), how),
-            "mu_avg": Certified(h.mean(axis=0).min(), how),
+            "mu": Certified(h.min(axis=(-1, -2)), how),
+            "mu_avg": Certified(h.mean(axis=-2).min(axis=-1), how),
         }
 
 

@@ -42,7 +42,7 @@ class MultilayerPerceptron:
     @property
     def n(self) -> int:
         """Number of clients."""
-        return int(self.features.shape[0])
+        return int(self.features.shape[-3])
 
     @property
     def inputs(self) -> int:
@@ -118,11 +118,9 @@ class MultilayerPerceptron:
         return xp.concat([xp.reshape(part, (*lead, -1)) for part in parts], axis=-1)
 
     def take(self, clients: Clients | None) -> MultilayerPerceptron:
-        """Restrict to the clients that take part; one set for all runs of a batch."""
+        """Restrict to the clients that take part."""
         if clients is None:
             return self
-        if clients.index.ndim > 1:
-            raise InvalidInput("the network problem needs the same clients in all runs of a batch; use a single seed")
         i = clients.index
         return replace(
             self,

@@ -15,6 +15,7 @@ from helpers import (
     BATCHED,
     CASES,
     PROBLEMS,
+    UNSOLVED,
     WRITABLE,
     Case,
     Library,
@@ -218,7 +219,7 @@ def _fresh(taken):
 # ---- fixed points -------------------------------------------------------------------------------------------------
 
 
-@cases(lambda c: c.problem_name != "zero-chain")  # its infimum is not attained
+@cases(lambda c: c.problem_name not in UNSOLVED)
 def test_the_solution_with_its_duals_is_a_fixed_point(case: Case, xp: Library) -> None:
     f = xp.problem(case.problem)
     x = xp.array(stationary_point(case.problem_name))
@@ -237,7 +238,7 @@ def test_the_solution_with_its_duals_is_a_fixed_point(case: Case, xp: Library) -
     assert_same(state, _on_host(algorithm.solution_state(f, x)), 1e-12 if tolerance(case) < NEWTON else NEWTON)
 
 
-@cases(lambda c: c.kind == "skip" and c.problem_name != "zero-chain")
+@cases(lambda c: c.kind == "skip" and c.problem_name not in UNSOLVED)
 def test_one_skipped_round_leaves_the_servers_model_at_the_solution(case: Case) -> None:
     """The clients go their own way, x_{0,i} = x* - eta grad f_i(x*), and their mean stays (FedPD catalogue, D3)."""
     f, x = case.problem, stationary_point(case.problem_name)
@@ -256,7 +257,7 @@ def _unbiased_here(case: Case) -> bool:
     return case.problem_name == "same-curvature"
 
 
-@cases(lambda c: c.entry.name == "scaffold" and c.kind == "steps" and c.problem_name != "zero-chain")
+@cases(lambda c: c.entry.name == "scaffold" and c.kind == "steps" and c.problem_name not in UNSOLVED)
 def test_control_variates_keep_the_solution_for_every_subset_of_clients(case: Case) -> None:
     f, x = case.problem, stationary_point(case.problem_name)
     state = case.algorithm().solution_state(f, x)

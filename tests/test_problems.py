@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import BATCHED, PROBLEMS, close, play, problem, ragged_logistic, row_of, start
+from helpers import BATCHED, PROBLEMS, close, play, problem, ragged_logistic, row_of, smoothness, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,13 +35,16 @@ from problems.catalogue import PROBLEMS as CATALOGUE
 from problems.catalogue import Options
 from problems.datasets import LIBSVM, Dataset, breast_cancer, data_folder, libsvm
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
+from problems.finite_sum import SampledQuadratic, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic, logistic
 from problems.lower_bound import printed_chain, supports, two_group_chain, unreached
+from problems.mlp import digits_task
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, same_curvature, scalar_quadratics
 from problems.separable import RootPlusQuadratic, random_sines, root_plus_quadratic, skipping_instance
 from problems.splits import by_sorted_label, dirichlet, federate, iid
 
 NAMES = sorted(PROBLEMS)
+CERTIFIED = [name for name in NAMES if name != "perceptron"]  # a network has no constants
 points = given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.01, 1.0, 30.0]))
 
 
@@ -99,12 +102,12 @@ def test_proximal_steps_meet_their_optimality_condition(name, seed, share) -> No
             assert np.all(lower <= f.value(other) + ((other - v) ** 2).sum(-1) / (2 * step) + 1e-12 * (1 + abs(lower)))
 
 
-@pytest.mark.parametrize("make", [ragged_logistic, lambda: fedpd_synthetic("weak", n=3, samples=5, d=2)])
+@pytest.mark.parametrize("name", [n for n in NAMES if can(problem(n), "sample_grad")])
 @points
 @settings(max_examples=15)
-def test_sample_gradients_average_to_the_gradient(make, seed, scale) -> None:
+def test_sample_gradients_average_to_the_gradient(name, seed, scale) -> None:
     """The exact expectation over a uniform sample, and over a pair with replacement."""
-    f = make()
+    f = problem(name)
     x = draw(f, seed, scale)
     total = np.zeros_like(x)
     for i, count in enumerate(f.n_samples):
@@ -150,7 +153,7 @@ def test_restricting_to_clients_selects_their_rows(name, index) -> None:
     if can(f, "prox"):
         close(part.prox(xi, 0.3), np.take_along_axis(f.prox(x, 0.3), index[..., None], axis=-2), 1e-13)
     if can(f, "sample_grad"):
-        samples = np.arange(f.n)[:, None] % 3
+        samples = np.arange(f.n)[:, None] % 2
         whole = f.sample_grad(x, np.broadcast_to(samples, (*index.shape[:-1], f.n, 1)))
         close(part.sample_grad(xi, samples[index]), np.take_along_axis(whole, index[..., None], axis=-2), 1e-14)
 
@@ -199,7 +202,7 @@ def test_a_common_point_is_every_clients_point(name, seed, scale) -> None:
 # ---- certified constants ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CERTIFIED)
 @points
 @settings(max_examples=25)
 def test_certified_constants_hold_between_sampled_points(name, seed, scale) -> None:
@@ -332,7 +335,9 @@ def test_unknown_and_missing_constants_are_named() -> None:
         NotAvailable, match=r"rates needs 'solution' \(the minimiser in closed form\).*it gives value, grad, hess"
     ):
         need(f, "solution", "rates")
-    for name in NAMES:
+    with pytest.raises(NotAvailable, match="its loss is not globally smooth"):
+        constant(problem("perceptron"), "L")
+    for name in CERTIFIED:
         assert set(constants(problem(name))) <= set(CONSTANTS)
         assert all(certified.how for certified in constants(problem(name)).values())
     with pytest.raises(TypeError):
@@ -371,7 +376,7 @@ def test_lower_bounds_lie_below(name, seed, scale) -> None:
     f = problem(name)
     x = draw(f, seed, scale)[:1]
     for _ in range(20):
-        x = x - gradient(f, x) / float(constant(f, "L"))
+        x = x - gradient(f, x) / smoothness(name)
     low = float(f.lower_bound().value)
     assert float(objective(f, x)) >= low - 1e-12 * (1 + abs(low))
 
@@ -459,6 +464,10 @@ BAD = {
     "NaN in h": (lambda: root_plus_quadratic([1, NAN], [0, 0], [1, 1]), "NaN or infinite"),
     "lengths": (lambda: root_plus_quadratic([1, 2, 3], [0, 0], [1, 1]), "lists of one length"),
     "shapes": (lambda: RootPlusQuadratic(np.ones((2, 1)), np.ones((3, 1)), np.ones((2, 1))), "must have one shape"),
+    "samples": (
+        lambda: SampledQuadratic(np.ones((2, 3, 1)), np.ones((2, 2, 1))),
+        r"must share a shape \(\*batch, n, s",
+    ),
     "links": (lambda: two_group_chain(0), "expected T >= 1"),
     "odd clients": (lambda: two_group_chain(2, n=3), "even number of clients"),
     "chain's L": (lambda: two_group_chain(2, L=0), "expected L > 0"),
@@ -597,6 +606,36 @@ def test_libsvm_sets_are_the_archived_ones(name) -> None:
     if eigenvalue is not None:
         f = federate(data, iid(data.labels, 1))  # logistic loss: L is a quarter of it
         assert 4 * float(constant(f, "L")) == pytest.approx(eigenvalue, abs=1e-6)  # archived with six places, some cut
+
+
+@pytest.mark.parametrize("split", ["iid", "shards"])
+def test_digits_are_split_once_over_clients_and_tested_apart(split) -> None:
+    task = digits_task(split, n=10, seed=3)
+    f = task.problem
+    assert int(f.n_samples.sum()) == 1400 and len(task.test_labels) == 397
+    np.testing.assert_allclose(f.weights.sum(axis=-1), 1, rtol=1e-13)
+    # every image is in one place only: the sum of all pixels is the data set's
+    from sklearn.datasets import load_digits
+
+    everything = f.features.sum() + task.test_features.sum()
+    assert everything == pytest.approx(load_digits().data.sum() / 16, rel=1e-12)
+    kinds = [np.unique(f.targets[i, : f.n_samples[i]].argmax(axis=-1)).size for i in range(f.n)]
+    assert max(kinds) <= 4 if split == "shards" else min(kinds) == 10  # two shards of 70: at most two labels in each
+    x = f.initial(1)
+    assert 0 <= f.accuracy(x, task.test_features, task.test_labels) < 0.4, "an untrained network guesses"
+    state = play(GradientDescent(0.5), f, x[None, :], 60)[-1]
+    assert f.accuracy(state.x[0], task.test_features, task.test_labels) > 0.7, "a trained one does not"
+    with pytest.raises(InvalidInput, match="must be 'iid' or 'shards', got 'halves'"):
+        digits_task("halves")
+
+
+def test_rough_samples_average_to_a_smooth_client() -> None:
+    """f_i = (mean/2) x^2 of samples +-(H/2) x^2: L = mean, L_sample = H."""
+    f = rough_samples(2, H=10.0, mean=0.5)
+    assert float(constant(f, "L")) == pytest.approx(0.5, rel=1e-14) and float(constant(f, "L_sample")) == 10.0
+    close(f.grad(np.ones((1, 1))), np.full((2, 1), 0.5), 1e-13)
+    with pytest.raises(InvalidInput, match=r"cannot have the mean curvature 0\.3"):
+        rough_samples(2, H=10.0, mean=0.3)
 
 
 @pytest.mark.parametrize("family", [c for c in CATALOGUE if c.name not in LIBSVM], ids=lambda c: c.name)
