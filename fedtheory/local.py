@@ -424,12 +424,18 @@ def in_blocks(
         return work(sub.part(first, min(first + size, m)), _rows(start, first, first + size), first)
 
     firsts = range(0, m, size)
-    threads = min(len(firsts), int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1))
+    threads = min(len(firsts), _threads())
     if threads <= 1:
         return np.concatenate([one(first) for first in firsts], axis=-2)
     with ThreadPoolExecutor(threads) as pool:  # NumPy lets go of the interpreter in matrix products
         jobs = [pool.submit(copy_context().run, one, first) for first in firsts]
         return np.concatenate([job.result() for job in jobs], axis=-2)
+
+
+def _threads() -> int:
+    """``OMP_NUM_THREADS`` (its first number where it is a list), or the number of cores."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(wanted) if wanted.isdigit() else os.cpu_count() or 1
 
 
 def newton_prox(problem: Problem, v: Array, step: Scalar, iterations: int = 60) -> Array:

@@ -503,6 +503,20 @@ def test_blocks_see_their_own_duals(monkeypatch) -> None:
     assert_same_models(play(algorithm, f, x0_of(f), 4), whole, names=("x", "x_i", "lam_i", "x0_i"))
 
 
+@pytest.mark.parametrize("threads", ["3", "3,2", ""], ids=["three", "nested", "unset"])
+def test_threads_change_nothing(threads, monkeypatch) -> None:
+    """Bit for bit; the variable may hold a list, one number for each level of nesting, as OpenMP has it."""
+    f = random_quadratics(7, 3, seed=4)
+    algorithm = FedPD(0.3, GradientSteps(2, lambda r, q: 0.2 / (r + 1)))
+    monkeypatch.setattr(local, "BLOCK_BYTES", 2 * f.client_bytes)
+    monkeypatch.setattr(local, "in_blocks", partial(local.in_blocks, limit=0))
+    runs = []
+    for value in ("1", threads):
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+        runs.append(play(algorithm, f, x0_of(f), 4))
+    assert_same_models(*runs, 0.0, ("x", "x_i", "lam_i"))
+
+
 def test_a_big_problem_is_cut_by_itself() -> None:
     """Above the limit the solver cuts without being told, and the answer is that of a loop over clients."""
     f = random_quadratics(40, 180, seed=0)  # 40 x 0.26 MB = 10.4 MB, above 8 MiB
