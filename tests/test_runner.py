@@ -336,6 +336,8 @@ def test_other_runs_of_the_batch_are_undisturbed(bad) -> None:
     rates = [0.3, bad, 0.1]
     with_bad = run(FedAvg(GradientSteps(3, along_batch(rates))), f, start(f), 200)
     np.testing.assert_array_equal(with_bad.diverged, [False, True, False])
+    alone = run(FedAvg(GradientSteps(3, bad)), f, start(f), 200)
+    assert int(with_bad.diverged_at[1]) == int(alone.diverged_at), "the first round counts"
     without = run(FedAvg(GradientSteps(3, along_batch([0.3, 0.2, 0.1]))), f, start(f), 200)
     for k in (0, 2):
         np.testing.assert_array_equal(with_bad["stationarity"][k], without["stationarity"][k])
