@@ -98,6 +98,18 @@ def test_prox_of_a_maximum_beats_every_other_point(seed, p, d, step) -> None:
         assert best <= objective(other) + 1e-9 * (1 + abs(best))
 
 
+def test_active_pieces_meet_to_rounding() -> None:
+    """At the answer the active pieces are equal; the conic solver alone leaves them 1e-10 apart, the refinement 1e-14."""
+    apart = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        q, offset, w = rng.standard_normal((5, 3)), rng.standard_normal(5), rng.standard_normal(3)
+        levels = offset + q @ prox_of_max_affine(q, offset, w, 1.0)
+        active = levels[levels > levels.max() - 1e-6]
+        apart.append(np.ptp(active))
+    assert np.count_nonzero(apart) > 50 and max(apart) < 1e-12
+
+
 def test_prox_of_one_piece_and_of_an_absolute_value() -> None:
     w = np.array([0.3, -2.0])
     np.testing.assert_allclose(
