@@ -459,15 +459,23 @@ def newton_prox(problem: Problem, v: Array, step: Scalar, iterations: int = 60) 
     g = residual(x)
     eye = like(np.eye(problem.d), x)
     weight = like(1 / np.asarray(step, dtype=float), x) if not is_array(step) else 1 / step
-    weight = weight[..., None] if is_array(weight) else weight
+    matrix_weight = weight[..., None] if is_array(weight) else weight
     damping = xp.ones_like(x[..., :1])
+    rounding = (4 * float(xp.finfo(x.dtype).eps)) ** 2
+    direction = None
     for _ in range(iterations):
-        direction = solve(hess(x) + weight * eye, g)
+        # below this the gradient is rounding: errors of grad f_i, x and v, each relative to its own size
+        size = squared_norm(g - weight * (x - v)) + squared_norm(weight * x) + squared_norm(weight * v)
+        going = (squared_norm(g) > rounding * size)[..., None]
+        if not bool(xp.any(going & (damping > 1e-3))):
+            break
+        if direction is None:
+            direction = solve(hess(x) + matrix_weight * eye, g)
         trial = x - damping * direction
         g_trial = residual(trial)
-        better = (squared_norm(g_trial) < squared_norm(g))[..., None]
-        if not bool(xp.any(better)) and bool(xp.all(damping < 1e-3)):
-            break
+        better = going & (squared_norm(g_trial) < squared_norm(g))[..., None]
+        if bool(xp.any(better)):
+            direction = None
         x = xp.where(better, trial, x)
         g = xp.where(better, g_trial, g)
         damping = xp.where(better, xp.minimum(2 * damping, xp.ones_like(damping)), damping / 4)

@@ -311,12 +311,15 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
         "one round maps x to m x - (weighted slopes), m = ((1-2eta)^Q + (1+2eta)^Q)/2 > 1, the slopes' weights being "
         "(eta/2)(1-+2eta)^j; the local recursion x' = (1 -+ 2 eta) x - eta s gives the same for every Q",
     )
+    # induction over local steps: x_{q+1} = (1 - 2 eta) x_q - eta s_q keeps x_q = (1-2eta)^q x - eta sum_j (1-2eta)^{q-1-j} s_j
+    k = symbols("k", positive=True)
+    induction = all(is_zero(base * base**k - base ** (k + 1)) for base in (1 - 2 * eta, 1 + 2 * eta))
     # with B = (eta/2) sum_j (|1-2eta|^j + (1+2eta)^j): |x'| - B/(m-1) >= m (|x| - B/(m-1))
     mm, B, size = symbols("m B size", positive=True)
     growth = is_zero(mm * size - B - B / (mm - 1) - mm * (size - B / (mm - 1)))
     yield true(
         "divergence from every |x^0| > B/(m-1)",
-        all(agree) and growth,
+        all(agree) and induction and growth,
         "symbolic",
         "since |slope| <= 1, |x'| - B/(m-1) >= m(|x| - B/(m-1)): geometric growth for every constant eta > 0 and Q >= 2",
         proves=True,
