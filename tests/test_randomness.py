@@ -123,6 +123,7 @@ def test_bernoulli_clients_are_the_heads(seed, n, q) -> None:
     place, taken = clients.positions()
     np.testing.assert_array_equal(taken, heads)
     np.testing.assert_array_equal(clients.count(), heads.sum(axis=-1))
+    assert clients.index.shape[-1] == max(1, heads.sum(axis=-1).max()), "no row is filled up further than needed"
     for row in range(3):
         assert len(set(clients.index[row])) == clients.index.shape[-1], "without repetition"
         for i in np.flatnonzero(heads[row]):

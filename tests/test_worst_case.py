@@ -365,6 +365,32 @@ def test_residuals_are_measured_not_read() -> None:
         assert engine.Residuals(**zero | {name: 0.5}).worst() == 0.5
 
 
+def test_each_residual_sees_its_own_fault() -> None:
+    """A solved program whose parts are then spoilt one at a time."""
+
+    def spoilt(change=lambda pep: None):
+        pep, *_ = engine._model(local_gd(2), STRONG, 1, 1, "squared_distance", 1.0, {})
+        answer = engine._attempt(pep, "CLARABEL", {})
+        change(pep)
+        return engine._residuals(pep, answer["value"], answer["lower"])
+
+    def negative_multiplier(pep):
+        next(
+            c for c in pep._list_of_prepared_constraints if c.equality_or_inequality == "inequality"
+        )._dual_variable_value = -0.5
+
+    def indefinite(name):
+        return lambda pep: setattr(pep, name, getattr(pep, name) - 0.5 * np.eye(len(getattr(pep, name))))
+
+    assert spoilt().worst() < 1e-5
+    found = spoilt(negative_multiplier)
+    assert found.multipliers == pytest.approx(0.5) and found.identity > 0.1
+    # the smallest eigenvalue of both matrices is zero at an optimum of full complementarity
+    assert spoilt(indefinite("G_value")).gram == pytest.approx(0.5, abs=1e-5)
+    found = spoilt(indefinite("residual"))
+    assert found.dual_matrix == pytest.approx(0.5, abs=1e-5) and found.identity > 0.1
+
+
 def test_two_solvers_agree() -> None:
     answers = [
         worst_case(local_gd(2), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1, solvers=(solver,)).value
