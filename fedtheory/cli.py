@@ -24,11 +24,11 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        from fedtheory.errors import FedtheoryError, InvalidInput, NotAvailable
+        from fedtheory.errors import CannotTrace, FedtheoryError, InvalidInput, NotAvailable
 
         try:
             return super().invoke(ctx)
-        except (InvalidInput, NotAvailable) as error:
+        except (CannotTrace, InvalidInput, NotAvailable) as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2)
         except OSError as error:
@@ -347,7 +347,15 @@ def algorithm_options(function: Any) -> Any:
 
 def _build(name: str, options: dict[str, Any]) -> Any:
     from fedtheory.algorithms import Settings, listed
+    from fedtheory.errors import InvalidInput
 
+    entry = listed(name)
+    context = click.get_current_context()
+    for setting in ("lr", "local_steps", "batch", "eta", "rho", "p", "period", "exact"):
+        given = context.get_parameter_source(setting) is click.core.ParameterSource.COMMANDLINE
+        if given and setting.removeprefix("local_") not in entry.uses:
+            known = ", ".join("--" + {"steps": "local-steps"}.get(use, use) for use in entry.uses)
+            raise InvalidInput(f"{entry.name} does not use --{setting.replace('_', '-')}; it uses {known}")
     settings = Settings(
         lr=options["lr"],
         steps=options["local_steps"],
@@ -358,7 +366,7 @@ def _build(name: str, options: dict[str, Any]) -> Any:
         period=options["period"],
         exact=options["exact"],
     )
-    return listed(name).build(settings)
+    return entry.build(settings)
 
 
 @main.command()

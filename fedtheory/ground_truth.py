@@ -19,7 +19,7 @@ from fedtheory.arrays import squared_norm, to_numpy
 from fedtheory.errors import InvalidInput, NotAvailable, SolverFailed, require
 from fedtheory.problem import Problem, can, constant, gradient, need, objective
 
-SOLVERS = ("CLARABEL", "SCS")
+SOLVERS = ("CLARABEL", "OSQP", "SCS")
 NEWTON_STEPS = 100
 
 

@@ -119,7 +119,19 @@ def _step(lr: Step, round: int, q: int) -> Any:
     return lr(round, q) if callable(lr) else lr
 
 
-def positive(name: str, value: Any) -> None:
+def plain(owner: Any, name: str) -> Any:
+    """Return a hyper-parameter, a NumPy scalar turned into a Python number first.
+
+    NumPy scalars are not weak: an ``np.float64`` step would turn a run in float32 into float64.
+    """
+    value = getattr(owner, name)
+    if isinstance(value, np.generic):
+        value = value.item()
+        object.__setattr__(owner, name, value)
+    return value
+
+
+def positive(owner: Any, name: str) -> None:
     """Refuse a hyper-parameter that is not positive; symbols and schedules are let through.
 
     Raises
@@ -127,6 +139,7 @@ def positive(name: str, value: Any) -> None:
     InvalidInput
         A value is zero, negative or not a number, or an array does not have the shape ``(*batch, 1, 1)``.
     """
+    value = plain(owner, name)
     if is_array(value) and tuple(value.shape[-2:]) != (1, 1):
         raise InvalidInput(
             f"{name} has shape {tuple(value.shape)}; expected a number or an array (*batch, 1, 1), which "
@@ -192,7 +205,7 @@ class GradientSteps(_Memoryless):
                 at_least_one("steps", count)
         else:
             at_least_one("steps", self.steps)
-        positive("lr", self.lr)
+        positive(self, "lr")
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps; large data is worked through in blocks of clients, all K steps a block."""
@@ -232,7 +245,7 @@ class AcceleratedSteps(_Memoryless):
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
         at_least_one("steps", self.steps)
-        positive("lr", self.lr)
+        positive(self, "lr")
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps."""
@@ -280,7 +293,7 @@ class StochasticSteps(_Memoryless):
         """Refuse settings that make no sense."""
         at_least_one("steps", self.steps)
         at_least_one("batch", self.batch)
-        positive("lr", self.lr)
+        positive(self, "lr")
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps."""
@@ -323,7 +336,7 @@ class VarianceReduced:
         at_least_one("period", self.period)
         if self.batch is not None:
             at_least_one("batch", self.batch)
-        positive("lr", self.lr)
+        positive(self, "lr")
 
     @property
     def numeric_only(self) -> str | None:
@@ -376,8 +389,8 @@ class ToAccuracy(_Memoryless):
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
         at_least_one("max_steps", self.max_steps)
-        positive("epsilon", self.epsilon)
-        positive("lr", self.lr)
+        positive(self, "epsilon")
+        positive(self, "lr")
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Descend; clients and runs that have arrived stand still."""

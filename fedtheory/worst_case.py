@@ -34,6 +34,8 @@ SOLVERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("CLARABEL", {}),
     ("SCS", {"eps": 1e-8, "max_iters": 200_000}),
 )
+#: a program that a solver calls unbounded must reach this many times the radius before it is believed
+CAP = 1e4
 Measure = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
 
 
@@ -249,7 +251,8 @@ def worst_case(
     Returns
     -------
     WorstCase
-        With ``value`` infinite when a solver shows the program unbounded: no bound exists over this class.
+        With ``value`` infinite when a solver reports the program unbounded and the program capped at ``CAP * radius`` is
+        seen to reach its cap: no bound of any use exists over this class.
 
     Raises
     ------
@@ -276,7 +279,9 @@ def worst_case(
         pep, problem, x0 = _model(algorithm, function_class, n, rounds, measure, radius, coins)
         answer = _attempt(pep, solver, options)
         attempts.append(answer["said"])
-        if answer["unbounded"]:
+        if answer["unbounded"] and _reaches(
+            CAP * radius, *_model(algorithm, function_class, n, rounds, measure, radius, coins)[:1], solvers, tolerance
+        ):
             return WorstCase(
                 float("inf"),
                 float("inf"),
@@ -393,6 +398,18 @@ def _model(
                 for j in range(i):
                     pep.add_constraint((g[i] - g[j]) ** 2 <= function_class.dissimilarity**2)
     return pep, problem, x0
+
+
+def _reaches(cap: float, pep: Any, solvers: Any, tolerance: float) -> bool:
+    """Whether the program with its objective limited to ``cap`` attains it, judged by residuals and not by a status."""
+    expression = require("PEPit.expression", "worst cases").Expression
+    pep.set_performance_metric(expression(is_leaf=False, decomposition_dict={1: cap}))
+    for solver, options in solvers:
+        answer = _attempt(pep, solver, options)
+        residuals = answer["residuals"]
+        if residuals is not None and max(residuals.gram, residuals.constraints) <= tolerance * cap:
+            return bool(answer["lower"] >= (1 - 1e-3) * cap)
+    return False
 
 
 def _attempt(pep: Any, solver: str, options: dict[str, Any]) -> dict[str, Any]:

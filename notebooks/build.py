@@ -1,7 +1,7 @@
 """Execute the notebooks: the percent-format scripts are the source, the .ipynb files beside them carry the outputs.
 
-    python notebooks/build.py            execute and write the .ipynb files
-    python notebooks/build.py --check    execute, write nothing, and fail when an .ipynb is stale or a cell raises
+python notebooks/build.py            execute and write the .ipynb files
+python notebooks/build.py --check    execute, write nothing, and fail when an .ipynb is stale or a cell raises
 """
 
 import sys

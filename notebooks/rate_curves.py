@@ -116,6 +116,8 @@ for K in (1, 2, 4, 8):
 
 # %%
 u = 0.3
-tops = [worst_case(FedPD(u), FunctionClass(1, -1), n=2, rounds=T, measure="sum_stationarity").value for T in (1, 2, 3, 4)]
+tops = [
+    worst_case(FedPD(u), FunctionClass(1, -1), n=2, rounds=T, measure="sum_stationarity").value for T in (1, 2, 3, 4)
+]
 print("worst case of the sum for T = 1..4:", ", ".join(f"{v:.4f}" for v in tops))
 print(f"bound for every T: {4 * (1 + u) ** 2 / u:.2f}")

@@ -69,9 +69,7 @@ plt.show()
 
 # %%
 rates = [0.05, 0.1, 0.2, 0.4]
-trace = run(
-    FedAvg(GradientSteps(2, along_batch(rates))), problem, np.ones(1), 60, metrics={"x2": metrics.magnitude}
-)
+trace = run(FedAvg(GradientSteps(2, along_batch(rates))), problem, np.ones(1), 60, metrics={"x2": metrics.magnitude})
 dual = run(FedPD(0.2), problem, np.ones(1), 60, metrics={"x2": metrics.magnitude})
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for lr, curve in zip(rates, trace["x2"], strict=True):

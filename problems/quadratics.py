@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,8 @@ class Quadratic:
     b: Array
     c: Array | None = None
     name: str = "quadratics"
-    _parent: tuple[Quadratic, NDArray[np.int64]] | None = field(default=None, repr=False)
+    #: the quadratics these clients were taken from and their numbers there; not a field, so a changed copy has none
+    _parent: ClassVar[tuple[Quadratic, NDArray[np.int64]] | None] = None
 
     def __post_init__(self) -> None:
         """Check shapes and values."""
@@ -56,7 +57,7 @@ class Quadratic:
             ) from error
         if self.c is not None and self.c.shape[-1:] != self.b.shape[-2:-1]:
             raise InvalidInput(f"c has shape {tuple(self.c.shape)}; expected (*batch, n) = (..., {self.n})")
-        if self._parent is not None or is_object(self.A) or is_object(self.b):
+        if is_object(self.A) or is_object(self.b):
             return
         xp = namespace(self.A, self.b, self.c)
         parts = (self.A, self.b) if self.c is None else (self.A, self.b, self.c)
@@ -96,14 +97,26 @@ class Quadratic:
         return self.A
 
     def prox(self, v: Array, step: Scalar) -> Array:
-        """(I + step A_i)^{-1} (v_i + step b_i): ``(..., n, d)``."""
+        """(I + step A_i)^{-1} (v_i + step b_i): ``(..., n, d)``.
+
+        Raises
+        ------
+        InvalidInput
+            I + step A_i is not positive definite, so the proximal problem has no minimiser (floats only).
+        """
         right = v + step * self.b
         if is_object(self.A) or is_object(right):
             identity = np.eye(self.d, dtype=int).astype(object)
             weight = step if not hasattr(step, "ndim") or step.ndim == 0 else step[..., None]
             return solve(identity + weight * self.A, right)
         values, vectors = self._spectrum
-        rotated = rows_times(right, vectors) / (1 + step * values)
+        scale = 1 + step * values
+        if not bool(namespace(scale).all(scale > 0)):
+            raise InvalidInput(
+                f"the proximal step of {self.name!r} with step {step} is not a convex problem: it needs step < 1/h for every "
+                "negative curvature -h; take a smaller step (eta)"
+            )
+        rotated = rows_times(right, vectors) / scale
         return rows_times(rotated, namespace(vectors).matrix_transpose(vectors))
 
     @cached_property
@@ -121,23 +134,20 @@ class Quadratic:
         if clients is None:
             return self
         index = clients.index
-        return replace(
-            self,
-            A=take(self.A, index, axes_behind=2),
-            b=take(self.b, index),
-            c=None if self.c is None else take(self.c[..., None], index)[..., 0],
-            _parent=(self, index),
-        )
+        c = None if self.c is None else take(self.c[..., None], index)[..., 0]
+        return self._part(take(self.A, index, axes_behind=2), take(self.b, index), c, index)
 
     def slice(self, first: int, last: int) -> Quadratic:
         """Clients first, ..., last - 1, without copying."""
-        return replace(
-            self,
-            A=self.A[..., first:last, :, :],
-            b=self.b[..., first:last, :],
-            c=None if self.c is None else self.c[..., first:last],
-            _parent=(self, np.arange(first, last)),
-        )
+        c = None if self.c is None else self.c[..., first:last]
+        return self._part(self.A[..., first:last, :, :], self.b[..., first:last, :], c, np.arange(first, last))
+
+    def _part(self, a: Array, b: Array, c: Array | None, index: NDArray[np.int64]) -> Quadratic:
+        """Some of the clients: their data was checked before, and their spectra are this problem's."""
+        part = object.__new__(Quadratic)
+        for name, value in (("A", a), ("b", b), ("c", c), ("name", self.name), ("_parent", (self, index))):
+            object.__setattr__(part, name, value)
+        return part
 
     def average_parts(self) -> tuple[Array, Array]:
         """Return the curvature and the linear term of the average f: ``(*batch, d, d)``, ``(*batch, d)``."""

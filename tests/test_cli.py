@@ -190,7 +190,10 @@ BAD = {
     "start": (("run", "fedavg", "quadratics", "--start", "nan"), "x0 contains NaN"),
     "samples": (("run", "fedavg", "quadratics", "--batch", "2"), "needs 'sample_grad'"),
     "data set": (("run", "fedavg", "a1a"), "pass a folder (--data DIR) or set FEDTHEORY_DATA"),
-    "exact": (("run", "fedavg", "quadratics", "--exact"), "needs a quadratic term"),
+    "exact": (
+        ("run", "fedavg", "quadratics", "--exact"),
+        "fedavg does not use --exact; it uses --lr, --local-steps, --batch",
+    ),
     "checkpoint": (("run", "fedavg", "quadratics", "--checkpoint", "good.py"), "good.py is not a readable checkpoint"),
     "class": (("worst-case", "gd", "--mu", "2"), "has no interpolation conditions"),
     "worst n": (("worst-case", "gd", "--clients", "0"), "expected n >= 1"),
@@ -367,7 +370,7 @@ def test_worst_case_on_smooth_functions(call) -> None:
 
 
 def test_worst_case_refuses_what_it_cannot_trace(call) -> None:
-    result = call("worst-case", "fedavg", "--batch", 2, code=1)
+    result = call("worst-case", "fedavg", "--batch", 2, code=2)
     assert "error: the worst-case engine has no numbers to decide on, and StochasticSteps" in result.stderr
 
 

@@ -189,7 +189,7 @@ def test_relabelling_clients_changes_nothing(case: Case, xp: Library) -> None:
     """On the relabelled problem the server's quantities are the same and the clients' are relabelled."""
     f, n = case.problem, case.problem.n
     order = np.roll(np.arange(n), 1)
-    relabelled = xp.problem(_fresh(f.take(Clients(n, order))))
+    relabelled = xp.problem(f.take(Clients(n, order)))
     x0 = xp.array(start(f)[None, :])
     ours = fields(play(case.algorithm(), xp.problem(f), x0, 3)[-1])
     theirs = fields(play(case.algorithm(), relabelled, x0, 3)[-1])
@@ -209,11 +209,6 @@ def test_relabelling_clients_and_the_subset(case: Case) -> None:
     theirs = fields(play(case.algorithm(), relabelled, start(f)[None, :], 3, Fixed(tuple(same)))[-1])
     for name, value in ours.items():
         close(theirs[name], value if value.shape[-2] == 1 else value[..., order, :], tolerance(case), name)
-
-
-def _fresh(taken):
-    """Drop what a restricted quadratic keeps of its parent: moving to another library makes it anew."""
-    return dataclasses.replace(taken, _parent=None) if hasattr(taken, "_parent") else taken
 
 
 # ---- fixed points -------------------------------------------------------------------------------------------------

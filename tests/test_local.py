@@ -373,3 +373,10 @@ def test_a_subproblem_is_its_formula() -> None:
     close(part.grad(x[1:]), sub.grad(x)[1:], 1e-15)
     with pytest.raises(NotAvailable, match="working through clients in blocks needs 'slice'"):
         Subproblem(problem("zero-chain")).part(0, 1)
+
+
+def test_numpy_scalars_become_plain_numbers() -> None:
+    """They are not weak: a step of np.float64 would turn a float32 run into float64."""
+    assert type(GradientSteps(2, np.float64(0.1)).lr) is float
+    method = FedPD(np.float64(0.1), p=np.float64(0.5))
+    assert type(method.eta) is float and type(method.p) is float

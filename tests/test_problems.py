@@ -740,3 +740,20 @@ def test_a_data_set_is_plain_arrays() -> None:
     f = federate(data, iid(data.labels, 2), l2=0.1, beta=0.2)
     assert (f.n, f.d, f.l2, f.beta) == (2, 4, 0.1, 0.2)
     assert "toy" in f.name
+
+
+def test_a_changed_copy_of_some_clients_has_its_own_spectrum() -> None:
+    full = random_quadratics(4, 3, seed=0)
+    taken = full.take(Clients(4, np.array([2, 0])))
+    v = np.ones((2, 3))
+    assert np.allclose(taken.prox(v, 0.5), full.prox(np.ones((4, 3)), 0.5)[[2, 0]], rtol=1e-14)
+    doubled = dataclasses.replace(taken, A=2 * taken.A)
+    g = doubled.grad(doubled.prox(v, 0.5)) + (doubled.prox(v, 0.5) - v) / 0.5
+    assert np.abs(g).max() < 1e-13  # rounding: entries are of order one
+
+
+def test_a_proximal_problem_that_is_not_convex_is_refused() -> None:
+    concave = scalar_quadratics([1.0, -2.0])
+    assert np.isfinite(concave.prox(np.ones((2, 1)), 0.49)).all()
+    with pytest.raises(InvalidInput, match="is not a convex problem: it needs step < 1/h"):
+        concave.prox(np.ones((2, 1)), 0.51)

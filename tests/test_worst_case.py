@@ -397,3 +397,11 @@ def test_two_solvers_agree() -> None:
         for solver in engine.SOLVERS
     ]
     assert answers[0] == pytest.approx(answers[1], rel=1e-5)
+
+
+def test_unboundedness_is_seen_and_not_believed() -> None:
+    """A program that a solver merely calls unbounded must reach a high cap: a bounded one does not."""
+    bounded = engine._model(GradientDescent(0.5), FunctionClass(1, -1), 1, 1, "sum_stationarity", 1.0, {})[0]
+    assert not engine._reaches(1e4, bounded, engine.SOLVERS, 1e-4)
+    unbounded = engine._model(FedPD(0.2, init_dual="zero"), FunctionClass(1, -1), 2, 1, "sum_stationarity", 1.0, {})[0]
+    assert engine._reaches(1e4, unbounded, engine.SOLVERS, 1e-4)

@@ -92,7 +92,7 @@ ALGORITHMS: tuple[Listed, ...] = (
         "averaging",
         "Li et al. 2020; FedPD, Section IV-C",
         lambda s: FedDane(s.rho, s.local()),
-        ("rho", "lr", "steps", "exact"),
+        ("rho", "lr", "steps", "batch", "exact"),
         False,
     ),
     Listed(
@@ -108,7 +108,7 @@ ALGORITHMS: tuple[Listed, ...] = (
         "primal-dual",
         "Pathak and Wainwright 2020; FedPD, Table I",
         lambda s: FedSplit(s.eta, s.local()),
-        ("eta", "lr", "steps", "exact"),
+        ("eta", "lr", "steps", "batch", "exact"),
         False,
     ),
     Listed(

@@ -72,7 +72,7 @@ class FedProx:
     def __post_init__(self) -> None:
         """Refuse a negative penalty."""
         if not (isinstance(self.rho, int | float) and self.rho == 0):
-            positive("rho", self.rho)
+            positive(self, "rho")
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""

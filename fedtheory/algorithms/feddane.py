@@ -32,7 +32,7 @@ class FedDane:
 
     def __post_init__(self) -> None:
         """Refuse a penalty that is not positive."""
-        positive("rho", self.rho)
+        positive(self, "rho")
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""

@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.algorithms.base import needs_everyone
 from fedtheory.arrays import Array, Scalar, average, choose, spread
 from fedtheory.errors import InvalidInput
-from fedtheory.local import Exact, LocalSolver, Subproblem, VarianceReduced, positive
+from fedtheory.local import Exact, LocalSolver, Subproblem, VarianceReduced, plain, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
@@ -62,7 +62,8 @@ class FedPD:
 
     def __post_init__(self) -> None:
         """Refuse settings outside the algorithm's definition."""
-        positive("eta", self.eta)
+        positive(self, "eta")
+        plain(self, "p")
         if not callable(self.p) and not (np.all(np.asarray(self.p) >= 0) and np.all(np.asarray(self.p) < 1)):
             raise InvalidInput(f"the probability p of skipping communication must lie in [0, 1), got {self.p}")
         if self.init_dual not in ("grad", "zero"):
@@ -101,7 +102,7 @@ class FedPD:
         return sent, sent
 
     def solution_state(self, problem: Problem, x_star: Array) -> FedPDState:
-        """x_i = x_{0,i} = x*, lam_i = -grad f_i(x*)."""
+        """x_i = x_{0,i} = x*, lam_i = -grad f_i(x*): a fixed point of rounds that communicate."""
         g, copies = problem.grad(x_star), spread(x_star, problem.n)
         memory = None if self.local.memory(problem, x_star) is None else g
         return FedPDState(x_star, copies, copies, -g, memory)

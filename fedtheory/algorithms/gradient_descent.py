@@ -34,7 +34,7 @@ class GradientDescent:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive("lr", self.lr)
+        positive(self, "lr")
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""
@@ -81,7 +81,7 @@ class AcceleratedGradient:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive("lr", self.lr)
+        positive(self, "lr")
 
     def init(self, problem: Problem, x0: Array) -> AcceleratedState:
         """Start both sequences at x0."""

@@ -39,7 +39,7 @@ class FedSplit:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive("s", self.s)
+        positive(self, "s")
 
     def init(self, problem: Problem, x0: Array) -> FedSplitState:
         """z_i = x^0."""

@@ -907,7 +907,7 @@ CLAIMS = [
         "Section IV-C",
         "FedPD has weaker assumptions and better sample or communication complexity than FedProx and FedDANE.",
         check_q8,
-        (Fault("step outside the stable range", "FedPD converges on all", {"u": 1.4}),),
+        (Fault("step outside the stable range", "FedPD converges on all", {"u": 0.85}),),
         (A1, A2),
     ),
     Claim(
