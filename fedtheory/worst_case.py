@@ -279,46 +279,32 @@ def worst_case(
         pep, problem, x0 = _model(algorithm, function_class, n, rounds, measure, radius, coins)
         answer = _attempt(pep, solver, options)
         attempts.append(answer["said"])
-        if answer["unbounded"] and _reaches(
-            CAP * radius, *_model(algorithm, function_class, n, rounds, measure, radius, coins)[:1], solvers, tolerance
-        ):
-            return WorstCase(
-                float("inf"),
-                float("inf"),
-                None,
-                solver,
-                tuple(attempts),
-                time.perf_counter() - begun,
-                _size(pep),
-                algorithm,
-                function_class,
-                n,
-                rounds,
-                measure,
-                radius,
-                coins=coins,
-            )
-        residuals = answer["residuals"]
-        if residuals is None or not residuals.worst() <= tolerance * max(1.0, abs(answer["value"])):
+        residuals, instance, start = answer["residuals"], None, None
+        if answer["unbounded"]:
+            capped = _model(algorithm, function_class, n, rounds, measure, radius, coins)[0]
+            if not _reaches(CAP * radius, capped, solvers, tolerance):
+                continue
+        elif residuals is None or not residuals.worst() <= tolerance * max(1.0, abs(answer["value"])):
             continue
-        instance, start = _read_back(pep, problem, x0, function_class)
+        else:
+            instance, start = _read_back(pep, problem, x0, function_class)
         return WorstCase(
-            answer["value"],
-            answer["lower"],
-            residuals,
-            solver,
-            tuple(attempts),
-            time.perf_counter() - begun,
-            _size(pep),
-            algorithm,
-            function_class,
-            n,
-            rounds,
-            measure,
-            radius,
-            instance,
-            start,
-            coins,
+            value=answer["value"],
+            lower=answer["lower"],
+            residuals=residuals,
+            solver=solver,
+            attempts=tuple(attempts),
+            seconds=time.perf_counter() - begun,
+            size=_size(pep),
+            algorithm=algorithm,
+            function_class=function_class,
+            n=n,
+            rounds=rounds,
+            measure=measure,
+            radius=radius,
+            instance=instance,
+            x0=start,
+            coins=coins,
         )
     said = "; ".join(f"{a['solver']}: {a['status']}, worst residual {a['worst_residual']}" for a in attempts)
     raise SolverFailed(
@@ -415,7 +401,13 @@ def _reaches(cap: float, pep: Any, solvers: Any, tolerance: float) -> bool:
 def _attempt(pep: Any, solver: str, options: dict[str, Any]) -> dict[str, Any]:
     """Ask one solver, and measure its answer instead of believing its status."""
     said: dict[str, Any] = {"solver": solver, "status": "failed", "worst_residual": None}
-    answer: dict[str, Any] = {"said": said, "unbounded": False, "residuals": None}
+    answer: dict[str, Any] = {
+        "said": said,
+        "unbounded": False,
+        "residuals": None,
+        "value": float("inf"),
+        "lower": float("inf"),
+    }
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         try:

@@ -99,7 +99,15 @@ class SampledQuadratic:
         h = to_numpy(self._mean[0])
         samples = to_numpy(self.h)
         how = "curvatures are given coordinate by coordinate"
-        return {
+        noise = {}
+        if np.array_equal(samples, np.broadcast_to(samples[..., :1, :], samples.shape)):
+            b = to_numpy(self.b)
+            spread = ((b - b.mean(axis=-2, keepdims=True)) ** 2).sum(axis=-1).mean(axis=-1)
+            noise["sigma"] = Certified(
+                np.sqrt(spread.max(axis=-1)),
+                "a client's samples share their curvature, so the noise does not depend on x",
+            )
+        return noise | {
             "L_i": Certified(np.abs(h).max(axis=-1), how),
             "L": Certified(np.abs(h).max(axis=(-1, -2)), how),
             "L_avg": Certified(np.abs(h.mean(axis=-2)).max(axis=-1), how),

@@ -185,11 +185,15 @@ class Logistic:
         norms = np.sort(np.sqrt(top * weights.sum(axis=-1)), axis=-1)
         samples = (rows**2).sum(axis=-1).max(axis=(-1, -2)) / 4 + self.l2 + bend
         batch = size.shape[:-1]
+        noise = (weights * (rows**2).sum(axis=-1)).sum(axis=-1).max(axis=-1)
         return {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),
             "L_avg": Certified(average / 4 + self.l2 + bend, how),
             "L_sample": Certified(samples, "max ||a_ik||^2/4 plus the penalty's largest curvature"),
+            "sigma": Certified(
+                np.sqrt(noise), "root of the largest client mean of ||a_ik||^2: a sample's slope lies in (0, 1)"
+            ),
             "mu_i": Certified(np.full(size.shape, floor), below),
             "mu": Certified(np.full(batch, floor)[()], below),
             "mu_avg": Certified(np.full(batch, floor)[()], below),

@@ -757,3 +757,20 @@ def test_a_proximal_problem_that_is_not_convex_is_refused() -> None:
     assert np.isfinite(concave.prox(np.ones((2, 1)), 0.49)).all()
     with pytest.raises(InvalidInput, match="is not a convex problem: it needs step < 1/h"):
         concave.prox(np.ones((2, 1)), 0.51)
+
+
+def test_the_noise_of_sampled_gradients_stays_below_sigma() -> None:
+    rng = np.random.default_rng(0)
+    f = ragged_logistic()
+    sigma = float(constant(f, "sigma"))
+    for x in (np.zeros((1, f.d)), 3 * rng.standard_normal((1, f.d))):
+        for client in range(f.n):
+            count = int(f.n_samples[client])
+            every = np.stack([f.sample_grad(x, np.full((f.n, 1), k))[client] for k in range(count)])
+            assert ((every - every.mean(axis=0)) ** 2).sum(axis=-1).mean() <= sigma**2
+    b = rng.standard_normal((2, 5, 3))
+    additive = SampledQuadratic(np.ones((2, 5, 3)), b)
+    spread = ((b - b.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=-1).max()
+    assert float(constant(additive, "sigma")) == pytest.approx(np.sqrt(spread), rel=1e-14)
+    with pytest.raises(NotAvailable, match="no certified constant 'sigma'"):
+        constant(rough_samples(2, 20.0, 1.0), "sigma")

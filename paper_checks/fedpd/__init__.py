@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from paper_checks.fedpd import (
+    baselines,
     communication,
     divergence,
     equivalences,
@@ -26,5 +27,6 @@ CLAIMS: list[Claim] = [
     *divergence.CLAIMS,
     *communication.CLAIMS,
     *equivalences.CLAIMS,
+    *baselines.CLAIMS,
     *experiments.CLAIMS,
 ]

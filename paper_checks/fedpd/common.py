@@ -142,7 +142,7 @@ def floats(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(values, dtype=float)
 
 
-def total(problem: Problem, algorithm: Any, x0: Any, rounds: int, seed: int = 0) -> Trace:
+def total(problem: Problem, algorithm: Any, x0: Any, rounds: int, seed: Any = 0) -> Trace:
     """Run with the metrics most checks need: stationarity and value."""
     return run(
         algorithm,

@@ -33,7 +33,7 @@ from fedtheory.problem import constant
 from fedtheory.randomness import Key
 from fedtheory.runner import run
 from fedtheory.spectrum import round_map
-from paper_checks.fedpd.common import A1, A2, PAPER, rational
+from paper_checks.fedpd.common import A1, A2, PAPER, rational, total
 from paper_checks.fedpd.lemmas import local_values
 from problems.finite_sum import SampledQuadratic, random_finite_sum, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic
@@ -205,7 +205,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
         horizon = ctx.pick(300, 2000)
         seeds = np.arange(ctx.pick(24, 100)) + ctx.seed
-        trace = total_seeds(problem, method, np.full(2, 3.0), horizon, seeds)
+        trace = total(problem, method, np.full(2, 3.0), horizon, seeds)
         low = float(problem.value(problem.solution()[None, :]).mean())
         spent = eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)
         half = 2.1 * spent.std(ddof=1) / np.sqrt(len(spent))
@@ -224,19 +224,6 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         "E ||grad f||^2",
         [*curves, {"label": "H = 20, L = 1 (A1 for f_i only)", "x": list(range(61)), "y": rough_values}],
         logy=True,
-    )
-
-
-def total_seeds(problem: Any, method: Any, x0: Any, rounds: int, seeds: Any) -> Any:
-    """Run over several seeds at once, measuring stationarity and value."""
-    return run(
-        method,
-        problem,
-        x0,
-        rounds,
-        seed=seeds,
-        metrics={"stationarity": metrics.stationarity, "value": metrics.value},
-        progress=False,
     )
 
 
@@ -629,7 +616,7 @@ def check_q6(ctx: Context, *, scale: float = 1.0) -> Iterator[Finding]:
     for Q in (1, 2, 3, 5, 8, 16):
         eta = scale * 0.999 * step_limit(Q, 10, 2, L)
         method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, 2, 10))
-        trace = total_seeds(problem, method, np.full(2, 3.0), rounds, np.arange(8) + ctx.seed)
+        trace = total(problem, method, np.full(2, 3.0), rounds, np.arange(8) + ctx.seed)
         if trace.diverged.any():
             found[Q] = float("inf")
             continue
