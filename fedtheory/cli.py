@@ -328,45 +328,36 @@ def selftest(targets: tuple[str, ...], budget: Any, workers: int, data: Path | N
 
 
 def algorithm_options(function: Any) -> Any:
-    """Add the options that hyper-parameters have in common."""
-    for option in reversed(
-        (
-            click.option("--lr", type=float, default=0.1, show_default=True, help="Local step size."),
-            click.option("--local-steps", type=int, default=1, show_default=True, help="Local steps a round."),
-            click.option("--batch", type=int, help="Samples a local step [default: full gradients]."),
-            click.option("--eta", type=float, default=0.1, show_default=True, help="Penalty parameter (FedPD)."),
-            click.option("--rho", type=float, default=1.0, show_default=True, help="Proximal weight (FedProx)."),
-            click.option("--p", type=float, default=0.0, show_default=True, help="Probability of skipping (FedPD)."),
-            click.option("--period", type=int, default=1, show_default=True, help="Rounds between exact gradients."),
-            click.option("--exact", is_flag=True, help="Solve local problems exactly."),
-        )
-    ):
-        function = option(function)
+    """Add an option for every common hyper-parameter."""
+    from dataclasses import fields
+
+    from fedtheory.settings import Settings, option_of
+
+    for setting in reversed(fields(Settings)):
+        kind, shown = setting.metadata["type"], setting.default is not None
+        given: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind, "show_default": shown}
+        name = f"--{option_of(setting.name)}"
+        function = click.option(
+            name, f"set_{setting.name}", default=setting.default, help=setting.metadata["help"], **given
+        )(function)
     return function
 
 
 def _build(name: str, options: dict[str, Any]) -> Any:
+    from dataclasses import fields
+
     from fedtheory.algorithms import Settings, listed
     from fedtheory.errors import InvalidInput
+    from fedtheory.settings import option_of
 
     entry = listed(name)
     context = click.get_current_context()
-    for setting in ("lr", "local_steps", "batch", "eta", "rho", "p", "period", "exact"):
-        given = context.get_parameter_source(setting) is click.core.ParameterSource.COMMANDLINE
-        if given and setting.removeprefix("local_") not in entry.uses:
-            known = ", ".join("--" + {"steps": "local-steps"}.get(use, use) for use in entry.uses)
-            raise InvalidInput(f"{entry.name} does not use --{setting.replace('_', '-')}; it uses {known}")
-    settings = Settings(
-        lr=options["lr"],
-        steps=options["local_steps"],
-        batch=options["batch"],
-        eta=options["eta"],
-        rho=options["rho"],
-        p=options["p"],
-        period=options["period"],
-        exact=options["exact"],
-    )
-    return entry.build(settings)
+    for setting in fields(Settings):
+        given = context.get_parameter_source(f"set_{setting.name}") is click.core.ParameterSource.COMMANDLINE
+        if given and setting.name not in entry.uses:
+            known = ", ".join("--" + option_of(use) for use in entry.uses)
+            raise InvalidInput(f"{entry.name} does not use --{option_of(setting.name)}; it uses {known}")
+    return entry.build(Settings(**{f.name: options[f"set_{f.name}"] for f in fields(Settings)}))
 
 
 @main.command()

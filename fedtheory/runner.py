@@ -161,7 +161,7 @@ def run(
                 count = clients.count()
                 if np.any(count == 0):  # nobody came: nothing happens in that run
                     new = select_rows(count == 0, state, new)
-            book.count(algorithm.traffic(key), count)
+            book.count(algorithm.traffic(key, new), count)
             state = book.guard(r + 1, state, new)
             if r + 1 in wanted:
                 book.measure(r + 1, state)

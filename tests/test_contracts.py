@@ -300,7 +300,7 @@ def test_fractions_go_through_the_same_code(entry) -> None:
 @cases(small)
 def test_traffic_is_a_pair_of_non_negative_numbers(case: Case) -> None:
     for r in range(4):
-        up, down = case.algorithm().traffic(Key(0, r))
+        up, down = case.algorithm().traffic(Key(0, r), None)
         for count in (up, down):
             assert np.all(np.asarray(count) >= 0)
             assert np.broadcast_shapes(np.shape(count), (1, 1)) == (1, 1)

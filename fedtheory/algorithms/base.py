@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fedtheory.arrays import Array, is_array
@@ -10,6 +12,7 @@ from fedtheory.local import LocalSolver
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import Settings
 
 State = Any  # a frozen dataclass of arrays with a field x, the server's model (..., 1, d)
 
@@ -30,13 +33,28 @@ class Algorithm(Protocol):
         """Return the state after one communication round with these clients (None: all)."""
         ...
 
-    def traffic(self, key: Key) -> tuple[Any, Any]:
-        """Vectors of length d that each active client sends and receives in this round."""
+    def traffic(self, key: Key, state: State) -> tuple[Any, Any]:
+        """Vectors of length d that each active client sends and receives in the round that led to this state."""
         ...
 
     def solution_state(self, problem: Problem, x_star: Array) -> State | None:
         """Return the state at which x* is a fixed point; None if the method is biased and has none."""
         ...
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One listed method: name, family, source, how to build it, and what it needs.
+
+    ``uses``: names of the settings it reads. ``partial``: whether it is defined when only some clients take part.
+    """
+
+    name: str
+    family: str
+    source: str
+    build: Callable[[Settings], Algorithm]
+    uses: tuple[str, ...]
+    partial: bool
 
 
 def needs_everyone(method: str, clients: Clients | None, instead: str) -> None:

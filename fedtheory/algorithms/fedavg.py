@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import one_plain_step
+from fedtheory.algorithms.base import Listed, State, one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.local import Exact, LocalSolver, Subproblem, positive
@@ -40,7 +40,7 @@ class FedAvg:
         x_i, _ = self.local(sub, state.x, key, None)
         return PointState(average(x_i, clients))
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
         return 1, 1
 
@@ -85,10 +85,30 @@ class FedProx:
         x_i, _ = self.local(sub, state.x, key, None)
         return PointState(average(x_i, clients))
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
         return 1, 1
 
     def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept only with one local gradient step."""
         return PointState(x_star) if one_plain_step(self.local) else None
+
+
+LISTED = (
+    Listed(
+        "fedavg",
+        "averaging",
+        "McMahan et al. 2017; FedPD, Algorithm 1",
+        lambda s: FedAvg(s.local()),
+        ("lr", "steps", "batch"),
+        True,
+    ),
+    Listed(
+        "fedprox",
+        "averaging",
+        "Li et al. 2020; FedPD, Section IV-C",
+        lambda s: FedProx(s.rho, s.local()),
+        ("rho", "lr", "steps", "batch", "exact"),
+        True,
+    ),
+)

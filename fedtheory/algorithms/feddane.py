@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import needs_everyone
+from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.local import Exact, LocalSolver, Subproblem, positive
@@ -46,10 +46,22 @@ class FedDane:
         x_i, _ = self.local(sub, state.x, key, None)
         return PointState(average(x_i))
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Gradient and model, both ways."""
         return 2, 2
 
     def solution_state(self, problem: Problem, x_star: Array) -> PointState:
         """x* solves every client's problem."""
         return PointState(x_star)
+
+
+LISTED = (
+    Listed(
+        "feddane",
+        "averaging",
+        "Li et al. 2020; FedPD, Section IV-C",
+        lambda s: FedDane(s.rho, s.local()),
+        ("rho", "lr", "steps", "batch", "exact"),
+        False,
+    ),
+)

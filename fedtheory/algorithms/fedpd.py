@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import needs_everyone
+from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.arrays import Array, Scalar, average, choose, spread
 from fedtheory.errors import InvalidInput
 from fedtheory.local import Exact, LocalSolver, Subproblem, VarianceReduced, plain, positive
@@ -96,7 +96,7 @@ class FedPD:
         p = self.p(key.round) if callable(self.p) else self.p
         return key.coin("communicate", 1 - p)
 
-    def traffic(self, key: Key) -> tuple[Array, Array]:
+    def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
         """Model up and down in a round that communicates, nothing in one that skips."""
         sent = np.asarray(self._communicates(key), dtype=float)
         return sent, sent
@@ -111,3 +111,23 @@ class FedPD:
 def every(rounds: int) -> Callable[[int], float]:
     """Deterministic skipping: communicate in every ``rounds``-th round only, as a function for ``FedPD.p``."""
     return lambda r: 0 if (r + 1) % rounds == 0 else 1
+
+
+LISTED = (
+    Listed(
+        "fedpd",
+        "primal-dual",
+        "FedPD, Algorithms 2 and 3 (Oracle I)",
+        lambda s: FedPD(s.eta, s.local(), s.p),
+        ("eta", "lr", "steps", "batch", "exact", "p"),
+        False,
+    ),
+    Listed(
+        "fedpd-vr",
+        "primal-dual",
+        "FedPD, Algorithms 2 and 4 (Oracle II)",
+        lambda s: FedPD(s.eta, FedPD.oracle_two(s.eta, None, s.steps, s.batch, s.period), s.p),
+        ("eta", "steps", "batch", "period", "p"),
+        False,
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import needs_everyone
+from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.arrays import Array, Scalar
 from fedtheory.local import positive
 from fedtheory.participation import Clients
@@ -45,7 +45,7 @@ class GradientDescent:
         needs_everyone("GradientDescent", clients, "FedAvg with one local step")
         return PointState(state.x - self.lr * gradient(problem, state.x))
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Gradient up, model down."""
         return 1, 1
 
@@ -96,10 +96,16 @@ class AcceleratedGradient:
         ahead = moved * key.round / (key.round + 3) if self.momentum is None else self.momentum * moved
         return AcceleratedState(x, x + ahead)
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Gradient up, model down."""
         return 1, 1
 
     def solution_state(self, problem: Problem, x_star: Array) -> AcceleratedState:
         """Stay at x*."""
         return AcceleratedState(x_star, x_star)
+
+
+LISTED = (
+    Listed("gd", "control", "Nesterov 2004", lambda s: GradientDescent(s.lr), ("lr",), False),
+    Listed("agd", "control", "Nesterov 2004, Section 2.2", lambda s: AcceleratedGradient(s.lr), ("lr",), False),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fedtheory.algorithms.base import Listed, State
 from fedtheory.arrays import Array, Scalar, average, gather, scatter, spread
 from fedtheory.errors import InvalidInput
 from fedtheory.local import LocalSolver, Subproblem, at_least_one
@@ -69,7 +70,7 @@ class Scaffold:
             c_i=all_c,
         )
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model and control variate, both ways."""
         return 2, 2
 
@@ -77,3 +78,15 @@ class Scaffold:
         """c_i = grad f_i(x*), c = 0."""
         g = problem.grad(x_star)
         return ScaffoldState(x_star, average(g), g)
+
+
+LISTED = (
+    Listed(
+        "scaffold",
+        "averaging",
+        "Karimireddy et al. 2020; FedPD, Section IV-C",
+        lambda s: Scaffold(s.local()),
+        ("lr", "steps", "batch"),
+        True,
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import needs_everyone
+from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.arrays import Array, Scalar, average, spread
 from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
@@ -53,7 +53,7 @@ class FedSplit:
         z_i = state.z_i + 2 * (x_i - state.x)
         return FedSplitState(average(z_i), z_i)
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """z_i up, x down."""
         return 1, 1
 
@@ -61,3 +61,15 @@ class FedSplit:
         """z_i = x* - s grad f_i(x*), whose average is x*."""
         z_i = x_star - self.s * problem.grad(x_star)
         return FedSplitState(average(z_i), z_i)
+
+
+LISTED = (
+    Listed(
+        "fedsplit",
+        "primal-dual",
+        "Pathak and Wainwright 2020; FedPD, Table I",
+        lambda s: FedSplit(s.eta, s.local()),
+        ("eta", "lr", "steps", "batch", "exact"),
+        False,
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import needs_everyone
+from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.arrays import Array, average, spread
 from fedtheory.errors import InvalidInput
 from fedtheory.local import LocalSolver, Subproblem
@@ -54,7 +54,7 @@ class VrlSgd:
         x = average(x_i)
         return VrlState(x, state.delta_i + (x - x_i) / (self.local.steps * self.local.lr))  # type: ignore[attr-defined]
 
-    def traffic(self, key: Key) -> tuple[int, int]:
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
         return 1, 1
 
@@ -62,3 +62,15 @@ class VrlSgd:
         """Delta_i = grad f_i(x*) - grad f(x*)."""
         g = problem.grad(x_star)
         return VrlState(x_star, g - average(g))
+
+
+LISTED = (
+    Listed(
+        "vrl-sgd",
+        "averaging",
+        "Liang et al. 2019; FedPD, Table I",
+        lambda s: VrlSgd(s.local()),
+        ("lr", "steps", "batch"),
+        False,
+    ),
+)

@@ -168,7 +168,7 @@ def check_q4(ctx: Context, *, vectors: int = 1) -> Iterator[Finding]:
     }.items():
         rounds = 40
         trace = run(method, problem, np.zeros(5), rounds, seed=ctx.seed, progress=False)
-        coins = [float(np.asarray(method.traffic(Key(ctx.seed, r))[0]).ravel()[0]) for r in range(rounds)]
+        coins = [float(np.asarray(method.traffic(Key(ctx.seed, r), None)[0]).ravel()[0]) for r in range(rounds)]
         expected = vectors * 6 * 5 * sum(coins)
         ok &= trace.floats_up[-1] == expected == trace.floats_down[-1]
         said.append(f"{name}: {trace.floats_up[-1]:.0f} up and down in {sum(coins):.0f} communications")

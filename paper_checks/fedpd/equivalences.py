@@ -534,7 +534,7 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
         "client 1's answer depends on client 2's data in the same round, so a second exchange takes place: outside class (5)",
         proves=True,
     )
-    yield true("traffic", method(1.0).traffic(Key(0, 0)) == (2, 2), "count", "two vectors each way a round")
+    yield true("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
 
 def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:

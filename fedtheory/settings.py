@@ -1,0 +1,53 @@
+"""Hyper-parameters by their common names, as the command line and the contract tests give them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fedtheory.local import LocalSolver
+
+
+def _setting(default: Any, text: str, kind: type = float, option: str = "") -> Any:
+    """Return a dataclass field that knows its help text, its type and its name on the command line."""
+    return field(default=default, metadata={"help": text, "type": kind, "option": option})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One value for each common name; a listed method reads those it uses (`Listed.uses`)."""
+
+    lr: Any = _setting(0.1, "Local step size.")
+    steps: int = _setting(1, "Local steps a round.", int, "local-steps")
+    batch: int | None = _setting(None, "Samples a local step [default: full gradients].", int)
+    exact: bool = _setting(False, "Solve local problems exactly.", bool)
+    eta: Any = _setting(0.1, "Penalty parameter of primal-dual methods (the penalty is 1/(2 eta)).")
+    rho: Any = _setting(1.0, "Proximal weight or penalty.")
+    p: Any = _setting(0, "Probability of skipping communication.")
+    period: int = _setting(1, "Rounds between exact gradients.", int)
+    alpha: Any = _setting(0.5, "Mixing or relaxation weight.")
+    server_lr: Any = _setting(1, "Step size of the server.")
+    server_steps: int = _setting(1, "Steps of the server on its own data.", int)
+    q: Any = _setting(0.5, "Probability of a client (or communication) round.")
+    radius: float = _setting(0.05, "Radius of SAM's ascent step.", float, "sam-radius")
+    nu: Any = _setting(0.1, "Splitting parameter of DualFL.")
+    momentum: Any = _setting(0.0, "Momentum parameter.")
+    lam: float = _setting(0.01, "Weight of the nuclear norm (FedSLR).")
+    mu: float = _setting(0.01, "Weight of the l1 norm or of a personal penalty (FedSLR, Ditto).", float, "l1")
+
+    def local(self) -> LocalSolver:
+        """Return the local solver these settings ask for."""
+        from fedtheory.local import Exact, GradientSteps, StochasticSteps
+
+        if self.exact:
+            return Exact()
+        if self.batch is None:
+            return GradientSteps(self.steps, self.lr)
+        return StochasticSteps(self.steps, self.lr, self.batch)
+
+
+def option_of(name: str) -> str:
+    """Return how a setting is spelled on the command line, without the dashes."""
+    found = next(f for f in fields(Settings) if f.name == name)
+    return str(found.metadata["option"] or name.replace("_", "-"))
