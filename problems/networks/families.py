@@ -18,9 +18,10 @@ HELD_OUT = 397  #: samples set apart where a set has no testing part (of 1797 di
 #: the networks that each data set is offered with: suffix of the family's name to the kind of network
 KINDS: dict[str, dict[str, str]] = {
     "digits": {"cnn": "small-cnn"},
-    "mnist": {"cnn": "mcmahan", "lenet": "lenet"},
-    "emnist_letters": {"cnn": "femnist"},
+    "mnist": {"cnn": "mcmahan", "lenet": "lenet", "small": "small-cnn"},
+    "emnist_letters": {"cnn": "femnist", "small": "small-cnn"},
     "cifar10": {
+        "small": "small-cnn",
         "cnn": "mcmahan",
         "lenet": "lenet",
         "vgg11": "vgg11",
