@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from fedtheory.errors import InvalidInput
+
 if TYPE_CHECKING:
-    from fedtheory.local import LocalSolver
+    from fedtheory.local import LocalSolver, Step
+    from fedtheory.sharpness import SamSteps
+
+#: the settings that `Settings.local` and `Settings.sam` read, for `Listed.uses`
+LOCAL = ("lr", "steps", "batch", "lr_decay", "clip")
 
 
 def _setting(default: Any, text: str, kind: type = float, option: str = "") -> Any:
@@ -19,8 +25,10 @@ class Settings:
     """One value for each common name; a listed method reads those it uses (`Listed.uses`)."""
 
     lr: Any = _setting(0.1, "Local step size.")
+    lr_decay: Any = _setting(1, "Factor by which the local step size changes from round to round.")
     steps: int = _setting(1, "Local steps a round.", int, "local-steps")
     batch: int | None = _setting(None, "Samples a local step [default: full gradients].", int)
+    clip: float | None = _setting(None, "Longest local direction; longer ones are shortened to it [default: any length].")
     exact: bool = _setting(False, "Solve local problems exactly.", bool)
     eta: Any = _setting(0.1, "Penalty parameter of primal-dual methods (the penalty is 1/(2 eta)).")
     rho: Any = _setting(1.0, "Penalty, or weight of a proximal term.")
@@ -41,15 +49,38 @@ class Settings:
     prune: float = _setting(0.5, "Share of a sparse mask that moves in the first round (FedSpa).")
     horizon: int = _setting(100, "Rounds over which sparse masks come to rest (FedSpa).", int)
 
-    def local(self) -> LocalSolver:
-        """Return the local solver these settings ask for."""
-        from fedtheory.local import Exact, GradientSteps, StochasticSteps
+    @property
+    def step(self) -> Step:
+        """Step size of local work: ``lr``, or its decay from round to round."""
+        from fedtheory.schedules import Decayed
 
+        constant = isinstance(self.lr_decay, int | float) and self.lr_decay == 1
+        return self.lr if constant else Decayed(self.lr, self.lr_decay)
+
+    def local(self) -> LocalSolver:
+        """Return the local solver these settings ask for.
+
+        Raises
+        ------
+        InvalidInput
+            They ask for clipping without minibatches.
+        """
+        from fedtheory.local import Exact, GradientSteps
+        from fedtheory.stochastic import StochasticSteps
+
+        if self.clip is not None and (self.exact or self.batch is None):
+            raise InvalidInput("--clip is for stochastic steps: it needs --batch, and not --exact")
         if self.exact:
             return Exact()
         if self.batch is None:
-            return GradientSteps(self.steps, self.lr)
-        return StochasticSteps(self.steps, self.lr, self.batch)
+            return GradientSteps(self.steps, self.step)
+        return StochasticSteps(self.steps, self.step, self.batch, self.clip)
+
+    def sam(self, weight: Any = 1) -> SamSteps:
+        """Return local steps with SAM's perturbed gradients, of this share."""
+        from fedtheory.sharpness import SamSteps
+
+        return SamSteps(self.steps, self.step, self.radius, self.batch, weight=weight, clip=self.clip)
 
 
 #: hyper-parameters at which no two roles of a number coincide, for quadratics with mu = 0.1 and L = 1

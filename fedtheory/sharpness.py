@@ -7,20 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fedtheory.arrays import Array, Scalar, namespace, squared_norm, stepped
-from fedtheory.local import (
-    Memoryless,
-    Step,
-    Subproblem,
-    at_least_one,
-    draw_samples,
-    in_blocks,
-    in_turn,
-    not_negative,
-    positive,
-    step_size,
-)
+from fedtheory.blocks import in_blocks, in_turn
+from fedtheory.local import Memoryless, Step, Subproblem, at_least_one, not_negative, positive, step_size
 from fedtheory.problem import need
 from fedtheory.randomness import Key
+from fedtheory.stochastic import draw_samples, shortened
 
 
 @dataclass(frozen=True)
@@ -31,7 +22,7 @@ class SamSteps(Memoryless):
     x_{q+1} = x_q - lr ((1 - weight) u + weight v + a_i + rho (x_q - z_i)),
 
     both gradients on the same minibatch. Where u = 0 there is no ascent. With ``radius`` 0 these are `GradientSteps` or
-    `StochasticSteps`.
+    `StochasticSteps`. With ``clip`` the step's whole direction is shortened as theirs is; the ascent is not.
 
     Source: Foret et al. 2021, Algorithm 1, on f_i alone as A-FedPDSAM (A-FedPD, Algorithm 2) and FedSpeed have it. ``epsilon`` is zero
     in the printed rules and 0.01 in A-FedPD's experiments (Table 3); ``weight`` is FedSpeed's alpha.
@@ -49,6 +40,8 @@ class SamSteps(Memoryless):
         Added to the norm; zero gives an ascent of length exactly ``radius``.
     weight : number or array ``(*batch, 1, 1)``
         Share of the perturbed gradient.
+    clip : number or array ``(*batch, 1, 1)``, optional
+        Largest norm of a direction.
     """
 
     steps: int
@@ -57,6 +50,7 @@ class SamSteps(Memoryless):
     batch: int | None = None
     epsilon: float = 0
     weight: Scalar = 1
+    clip: Scalar | None = None
     numeric_only: ClassVar[str | None] = "it divides by the norm of a gradient"
 
     def __post_init__(self) -> None:
@@ -68,6 +62,8 @@ class SamSteps(Memoryless):
         not_negative(self, "radius")
         not_negative(self, "epsilon")
         not_negative(self, "weight")
+        if self.clip is not None:
+            positive(self, "clip")
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps; full gradients of large data are worked through in blocks of clients."""
@@ -96,7 +92,7 @@ class SamSteps(Memoryless):
                 if isinstance(self.weight, int | float) and self.weight == 1
                 else (1 - self.weight) * u + self.weight * v
             )
-            x = stepped(x, step_size(self.lr, key.round, q), sub.shift(g, x))
+            x = stepped(x, step_size(self.lr, key.round, q), shortened(sub.shift(g, x), self.clip))
         return x
 
     def _ascent(self, u: Array) -> Array:

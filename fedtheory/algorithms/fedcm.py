@@ -8,11 +8,13 @@ from typing import Any
 from fedtheory.algorithms.base import Listed, State, one_plain_step
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.errors import InvalidInput
-from fedtheory.local import GradientSteps, LocalSolver, Step, StochasticSteps, Subproblem, path_length, positive, share
+from fedtheory.local import GradientSteps, LocalSolver, Step, Subproblem, path_length, positive, share
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 from fedtheory.sharpness import SamSteps
+from fedtheory.stochastic import StochasticSteps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +40,7 @@ class FedCM:
     Parameters
     ----------
     local : GradientSteps, StochasticSteps or SamSteps
-        K steps of size ``local.lr``, a constant or a schedule.
+        K steps of size ``local.lr``, a constant or a schedule. What ``local.clip`` bounds is the mixture alpha g_i + (1 - alpha) Delta.
     alpha : number in (0, 1], array ``(*batch, 1, 1)`` or symbol
         Weight of the client's own gradient.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
@@ -67,10 +69,15 @@ class FedCM:
         """Mixed local steps, then the average and the direction it went."""
         pull = state.direction * (1 - self.alpha) / self.alpha
         local: Any = self.local
-        mixed = replace(local, lr=_times(self.alpha, local.lr))
+        mixed = replace(local, lr=_times(self.alpha, local.lr), **self._clip())
         y, _ = mixed(Subproblem(problem.take(clients), a=pull, clients=clients), state.x, key, None)
         moved = average(y - state.x, clients)
         return FedCMState(state.x + self.server_lr * moved, -moved / path_length(local.lr, local.steps, key.round))
+
+    def _clip(self) -> dict[str, Any]:
+        """Return the bound on what the solver sees, the mixture divided by alpha."""
+        clip = getattr(self.local, "clip", None)
+        return {} if clip is None else {"clip": clip / self.alpha}
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up; model and direction down."""
@@ -91,7 +98,7 @@ LISTED = (
         "averaging",
         "Xu et al. 2021, Algorithm 1; A-FedPD, Table 2; DualFL, Remark 7.1",
         lambda s: FedCM(s.local(), s.alpha, s.server_lr),
-        ("lr", "steps", "batch", "alpha", "server_lr"),
+        (*LOCAL, "alpha", "server_lr"),
         True,
     ),
 )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.composite import ProximalSteps
-from fedtheory.local import LocalSolver, Step, Subproblem, at_least_one, positive
+from fedtheory.local import LocalSolver, Step, Subproblem, at_least_one, constant_step, positive, step_size
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can, gradient
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
+from fedtheory.settings import LOCAL, Settings
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class ProximalGradient:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive(self, "lr")
+        constant_step(self, "lr")
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""
@@ -117,12 +119,12 @@ class GlobalProximal:
     Parameters
     ----------
     local : LocalSolver
-    step : number, array ``(*batch, 1, 1)`` or symbol
+    step : number, array ``(*batch, 1, 1)``, symbol, or function of (round, 0)
         Step of the server's proximal operator.
     """
 
     local: LocalSolver
-    step: Scalar
+    step: Step
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
@@ -135,7 +137,7 @@ class GlobalProximal:
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         """Local steps, average, proximal step."""
         x_i, _ = self.local(Subproblem(problem.take(clients), clients=clients), state.x, key, None)
-        return PointState(shared_regulariser(problem).prox(average(x_i, clients), self.step))
+        return PointState(shared_regulariser(problem).prox(average(x_i, clients), step_size(self.step, key.round, 0)))
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
@@ -147,22 +149,27 @@ class GlobalProximal:
         return PointState(x_star) if alike and one_plain_step(self.local) else None
 
 
+def _global(s: Settings) -> GlobalProximal:
+    local: Any = s.local()
+    return GlobalProximal(local, local.lr)
+
+
 LISTED = (
     Listed("pgd", "composite", "FedSLR, Appendix A.2", lambda s: ProximalGradient(s.lr), ("lr",), False),
     Listed(
         "lpgd",
         "composite",
         "FedSLR, (18) and (19)",
-        lambda s: LocalProximal(s.steps, s.lr, s.batch),
-        ("lr", "steps", "batch"),
+        lambda s: LocalProximal(s.steps, s.step, s.batch),
+        ("lr", "steps", "batch", "lr_decay"),
         True,
     ),
     Listed(
         "gpgd",
         "composite",
         "FedSLR, (20) and (21)",
-        lambda s: GlobalProximal(s.local(), s.lr),
-        ("lr", "steps", "batch"),
+        _global,
+        LOCAL,
         True,
     ),
 )

@@ -14,6 +14,7 @@ from fedtheory.local import LocalSolver, Subproblem, at_least_one, path_length, 
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +107,7 @@ LISTED = (
         "averaging",
         "Karimireddy et al. 2020; FedPD, Section IV-C",
         lambda s: Scaffold(s.local(), s.server_lr),
-        ("lr", "steps", "batch", "server_lr"),
+        (*LOCAL, "server_lr"),
         True,
     ),
     Listed(
@@ -114,7 +115,7 @@ LISTED = (
         "averaging",
         "Karimireddy et al. 2020, option I: control variates are gradients at the server's model",
         lambda s: Scaffold(s.local(), s.server_lr, control="gradient"),
-        ("lr", "steps", "batch", "server_lr"),
+        (*LOCAL, "server_lr"),
         True,
     ),
 )
