@@ -26,6 +26,7 @@ _WHERE = {
     "GradientSteps": "local",
     "AcceleratedSteps": "local",
     "StochasticSteps": "stochastic",
+    "Epochs": "stochastic",
     "ToAccuracy": "inexact",
     "Inexact": "inexact",
     "VarianceReduced": "stochastic",

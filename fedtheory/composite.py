@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.arrays import Array, Scalar, gather
-from fedtheory.local import Memoryless, Step, Subproblem, at_least_one, positive, step_size
+from fedtheory.local import Memoryless, Step, Subproblem, step_size
 from fedtheory.participation import Clients
 from fedtheory.problem import need
 from fedtheory.randomness import Key
 from fedtheory.regularisers import Regulariser
-from fedtheory.stochastic import gradients, shortened
+from fedtheory.stochastic import Passes, check_sampling, gradients, number_of_steps, shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,11 @@ class Shifted:
         """Samples of each client, for stochastic steps."""
         return need(self.f, "n_samples", "a stochastic local solver")
 
+    @property
+    def variants(self) -> int | None:
+        """Variants of one datum, where f has them."""
+        return getattr(self.f, "variants", None)
+
     def value(self, x: Array) -> Array:
         """f_i(c_i + p_i)."""
         return self.f.value(self.centre + x)
@@ -68,8 +73,8 @@ class ProximalSteps(Memoryless):
 
     Parameters
     ----------
-    steps : int
-        K.
+    steps : int or Passes
+        K, or passes through the samples (`fedtheory.stochastic.Passes`).
     lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
     regulariser : Regulariser
         The h of this client-side problem.
@@ -79,7 +84,7 @@ class ProximalSteps(Memoryless):
         Largest norm of g.
     """
 
-    steps: int
+    steps: int | Passes
     lr: Step
     regulariser: Regulariser
     batch: int | None = None
@@ -87,12 +92,7 @@ class ProximalSteps(Memoryless):
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        at_least_one("steps", self.steps)
-        positive(self, "lr")
-        if self.batch is not None:
-            at_least_one("batch", self.batch)
-        if self.clip is not None:
-            positive(self, "clip")
+        check_sampling(self)
 
     @property
     def numeric_only(self) -> str | None:  # type: ignore[override]
@@ -105,7 +105,7 @@ class ProximalSteps(Memoryless):
         """Take the steps."""
         gradient = gradients(sub, key, self.steps, self.batch)
         x = start
-        for q in range(self.steps):
+        for q in range(number_of_steps(self, sub.f)):
             lr = step_size(self.lr, key.round, q)
             x = self.regulariser.prox(x - lr * shortened(sub.shift(gradient(x, q), x), self.clip), lr)
         return x, None

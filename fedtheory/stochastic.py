@@ -1,4 +1,4 @@
-"""Local solvers that work on minibatches of a client's samples."""
+"""Local solvers that work on minibatches of a client's samples: drawn with replacement, or passes through all of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.arrays import Array, Scalar, namespace, spread, squared_norm, stepped
 from fedtheory.blocks import in_turn
@@ -27,16 +28,88 @@ def draw_samples(sub: Subproblem, key: Key, steps: int, batch: int) -> Any:
     return numbers.reshape(*numbers.shape[:-1], steps, batch)
 
 
-def gradients(sub: Subproblem, key: Key, steps: int, batch: int | None) -> Callable[[Array, int], Array]:
+@dataclass(frozen=True)
+class Passes:
+    """A number of local steps, said in passes through a client's samples in minibatches: every sample once a pass."""
+
+    epochs: int
+
+    def __post_init__(self) -> None:
+        """Refuse a number of passes below one."""
+        at_least_one("epochs", self.epochs)
+
+    def steps(self, f: Any, batch: int) -> int:
+        """Return how many steps they are on a problem: the last of a pass takes what is left."""
+        return self.epochs * -(-data_a_client(f) // batch)
+
+
+def data_a_client(f: Any) -> int:
+    """Return how many data every client has; the variants of one (`fedtheory.problem.ABILITIES`) count once.
+
+    Raises
+    ------
+    InvalidInput
+        Some clients have more than others: they would take different numbers of steps.
+    """
+    counts = np.asarray(need(f, "n_samples", "passes through the samples")) // (getattr(f, "variants", None) or 1)
+    if counts.min() != counts.max():
+        raise InvalidInput(
+            f"passes through the samples need clients with equally many, and here the smallest has {counts.min()} and the largest "
+            f"{counts.max()}; split the data in equal shares (as --split iid does), or take StochasticSteps (--local-steps), which draws "
+            "as often for every client"
+        )
+    return int(counts.max())
+
+
+def minibatches(sub: Subproblem, key: Key, steps: int | Passes, batch: int) -> list[NDArray[np.int64]]:
+    """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; a client's own, whoever else is active."""
+    if isinstance(steps, Passes):
+        return [part for epoch in range(steps.epochs) for part in _pass(sub, key, epoch, batch)]
+    drawn = draw_samples(sub, key, steps, batch)
+    return [drawn[..., q, :] for q in range(steps)]
+
+
+def _pass(sub: Subproblem, key: Key, epoch: int, batch: int) -> list[NDArray[np.int64]]:
+    """Every datum of a client once, in an order and in variants drawn at the address (seed, round, client, epoch)."""
+    data, variants = data_a_client(sub.f), getattr(sub.f, "variants", None) or 1
+    n, index = (sub.f.n, None) if sub.clients is None else (sub.clients.n, sub.clients.index)
+    numbers = np.argsort(key.client_uniform(f"order {epoch}", n, data, index), axis=-1)
+    if variants > 1:
+        lots = key.client_uniform(f"variants {epoch}", n, data, index)
+        numbers = numbers * variants + np.floor(lots * variants).astype(np.int64)
+    return [numbers[..., first : first + batch] for first in range(0, data, batch)]
+
+
+def number_of_steps(local: Any, f: Any) -> Any:
+    """Return how many steps a solver with a number of steps takes on a problem: one number, or one a client ``(n,)``."""
+    return local.steps.steps(f, local.batch) if isinstance(local.steps, Passes) else local.steps
+
+
+def check_sampling(owner: Any) -> None:
+    """Refuse numbers of steps, batches, step sizes and clipping of a solver that make no sense."""
+    if not isinstance(owner.steps, Passes):
+        at_least_one("steps", owner.steps)
+    elif owner.batch is None:
+        raise InvalidInput(
+            "passes go through the samples in minibatches; expected a number of samples for batch, got None"
+        )
+    if owner.batch is not None:
+        at_least_one("batch", owner.batch)
+    positive(owner, "lr")
+    if owner.clip is not None:
+        positive(owner, "clip")
+
+
+def gradients(sub: Subproblem, key: Key, steps: int | Passes, batch: int | None) -> Callable[[Array, int], Array]:
     """Gradients of f_i as a function of the point and the local step.
 
-    Full gradients for ``batch`` None; else minibatches drawn with replacement, those of one local step the same at every point.
+    Full gradients for ``batch`` None; else of minibatches, those of one local step the same at every point.
     """
     if batch is None:
         return lambda x, q: sub.f.grad(x)
     sample_grad = need(sub.f, "sample_grad", "a stochastic local solver")
-    samples = draw_samples(sub, key, steps, batch)
-    return lambda x, q: sample_grad(x, samples[..., q, :])
+    samples = minibatches(sub, key, steps, batch)
+    return lambda x, q: sample_grad(x, samples[q])
 
 
 def shortened(g: Array, longest: Scalar | None) -> Array:
@@ -79,9 +152,7 @@ class StochasticSteps(Memoryless):
         """Refuse settings that make no sense."""
         at_least_one("steps", self.steps)
         at_least_one("batch", self.batch)
-        positive(self, "lr")
-        if self.clip is not None:
-            positive(self, "clip")
+        check_sampling(self)
 
     @property
     def only_noise(self) -> bool:
@@ -90,20 +161,68 @@ class StochasticSteps(Memoryless):
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps."""
-        noisy = getattr(sub.f, "noisy_grad", None)
-        if noisy is None:
-            need(sub.f, "sample_grad", "StochasticSteps")
-        samples = None if noisy else draw_samples(sub, key, self.steps, self.batch)
+        if getattr(sub.f, "noisy_grad", None) is None:
+            return _descend(self, sub, start, key), None
+        f: Any = sub.f
+        x = start
+        for q in range(self.steps):
+            g = sub.shift(f.noisy_grad(x, key, q), x)
+            x = stepped(x, step_size(self.lr, key.round, q), shortened(g, self.clip))
+        return x, None
 
-        def descend(part: Subproblem, x: Array, first: int) -> Array:
-            f: Any = part.f
-            mine = None if samples is None else samples[..., first : first + f.n, :, :]
-            for q in range(self.steps):
-                g = f.noisy_grad(x, key, q) if mine is None else f.sample_grad(x, mine[..., q, :])
-                x = stepped(x, step_size(self.lr, key.round, q), shortened(part.shift(g, x), self.clip))
-            return x
 
-        return in_turn(descend, sub, start, self.batch), None
+@dataclass(frozen=True)
+class Epochs(Memoryless):
+    """Stochastic gradient steps in passes through a client's samples: shuffled, cut in minibatches, each sample once a pass.
+
+    The last minibatch of a pass has what is left, and counts as one step. Orders are drawn at (seed, round, client, pass). Where samples
+    come in variants (augmented images), a pass takes each datum once, in a variant drawn at random. All clients that take part must have
+    equally many data.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes a round.
+    lr : number, array ``(*batch, 1, 1)``, or function of (round, local step), steps counted through all passes of the round
+    batch : int
+        Samples a step and client.
+    clip : number or array ``(*batch, 1, 1)``, optional
+        Largest norm of a direction, as in `StochasticSteps`.
+    """
+
+    epochs: int
+    lr: Step
+    batch: int
+    clip: Scalar | None = None
+    numeric_only: ClassVar[str | None] = "it shuffles samples at random"
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        at_least_one("batch", self.batch)
+        check_sampling(self)
+
+    @property
+    def steps(self) -> Passes:
+        """The number of steps, which depends on the problem; see `number_of_steps`."""
+        return Passes(self.epochs)
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+        """Take the steps."""
+        return _descend(self, sub, start, key), None
+
+
+def _descend(solver: StochasticSteps | Epochs, sub: Subproblem, start: Array, key: Key) -> Array:
+    need(sub.f, "sample_grad", type(solver).__name__)
+    samples = minibatches(sub, key, solver.steps, solver.batch)
+
+    def descend(part: Subproblem, x: Array, first: int) -> Array:
+        f: Any = part.f
+        for q, drawn in enumerate(samples):
+            g = part.shift(f.sample_grad(x, drawn[..., first : first + f.n, :]), x)
+            x = stepped(x, step_size(solver.lr, key.round, q), shortened(g, solver.clip))
+        return x
+
+    return in_turn(descend, sub, start, solver.batch)
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,8 @@ LISTED = (
         "ditto",
         "personalised",
         "Li, Hu, Beirami and Smith 2021, Algorithm 1; FedSLR, Section 6",
-        lambda s: Ditto(s.local(), s.rho),
-        ("rho", *LOCAL),
+        lambda s: Ditto(s.local(), s.rho, s.personal().local()),
+        ("rho", *LOCAL, "personal_steps", "personal_epochs"),
         True,
     ),
 )

@@ -182,8 +182,8 @@ LISTED = (
         "fedrep",
         "personalised",
         "Collins, Hassani, Mokhtari and Shakkottai 2021, Algorithm 1; FedSLR, Section 6",
-        lambda s: FedRep(s.local(), s.local(), _named(s)),
-        ("personal_layers", *LOCAL),
+        lambda s: FedRep(s.personal().local(), s.local(), _named(s)),
+        ("personal_layers", *LOCAL, "personal_steps", "personal_epochs"),
         True,
     ),
     Listed(

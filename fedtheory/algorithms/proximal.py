@@ -9,12 +9,13 @@ from fedtheory.algorithms.base import Listed, State, needs_everyone, one_plain_s
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.composite import ProximalSteps
-from fedtheory.local import LocalSolver, Step, Subproblem, at_least_one, constant_step, positive, step_size
+from fedtheory.local import LocalSolver, Step, Subproblem, constant_step, positive, step_size
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can, gradient
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
 from fedtheory.settings import LOCAL, Settings
+from fedtheory.stochastic import Passes, check_sampling
 
 
 @dataclass(frozen=True)
@@ -65,26 +66,30 @@ class LocalProximal:
 
     Parameters
     ----------
-    steps : int
-        K.
+    steps : int or Passes
+        K, or passes through the samples (`fedtheory.stochastic.Passes`).
     lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
     batch : int, optional
         Samples a step; full gradients by default.
+    clip : number or array ``(*batch, 1, 1)``, optional
+        Largest norm of g_i, longer ones are shortened.
     """
 
-    steps: int
+    steps: int | Passes
     lr: Step
     batch: int | None = None
+    clip: Scalar | None = None
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        at_least_one("steps", self.steps)
-        positive(self, "lr")
+        check_sampling(self)
 
     @property
     def numeric_only(self) -> str | None:
-        """Random with minibatches."""
-        return None if self.batch is None else "it draws samples at random"
+        """Random with minibatches; clipping looks at norms."""
+        if self.batch is not None:
+            return "it draws samples at random"
+        return None if self.clip is None else "it clips directions by their norms"
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""
@@ -92,7 +97,7 @@ class LocalProximal:
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         """Local proximal steps, then the average."""
-        local = ProximalSteps(self.steps, self.lr, shared_regulariser(problem), self.batch)
+        local = ProximalSteps(self.steps, self.lr, shared_regulariser(problem), self.batch, self.clip)
         x_i, _ = local(Subproblem(problem.take(clients), clients=clients), state.x, key, None)
         return PointState(average(x_i, clients))
 
@@ -102,7 +107,7 @@ class LocalProximal:
 
     def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept with one full step and without h, where this is gradient descent."""
-        plain = self.steps == 1 and self.batch is None and not can(problem, "regulariser")
+        plain = self.steps == 1 and self.batch is None and self.clip is None and not can(problem, "regulariser")
         return PointState(x_star) if plain else None
 
 
@@ -160,8 +165,8 @@ LISTED = (
         "lpgd",
         "composite",
         "FedSLR, (18) and (19)",
-        lambda s: LocalProximal(s.steps, s.step, s.batch),
-        ("lr", "steps", "batch", "lr_decay"),
+        lambda s: LocalProximal(s.work, s.step, s.batch, s.clip),
+        LOCAL,
         True,
     ),
     Listed(

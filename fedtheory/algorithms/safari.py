@@ -131,8 +131,8 @@ def _at_server(solver: LocalSolver, problem: Problem, x: Array, key: Key) -> Arr
 
 
 def _server_solver(s: Settings) -> LocalSolver:
-    """Return the listed methods' server work: ``server_steps`` steps of size ``server_lr`` times the clients' step, else as theirs."""
-    return replace(s, steps=s.server_steps, lr=s.server_lr * s.lr).local()
+    """Return the listed methods' server work: its own steps or passes, of size ``server_lr`` times the clients' step, else as theirs."""
+    return replace(s, steps=s.server_steps, epochs=s.server_epochs, lr=s.server_lr * s.lr).local()
 
 
 LISTED = (
@@ -141,7 +141,7 @@ LISTED = (
         "averaging",
         "SAFARI, Algorithm 1",
         lambda s: Safari(s.q, s.local(), _server_solver(s)),
-        ("q", *LOCAL, "server_lr", "server_steps"),
+        ("q", *LOCAL, "server_lr", "server_steps", "server_epochs"),
         True,
         ("server",),
     ),
@@ -150,7 +150,7 @@ LISTED = (
         "control",
         "SAFARI, Remark 5",
         lambda s: ServerSgd(_server_solver(s)),
-        (*(name for name in LOCAL if name != "steps"), "server_lr", "server_steps"),
+        ("lr", "batch", "lr_decay", "clip", "server_lr", "server_steps", "server_epochs"),
         True,
         ("server",),
     ),

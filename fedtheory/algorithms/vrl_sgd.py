@@ -13,6 +13,7 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
 from fedtheory.settings import LOCAL
+from fedtheory.stochastic import Passes, number_of_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +32,7 @@ class VrlSgd:
 
     Parameters
     ----------
-    local : GradientSteps or StochasticSteps
+    local : GradientSteps, StochasticSteps or Epochs
         K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr.
     """
 
@@ -40,9 +41,9 @@ class VrlSgd:
     def __post_init__(self) -> None:
         """Refuse local solvers without one number of steps."""
         steps, lr = getattr(self.local, "steps", None), getattr(self.local, "lr", None)
-        if not isinstance(steps, int) or lr is None:
+        if not isinstance(steps, int | Passes) or lr is None:
             raise InvalidInput(
-                f"VRL-SGD divides by K lr, so it needs GradientSteps or StochasticSteps with one number of steps, got {self.local}"
+                f"VRL-SGD divides by K lr, so it needs GradientSteps, StochasticSteps or Epochs with one number of steps, got {self.local}"
             )
 
     def init(self, problem: Problem, x0: Array) -> VrlState:
@@ -55,7 +56,9 @@ class VrlSgd:
         x_i, _ = self.local(Subproblem(problem, a=-state.delta_i), state.x, key, None)
         x = average(x_i)
         local: Any = self.local
-        return VrlState(x, state.delta_i + (x - x_i) / path_length(local.lr, local.steps, key.round))
+        return VrlState(
+            x, state.delta_i + (x - x_i) / path_length(local.lr, number_of_steps(local, problem), key.round)
+        )
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""

@@ -104,6 +104,11 @@ class Network:
         """Samples of each client ``(n,)``, all variants counted where they are augmented."""
         return self.counts * (VARIANTS if self.augmented else 1)
 
+    @property
+    def variants(self) -> int | None:
+        """Samples in a row that are one image, where they are augmented."""
+        return VARIANTS if self.augmented else None
+
     def initial(self, seed: int = 0) -> Array:
         """Random start ``(d,)``, PyTorch's own; the same on every device."""
         return self.architecture.initial(seed).to(self.images)
