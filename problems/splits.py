@@ -75,12 +75,12 @@ def by_classes(labels: Any, n: int, classes: int, seed: int = 0, *, per_client: 
     rng = _generator(seed, "classes")
     holders: list[list[int]] = [[] for _ in kinds]
     wanted: list[list[int]] = [[] for _ in kinds]
-    for client in range(n):
+    for client in rng.permutation(n):
         order = rng.permutation(len(kinds))
         chosen = order[np.argsort([len(holders[k]) for k in order], kind="stable")][:classes]
         sizes = np.full(classes, 0) if per_client is None else _even(per_client, classes)
         for kind, size in zip(chosen, sizes, strict=True):
-            holders[kind].append(client)
+            holders[kind].append(int(client))
             wanted[kind].append(int(size))
     parts: list[list[NDArray[np.int64]]] = [[] for _ in range(n)]
     for kind, clients in enumerate(holders):
