@@ -30,11 +30,11 @@ from fedtheory.sharpness import SamSteps
 from fedtheory.stochastic import Epochs, Passes, StochasticSteps, draw_samples, minibatches, number_of_steps
 from problems.datasets import Dataset, digits, iris
 from problems.mlp import perceptron
-from problems.networks import ARCHITECTURES, Architecture, Arithmetic, Plan, client_tests, network
+from problems.networks import ARCHITECTURES, Architecture, Arithmetic, Plan, network
 from problems.networks.augmentation import PAD, VARIANTS, augment
 from problems.networks.plan import WAYS
 from problems.networks.problem import Network
-from problems.splits import by_classes, clients_of, hold_out
+from problems.splits import by_classes, client_tests, clients_of, hold_out
 
 torch = pytest.importorskip("torch", reason="networks need PyTorch, the extra 'cnn'")
 
@@ -637,7 +637,17 @@ def test_a_folder_of_results(call, tmp_path) -> None:
 
 def test_the_command_line_knows_networks(call) -> None:
     trace = json.loads(
-        call(*RUN, "--metric", "test_accuracy,personal_accuracy", "--precision", "double", "--json", "-").stdout
+        call(
+            *RUN,
+            "--metric",
+            "test_accuracy,personal_accuracy",
+            "--tests-a-client",
+            20,
+            "--precision",
+            "double",
+            "--json",
+            "-",
+        ).stdout
     )
     assert len(trace["test_accuracy"]) == len(trace["personal_accuracy"]) == 5
     mixed = json.loads(call(*RUN, "--precision", "mixed", "--augment", "crop-flip", "--start", 0, "--json", "-").stdout)
@@ -664,7 +674,7 @@ def test_a_server_with_images_of_its_own(call) -> None:
     """SAFARI on a network: images that no client holds, scaled like the clients', and a run of it."""
     from fedtheory.families import build_problem
 
-    options = {"clients": 4, "split": "iid", "precision": "double"}
+    options = {"clients": 4, "split": "iid", "precision": "double", "tests_a_client": 20}
     f, alone = build_problem("digits-cnn", server="50", **options), build_problem("digits-cnn", **options)
     assert f.server.n == 1 and f.server.n_samples.tolist() == [50] and f.n_samples.sum() == alone.n_samples.sum() - 50
     assert f.server.images is f.clients.images and f.tests.of_client.shape[0] == 4 and f.server.tests is None
