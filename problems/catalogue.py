@@ -28,7 +28,7 @@ from problems.datasets import BUNDLED, LIBSVM, Dataset, load
 from problems.logistic import fedpd_synthetic
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.mlp import perceptron
-from problems.networks.families import KINDS, load_parts
+from problems.networks.families import KINDS, load_part
 from problems.networks.families import model as network_model
 from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
@@ -199,7 +199,7 @@ class DataFamily:
 
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
-        return load_parts(self.dataset, o.data)[0] if self._tested(o) else load(self.dataset, o.data)
+        return load_part(self.dataset, "train", o.data) if self._tested(o) else load(self.dataset, o.data)
 
     def _tested(self, o: Options) -> bool:
         """Whether the testing part of the set is kept for testing.
@@ -240,12 +240,12 @@ class DataFamily:
         held = self._held(dataset, o)[1]
         of_server = dataset.take(held) if len(held) else None
         if self.network is not None:
-            problem, server = self.network(clients, of_server, load_parts(self.dataset, o.data)[1], o)
+            problem, server = self.network(clients, of_server, load_part(self.dataset, "test", o.data), o)
             return _assisted(problem, o, server)
         assert self.model is not None
         problem = self.model(clients, o)
         if self._tested(o):
-            problem = Tested.on(problem, clients, load_parts(self.dataset, o.data)[1], o.tests_a_client, o.seed)
+            problem = Tested.on(problem, clients, load_part(self.dataset, "test", o.data), o.tests_a_client, o.seed)
         return _assisted(problem, o, None if of_server is None else self.model([of_server], o))
 
     def build(self, o: Options) -> Any:

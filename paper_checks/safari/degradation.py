@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Table
 from paper_checks.safari import published
 from paper_checks.safari.runs import (
-    CIFAR,
-    MNIST,
     PAPER,
     Study,
     at_best,
@@ -86,7 +84,9 @@ def check_heterogeneity(ctx: Context, *, study: Study, most_heterogeneous: int =
             scale=100,
             unit=" points",
         )
-    paper = {p: a - b for p, a, b in zip(published.CLASSES, *(published.FEDAVG[study.name][s] for s in (0, 4)), strict=True)}
+    paper = {
+        p: a - b for p, a, b in zip(published.CLASSES, *(published.FEDAVG[study.name][s] for s in (0, 4)), strict=True)
+    }
     limit = np.full(len(drops[10]), DOUBT / 100)
     negligible = ordered(
         "p = 10: negligible",
@@ -106,7 +106,10 @@ def check_heterogeneity(ctx: Context, *, study: Study, most_heterogeneous: int =
     yield table(
         f"drop from s = 0 to s = 4 (points), {study.name}",
         ["", *(f"p={p}" for p in published.CLASSES)],
-        [["paper", *(round(paper[p], 2) for p in published.CLASSES)], ["ours, end", *(shown(drops[p]) for p in published.CLASSES)]],
+        [
+            ["paper", *(round(paper[p], 2) for p in published.CLASSES)],
+            ["ours, end", *(shown(drops[p]) for p in published.CLASSES)],
+        ],
     )
 
 
@@ -158,7 +161,8 @@ def check_ceiling(ctx: Context, *, study: Study, method: Method = fedavg) -> Ite
     )
 
 
-def _claims(study: Study) -> list[Claim]:
+def claims(study: Study) -> list[Claim]:
+    """Return the claims on a data set."""
     first, data = published.FEDAVG[study.name][0], study.name
     drop = first[-1] - published.FEDAVG[data][4][-1]
     return [
@@ -204,6 +208,3 @@ def _claims(study: Study) -> list[Claim]:
 
 def _everyone(ctx: Context, study: Study, p: int, s: int) -> Repeated:
     return fedavg(ctx, study, p, 0)
-
-
-CLAIMS = [*_claims(MNIST), *_claims(CIFAR)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+#: a row of a table, by classes a client
+Row = tuple[float | None, ...]
+
 #: classes a client, in the order of the tables' columns
 CLASSES = (10, 5, 2, 1)
 #: clients that never take part
@@ -14,13 +17,13 @@ FEDAVG = {
 }
 
 #: Table 2: what SAFARI with q = 0.8 gains over FedAvg, where that is more than 2 points
-GAIN = {
+GAIN: dict[str, dict[int, Row]] = {
     "MNIST": {0: (None, None, 3.13, 4.47), 2: (None, None, 2.01, 16.53), 4: (None, None, 10.69, 31.07)},
     "CIFAR-10": {0: (None, None, None, 2.57), 2: (None, None, None, 12.57), 4: (None, 2.93, 9.32, 23.86)},
 }
 
 #: Tables 3 and 4: the same with 4 clients absent, by samples of the server
-GAIN_BY_SERVER = {
+GAIN_BY_SERVER: dict[str, dict[int, Row]] = {
     "MNIST": {
         50: (None, None, 4.82, 16.65),
         100: (None, None, 6.87, 20.26),

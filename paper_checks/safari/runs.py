@@ -71,7 +71,17 @@ MNIST = Study(
     "",
     {
         "laptop": Scale(
-            "digits, softmax regression", "digits-softmax", _OWN, 16, 150, 100, (20, 50, 100), 8, (10, 5, 2, 1), (1, 2, 5), start=0.0
+            "digits, softmax regression",
+            "digits-softmax",
+            _OWN,
+            16,
+            150,
+            100,
+            (20, 50, 100),
+            8,
+            (10, 5, 2, 1),
+            (1, 2, 5),
+            start=0.0,
         ),
         "small": Scale(
             "MNIST, 1000 images a client, softmax regression",
@@ -107,13 +117,42 @@ CIFAR = Study(
     "-CIFAR",
     {
         "laptop": Scale(
-            "digits, perceptron 64-32-10", "digits-mlp", _OWN | {"hidden": 32}, 16, 150, 100, (20, 50, 100), 6, (2, 1), (1, 5)
+            "digits, perceptron 64-32-10",
+            "digits-mlp",
+            _OWN | {"hidden": 32},
+            16,
+            100,
+            100,
+            (20, 50, 100),
+            8,
+            (2, 1),
+            (1, 5),
         ),
         "small": Scale(
-            "CIFAR-10, 500 images a client, small CNN", "cifar10-small", {}, 50, 120, 500, (50, 200, 1000), 3, (2, 1), (1, 5), every=4
+            "CIFAR-10, 500 images a client, small CNN",
+            "cifar10-small",
+            {},
+            50,
+            120,
+            500,
+            (50, 200, 1000),
+            3,
+            (2, 1),
+            (1, 5),
+            every=4,
         ),
         "paper": Scale(
-            "CIFAR-10, McMahan's CNN", "cifar10-cnn", {}, 500, 5000, 3500, (500, 5000, 10000), 3, (10, 5, 2, 1), (1, 2, 4, 5), every=25
+            "CIFAR-10, McMahan's CNN",
+            "cifar10-cnn",
+            {},
+            500,
+            5000,
+            3500,
+            (500, 5000, 10000),
+            3,
+            (10, 5, 2, 1),
+            (1, 2, 4, 5),
+            every=25,
         ),
     },
 )
@@ -124,7 +163,18 @@ FASHION = Study(
     "",
     {
         "laptop": Scale(
-            "digits, 30 clients, softmax regression", "digits-softmax", _OWN, 16, 150, 32, (14, 140, 280), 8, (), (), clients=30, start=0.0
+            "digits, 30 clients, softmax regression",
+            "digits-softmax",
+            _OWN,
+            16,
+            150,
+            32,
+            (14, 140, 280),
+            8,
+            (),
+            (),
+            clients=30,
+            start=0.0,
         ),
         "small": Scale(
             "MNIST, 150 clients, softmax regression",
@@ -248,10 +298,10 @@ def _after_server(log: Log) -> float | None:
 
 
 @cache
-def _parts(family: Any, data: str | None) -> tuple[Any, Any]:
-    from problems.networks.families import load_parts
+def _parts(dataset: str, data: str | None) -> tuple[Any, Any]:
+    from problems.networks.families import load_part
 
-    return load_parts(family.dataset, data)
+    return load_part(dataset, "train", data), load_part(dataset, "test", data)
 
 
 def coverage(ctx: Context, run: Repeated) -> NDArray[np.float64]:
@@ -259,7 +309,7 @@ def coverage(ctx: Context, run: Repeated) -> NDArray[np.float64]:
     found = []
     for training in run.trainings:
         family, options = asked_for(training.problem, {**training.options, "seed": training.seed, "data": ctx.data})
-        train, test = _parts(family, ctx.data)
+        train, test = _parts(family.dataset, ctx.data)
         held = np.concatenate(family.split(train, options)[: training.available])
         found.append(float(np.isin(test.labels, np.unique(train.labels[held])).mean()))
     return np.array(found)
@@ -276,7 +326,12 @@ def chosen(ctx: Context, study: Study) -> Table:
         f"settings at {ctx.size} size: {a.title}",
         ["setting", "paper", "here", "why"],
         [
-            ["model", "not given" if study is not MNIST else "softmax regression", a.family, "compare orderings, not levels"],
+            [
+                "model",
+                "not given" if study is not MNIST else "softmax regression",
+                a.family,
+                "compare orderings, not levels",
+            ],
             [
                 "samples a client",
                 "equal",
@@ -290,8 +345,18 @@ def chosen(ctx: Context, study: Study) -> Table:
                 "independent draws with p = 1 would miss classes at s = 0",
             ],
             ["absent clients", "not given", "drawn anew for every seed", "s = 0, 2, 4 are nested for a seed"],
-            ["server's data", "disjoint?", "a uniform sample, set apart from the clients'", "an i.i.d. sample of the population"],
-            ["server's data where it is not varied", "not given", str(a.servers[-1]), "Tables 2, 5 and 8-11 match the largest set"],
+            [
+                "server's data",
+                "disjoint?",
+                "a uniform sample, set apart from the clients'",
+                "an i.i.d. sample of the population",
+            ],
+            [
+                "server's data where it is not varied",
+                "not given",
+                str(a.servers[-1]),
+                "Tables 2, 5 and 8-11 match the largest set",
+            ],
             [
                 "work of a server round",
                 "one step in Algorithm 1",
@@ -306,7 +371,12 @@ def chosen(ctx: Context, study: Study) -> Table:
                 f"mean over the last {END:.0%} of the rounds ('end'); the best round beside it",
                 "accuracy jumps up in a server round and falls in client rounds",
             ],
-            ["first model", "not given", "zero" if a.start == 0 else "random", "seeds also draw split, server's data and batches"],
+            [
+                "first model",
+                "not given",
+                "zero" if a.start == 0 else "random",
+                "seeds also draw split, server's data and batches",
+            ],
             ["seeds", {"MNIST": "5", "CIFAR-10": "3"}.get(study.name, "not given"), str(a.seeds), ""],
         ],
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from problems.datasets import Dataset, cifar10, emnist_letters, load, mnist
+from problems.datasets.handwriting import Part
 from problems.networks.oracle import Arithmetic
 from problems.networks.problem import Network, network
 from problems.splits import hold_out
@@ -31,11 +32,11 @@ KINDS: dict[str, dict[str, str]] = {
 }
 
 
-def load_parts(name: str, folder: str | None = None) -> tuple[Dataset, Dataset]:
-    """Return a data set's training and testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter."""
+def load_part(name: str, part: Part, folder: str | None = None) -> Dataset:
+    """Return a data set's training or testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter."""
     if name in WITH_PARTS:
-        return WITH_PARTS[name](folder, "train"), WITH_PARTS[name](folder, "test")
-    return hold_out(load(name, folder), HELD_OUT)
+        return WITH_PARTS[name](folder, part)
+    return hold_out(load(name, folder), HELD_OUT)[part == "test"]
 
 
 def model(kind: str) -> Callable[[list[Dataset], Dataset | None, Dataset, Any], tuple[Network, Network | None]]:
