@@ -276,30 +276,6 @@ def ordered(
     )
 
 
-def within(
-    name: str, first: Any, second: Any, limit: float, text: str, *, role: Role = "printed", unit: str = "", scale: float = 1.0
-) -> Part:
-    """Part: two quantities differ by less than ``limit`` on average, over seeds that both share.
-
-    It holds where the 95 % interval of the mean paired difference lies between -limit and limit, fails where it lies outside, and is
-    undecided otherwise, as it is where a run diverged.
-    """
-    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return Part(name, None, "real data", f"{text}: some runs diverged", role=role)
-    difference = paired_difference(scale * a, scale * b)
-    far, near = max(-difference.low, difference.high), max(difference.low, -difference.high)
-    return Part(
-        name,
-        True if far < limit else False if near > limit else None,
-        "real data",
-        f"{text}: {difference}{unit}, where less than {limit:g}{unit} is asked for",
-        role=role,
-        margin=(limit - far if near <= limit else limit - near) / max(abs(far), limit),
-        data={"first": (scale * a).tolist(), "second": (scale * b).tolist()},
-    )
-
-
 def shown(values: Any, digits: int = 2, scale: float = 100.0) -> str:
     """Return mean and deviation over seeds as papers print them; ``--`` where a run diverged."""
     a = scale * np.asarray(values, dtype=float)

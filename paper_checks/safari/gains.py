@@ -27,7 +27,7 @@ from paper_checks.safari.runs import (
     safari,
     server_alone,
 )
-from paper_checks.training import Training, curves, needed, ordered, shown, table, within
+from paper_checks.training import Training, curves, needed, ordered, shown, table
 
 #: "small" deviations of the paper, in points: all of Tables 8 and 9 are below
 LITTLE = 1.0
@@ -65,7 +65,7 @@ def check_gain(ctx: Context, *, study: Study, method: Method = safari) -> Iterat
         yield ordered(name, gain(*more), gain(*less), text, **POINTS)
     for s in published.ABSENT:
         a, b = (at_end(ctx, run(ctx, study, 10, s)) for run in (method, fedavg))
-        yield within(f"p = 10, s = {s}: no difference", a, b, DOUBT, f"{title}: SAFARI minus FedAvg", **POINTS)
+        yield alike(f"p = 10, s = {s}: no difference", a, b, f"{title}: SAFARI minus FedAvg", within=DOUBT, **POINTS)
     for p, s in ((5, 4), (2, 2), (2, 0), (1, 0)):
         theirs = published.GAIN[study.name][s][published.CLASSES.index(p)]
         yield ordered(
@@ -120,9 +120,10 @@ def _server_work(ctx: Context, study: Study) -> Iterator[Finding]:
         )
     yield table(f"p = 1, s = 4, {study.at(ctx).title}: accuracy (%)", ["", "end", "best", "after server rounds"], rows)
     yield Reading(
-        "With the local step eta_c K/eta_s is the number of local steps, not the 2 of Theorem 4, so one server step a server round leaves "
-        "the model where FedAvg's is; the gains of Table 2 need server rounds of many steps. Accuracy rises in a server round and falls in "
-        "client rounds, so it matters when it is read."
+        "Theorem 4 asks for eta_c K/eta_s = 2; with the paper's equal steps this ratio rho is the number of local steps. With one step a server "
+        "round the limit of small steps is then within 1 - q rho/((1-q) + q rho) of FedAvg's, relatively (0.3 % at the inferred K = 94), so "
+        "gains as in Table 2 point to server rounds of many steps. Accuracy rises in a server round and falls in client rounds, so it matters "
+        "when it is read."
     )
 
 
