@@ -20,6 +20,11 @@ def note(folder, x, seconds=0.0):
     return x * x
 
 
+def held_back(_):
+    """Names of the signals that do not reach the worker."""
+    return [held.name for held in signal.pthread_sigmask(signal.SIG_BLOCK, [])]
+
+
 def one_is_bad(x):
     if x == 1:
         raise ZeroDivisionError("one over nothing")
@@ -34,6 +39,14 @@ def interrupts(folder, x):
     if x == 1 and (Path(folder) / "interrupt").exists():
         raise KeyboardInterrupt
     return x
+
+
+def interrupts_parent(x):
+    """All sleep; the second first interrupts the process that waits for them."""
+    if x == 1:
+        time.sleep(0.2)
+        os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(60)
 
 
 def dies_once(folder, x):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -76,6 +78,33 @@ def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path)
     again = {o.key: o for o in run_jobs(job_tasks.dies_once, jobs, workers=2, journal=journal)}
     assert {k: o.value for k, o in again.items()} == {str(k): k * k for k in range(8)}
     assert {k for k, o in again.items() if o.kept} == set(done)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot hold signals back")
+def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
+    """In a process of its own: once joblib's helpers run, their start can no more let Ctrl-C through to the workers."""
+    code = (
+        "import job_tasks, signal; from fedtheory.jobs import run_jobs\n"
+        "print([o.value for o in run_jobs(job_tasks.held_back, {str(k): (k,) for k in range(4)}, workers=2)])\n"
+        "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    )
+    here = Path(__file__).parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here.parent), str(here)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stdout.splitlines() == ["[['SIGINT'], ['SIGINT'], ['SIGINT'], ['SIGINT']]", "set()"], "free again here"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process cannot send Ctrl-C to one other alone")
+def test_ctrl_c_leaves_no_thread_that_failed(monkeypatch) -> None:
+    """Jobs that wait in the queue are not looked for any more, whose results nobody waits for."""
+    failed: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: failed.append(repr(what.exc_value)))
+    with pytest.raises(KeyboardInterrupt):
+        list(run_jobs(job_tasks.interrupts_parent, {str(k): (k,) for k in range(20)}, workers=2))
+    assert not failed
+    assert squares(workers=2) == squares(), "new workers start"
 
 
 # ---- keeping what is done -----------------------------------------------------------------------------------------
