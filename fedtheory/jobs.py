@@ -40,6 +40,10 @@ class Outcome:
     kept: bool = False
 
 
+class _GivenUp(Outcome):
+    """By dask: the workers died that had the job, of its own doing or of a neighbour's."""
+
+
 def run_jobs(
     task: Callable[..., Any],
     jobs: Mapping[str, tuple[Any, ...]],
@@ -58,8 +62,9 @@ def run_jobs(
     workers : int
         Local processes; 1 runs in this process. Without meaning when a scheduler is given.
     scheduler : str, optional
-        Address of a dask scheduler (``tcp://host:8786``). A job whose worker dies is run again by another worker; after
-        dask's limit of such deaths (``distributed.scheduler.allowed-failures``) it becomes an error.
+        Address of a dask scheduler (``tcp://host:8786``). A job whose worker dies is run again by another worker. After
+        dask's limit of such deaths (``distributed.scheduler.allowed-failures``) it is run once more when no other job is,
+        since the deaths may have been a neighbour's doing; if the limit is reached again, it becomes an error.
     journal : Journal, optional
         What it holds is not run again and comes first; values are appended to it before they are yielded.
 
@@ -85,27 +90,41 @@ def run_jobs(
 def _spread(
     task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int, scheduler: str | None
 ) -> Generator[Outcome]:
+    with _backend(scheduler) as backend:
+        suspects = []
+        with contextlib.closing(_together(task, jobs, workers, backend)) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome, _GivenUp):
+                    suspects.append(outcome.key)
+                else:
+                    yield outcome
+        for key in suspects:
+            yield from _together(task, {key: jobs[key]}, workers, backend)
+
+
+def _together(
+    task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int, backend: Mapping[str, Any]
+) -> Generator[Outcome]:
     import cloudpickle
     import joblib
 
-    with _backend(scheduler) as backend:
-        with joblib.parallel_config(n_jobs=workers, **backend):  # left at once: it is no business of the consumer's
-            pool = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
-        with contextlib.ExitStack() as end:
-            with _uninterrupted():  # processes inherit it: Ctrl-C reaches them all, and is this one's affair alone
-                # as bytes: joblib would put larger arguments on one dask worker, and they would be lost with it
-                outcomes = pool(
-                    joblib.delayed(_call)(key, cloudpickle.dumps((task, arguments))) for key, arguments in jobs.items()
-                )
-                end.callback(_close, outcomes)
-            try:
-                for outcome in outcomes:  # noqa: UP028  "yield from" would close them before the warning is off
-                    yield outcome
-            except BrokenProcessPool as error:
-                raise JobsStopped(
-                    "a worker process was killed, perhaps for want of memory; results so far are kept: "
-                    "run the same again with fewer workers"
-                ) from error
+    with joblib.parallel_config(n_jobs=workers, **backend):  # left at once: it is no business of the consumer's
+        pool = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
+    with contextlib.ExitStack() as end:
+        with _uninterrupted():  # processes inherit it: Ctrl-C reaches them all, and is this one's affair alone
+            # as bytes: joblib would put larger arguments on one dask worker, and they would be lost with it
+            outcomes = pool(
+                joblib.delayed(_call)(key, cloudpickle.dumps((task, arguments))) for key, arguments in jobs.items()
+            )
+            end.callback(_close, outcomes)
+        try:
+            for outcome in outcomes:  # noqa: UP028  "yield from" would close them before the warning is off
+                yield outcome
+        except BrokenProcessPool as error:
+            raise JobsStopped(
+                "a worker process was killed, perhaps for want of memory; results so far are kept: "
+                "run the same again with fewer workers"
+            ) from error
 
 
 def _close(outcomes: Generator[Outcome]) -> None:
@@ -204,7 +223,7 @@ def _recording(client: Any, scheduler: str) -> Any:
             def given_up(done: Any) -> None:
                 error = done.exception()
                 if error is not None:  # joblib calls back after a success only
-                    callback([Outcome(key, None, describe(error), 0.0)])
+                    callback([_GivenUp(key, None, describe(error), 0.0)])
 
             future = super().submit(func, callback)
             future.add_done_callback(given_up)
@@ -217,7 +236,7 @@ def _recording(client: Any, scheduler: str) -> Any:
                 ) from out
             return super().retrieve_result_callback(out)
 
-    return Recording(client=client)
+    return Recording(client=client, wait_for_workers_timeout=0)  # jobs wait for them at the scheduler
 
 
 # ---- keeping what is done -----------------------------------------------------------------------------------------

@@ -58,7 +58,8 @@ def dies_once(folder, x):
     return note(folder, x, 0.02)
 
 
-def dies_always(x):
+def dies_always(x, seconds=0.0):
+    time.sleep(seconds)
     if x == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return x
