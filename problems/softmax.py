@@ -54,13 +54,14 @@ class Softmax(Classified):
         """One matrix."""
         return (Layer("W", (self.inputs, self.classes)),)
 
-    def _logits(self, x: Array, features: Array) -> Array:
+    def logits(self, x: Array, features: Array) -> Array:
+        """Scores of the classes: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to ``(..., m, classes)``."""
         xp = namespace(x, features)
         return xp.matmul(features, xp.reshape(x, (*x.shape[:-1], self.inputs, self.classes)))
 
     def value(self, x: Array) -> Array:
         """Values ``(..., n)``."""
-        loss = cross_entropy(self._logits(x, self.features), self.targets)
+        loss = cross_entropy(self.logits(x, self.features), self.targets)
         return namespace(loss).sum(self.weights * loss, axis=-1) + (self.l2 / 2) * squared_norm(x)
 
     def grad(self, x: Array) -> Array:
@@ -73,14 +74,14 @@ class Softmax(Classified):
 
     def _grad(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
         xp = namespace(x, features)
-        slope = weights * (probabilities(self._logits(x, features)) - targets)
+        slope = weights * (probabilities(self.logits(x, features)) - targets)
         g = xp.matmul(xp.matrix_transpose(features), slope)
         return xp.reshape(g, (*g.shape[:-2], self.d)) + self.l2 * x
 
     def hess(self, x: Array) -> Array:
         """Hessians sum_k w_k a a^T (x) (diag(p) - p p^T) + l2 I: ``(..., n, d, d)``."""
         xp = namespace(x, self.features)
-        p = probabilities(self._logits(x, self.features))  # (..., n, m, classes)
+        p = probabilities(self.logits(x, self.features))  # (..., n, m, classes)
         a = self.features
         rows = xp.reshape(a[..., :, None] * p[..., None, :], (*p.shape[:-1], self.d))
         outer = xp.matmul(xp.matrix_transpose(rows), self.weights[..., None] * rows)
