@@ -407,7 +407,7 @@ def test_alike_clients_leave_no_bias() -> None:
 
 
 def test_the_limit_of_the_mean_with_biased_clients() -> None:
-    """SAFARI catalogue, X2: one curvature A, minimisers b_i; E x -> [(1-q) eta_s A + q H]^{-1} q H b_D, H = I - (I - eta_c A)^K.
+    """SAFARI-X2: one curvature A, minimisers b_i; E x -> [(1-q) eta_s A + q H]^{-1} q H b_D, H = I - (I - eta_c A)^K.
 
     Measured from the minimiser of the average. The matrices of the two kinds of rounds are read off the code.
     """
@@ -445,7 +445,7 @@ def test_safari_in_the_worst_case() -> None:
 
 
 def test_traffic() -> None:
-    """FedPD catalogue, Section 2.7: F-SVRG sends 2d each way; A-FedPD catalogue, Section 2.4: FedCM d up and 2d down."""
+    """F-SVRG sends 2d each way, FedCM d up and 2d down."""
     f = assisted("quadratics")
     one = GradientSteps(1, LR)
     expected = {

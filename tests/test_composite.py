@@ -77,7 +77,7 @@ def convolve(image, weights):
 
 
 def test_a_factorised_convolution_is_two_convolutions() -> None:
-    """FedSLR catalogue, 2.0: V as r filters of size 1 x kw, then U as o filters of size kh x 1; this pins the convention."""
+    """V as r filters of size 1 x kw, then U as o filters of size kh x 1; this pins the convention."""
     out, into, kh, kw = CONV.shape
     u, v = draw((out * kh, 2), 1), draw((into * kw, 2), 2)
     weights = from_matrix(u @ v.T, CONV).reshape(CONV.shape)
@@ -345,7 +345,7 @@ def test_algorithm_2_with_everyone_is_algorithm_1(server) -> None:
 @pytest.mark.parametrize("participation", [None, Uniform(2), Uniform(1)], ids=["all", "two", "one"])
 @pytest.mark.parametrize("init_dual", ["grad", "zero"])
 def test_algorithm_3_keeps_the_average_alone_and_is_the_same(participation, init_dual) -> None:
-    """FedSLR catalogue, D5 and N20."""
+    """FEDSLR-D5 and FEDSLR-N20."""
     left = play(FedSLR(0.1, init_dual=init_dual), LRS, start(LRS)[None], 30, participation)
     right = play(FedSLR(0.1, init_dual=init_dual, server="average"), LRS, start(LRS)[None], 30, participation)
     for ours, theirs in zip(left, right, strict=True):
@@ -366,7 +366,7 @@ def test_without_regulariser_and_personal_part_it_is_fedpd(name) -> None:
 @pytest.mark.parametrize("participation", [None, Uniform(2), Uniform(1)], ids=["all", "two", "one"])
 @pytest.mark.parametrize("name", ["quadratics", "penalised-logistic"])
 def test_without_regulariser_it_is_feddyn_also_on_subsets(name, participation) -> None:
-    """FedSLR catalogue, N12: lam = 0, alpha = 1/eta; so the paper's eta = 10 and its FedDyn penalty 0.1 are one setting.
+    """FEDSLR-N12: lam = 0, alpha = 1/eta; so the paper's eta = 10 and its FedDyn penalty 0.1 are one setting.
 
     gamma_i = g_i = -lam_i, and the server's dual h of FedDyn is the average of all g_i, which FedSLR's server takes afresh.
     """
@@ -379,7 +379,7 @@ def test_without_regulariser_it_is_feddyn_also_on_subsets(name, participation) -
 
 
 def test_the_printed_algorithm_2_solves_another_problem() -> None:
-    """It divides the dual by eta where Algorithms 1 and 3 multiply: fixed points belong to eta^2 lam (FedSLR catalogue, N15, E7)."""
+    """It divides the dual by eta where Algorithms 1 and 3 multiply: fixed points belong to eta^2 lam (FEDSLR-N15)."""
     eta, weight = 0.8, LRS.regulariser.weight
     printed = run(FedSLR(eta, printed=True), LRS, start(LRS), 400).state.x[0]
     meant = run(FedSLR(eta), LRS, start(LRS), 400).state.x[0]
@@ -392,7 +392,7 @@ def test_the_printed_algorithm_2_solves_another_problem() -> None:
 
 
 def test_the_personal_part_never_acts_on_the_global_one() -> None:
-    """FedSLR catalogue, N22, bit for bit, with minibatches too."""
+    """FEDSLR-N22, bit for bit, with minibatches too."""
     f = robust_low_rank_regression(seed=2).problem
     local = StochasticSteps(3, 0.1, 2)
     runs = [
@@ -468,7 +468,7 @@ def test_the_composite_solution_with_its_duals_is_a_fixed_point(server) -> None:
 
 
 def test_inexact_local_work_keeps_the_limit() -> None:
-    """FedSLR catalogue, N14: any number of inner gradient steps has the same fixed points, only the speed differs."""
+    """FEDSLR-N14: any number of inner gradient steps has the same fixed points, only the speed differs."""
     L = float(constant(LRS, "L"))
     truth = ground_truth(LRS).x
     for steps in (1, 4):
@@ -477,7 +477,7 @@ def test_inexact_local_work_keeps_the_limit() -> None:
 
 
 def test_a_run_that_diverges_does_not_stop_the_others() -> None:
-    """Printed Algorithm 2 diverges for small eta (FedSLR catalogue, N15); a singular value decomposition refuses infinities."""
+    """Printed Algorithm 2 diverges for small eta (FEDSLR-N15); a singular value decomposition refuses infinities."""
     etas = along_batch([0.02, 1.0])
     trace = run(FedSLR(etas, printed=True), LRS, start(LRS), 600, every=600)
     assert trace.diverged.tolist() == [True, False]
@@ -556,7 +556,7 @@ def test_reductions_of_the_proximal_methods() -> None:
 
 
 def test_proximal_gradient_and_fedslr_reach_the_optimum_where_the_others_are_biased() -> None:
-    """FedSLR catalogue, D2c, on I-LRS: relative distances 5.9 % (GPGD, K = 2) and 1.6 % (LPGD, K = 1)."""
+    """FEDSLR-D2c, on I-LRS: relative distances 5.9 % (GPGD, K = 2) and 1.6 % (LPGD, K = 1)."""
     f = low_rank_regression().problem
     truth, lr, zero = ground_truth(f, witness=False).x, 0.5 / float(constant(f, "L")), np.zeros(f.d)
 
@@ -573,7 +573,7 @@ def test_proximal_gradient_and_fedslr_reach_the_optimum_where_the_others_are_bia
 @given(eta=st.floats(0.02, 0.2), steps=st.sampled_from([1, 3, 10]))
 @settings(max_examples=10)
 def test_fixed_point_of_gpgd_on_scalar_quadratics(eta, steps) -> None:
-    """FedSLR catalogue, N19: sum (1 - q_i^K) b_i / sum (1 - q_i^K) with q_i = 1 - eta h_i."""
+    """FEDSLR-N19: sum (1 - q_i^K) b_i / sum (1 - q_i^K) with q_i = 1 - eta h_i."""
     h, b = np.array([1.0, 4.0]), np.array([0.0, 1.0])
     weight = 1 - (1 - eta * h) ** steps
     limit = run(GlobalProximal(GradientSteps(steps, eta), eta), scalar_quadratics(h, b), np.ones(1), 1500).state.x
@@ -583,8 +583,8 @@ def test_fixed_point_of_gpgd_on_scalar_quadratics(eta, steps) -> None:
 # ---- problems -----------------------------------------------------------------------------------------------------
 
 
-def test_low_rank_regression_is_the_catalogues_instance() -> None:
-    """I-LRS: smoothness constant, optimum and its singular values, found there with other code and CVXPY."""
+def test_low_rank_regression_is_the_instance_of_the_claims() -> None:
+    """I-LRS: smoothness constant, optimum and its singular values, found with other code and CVXPY."""
     task = low_rank_regression()
     assert float(constant(task.problem, "L")) == pytest.approx(5.564983, abs=1e-6)
     truth = ground_truth(task.problem)
@@ -612,7 +612,7 @@ def test_robust_regression_meets_the_papers_assumptions() -> None:
 
 
 def test_low_rank_plus_sparse_pays_on_data_that_is_low_rank_plus_sparse() -> None:
-    """FedSLR catalogue, 7.2 at small scale: the mixed model beats the global one and the lasso of every client alone."""
+    """FedSLR's low-rank regression at small scale: the mixed model beats the global one and the lasso of every client alone."""
     task = low_rank_regression(12, 8, 6, rank=1, nonzeros=3, samples=30, weight=0.1, seed=1)
     f, L = task.problem, float(constant(task.problem, "L"))
     state = run(FedSLR(3 / L, personal=ProximalSteps(10, 1 / L, L1(0.1))), f, np.zeros(f.d), 400, every=400).state
@@ -683,7 +683,7 @@ def test_engines_without_numbers_name_what_they_cannot_run() -> None:
 
 
 def test_linear_heterogeneity_never_reaches_the_global_model() -> None:
-    """FedSLR catalogue, N16: clients of one curvature move it as their average does, whatever their linear terms."""
+    """FEDSLR-N16: clients of one curvature move it as their average does, whatever their linear terms."""
     f = same_curvature(3, 4, mu=0.3, seed=3)
     alike = dataclasses.replace(f, b=np.broadcast_to(f.b.mean(axis=-2, keepdims=True), f.b.shape).copy())
     method = FedSLR(0.4 / float(constant(f, "L")), init_dual="zero")
@@ -692,7 +692,7 @@ def test_linear_heterogeneity_never_reaches_the_global_model() -> None:
 
 
 def test_exact_phase_one_contracts_by_one_over_one_plus_x() -> None:
-    """FedSLR catalogue, N14, in fractions: s_t = w_t + eta gamma_t obeys s_{t+1} = s_t / (1 + eta h)."""
+    """FEDSLR-N14, in fractions: s_t = w_t + eta gamma_t obeys s_{t+1} = s_t / (1 + eta h)."""
     eta, h = Q(3, 10), Q(7, 10)
     states = play_exactly(
         FedSLR(eta, init_dual="zero"), scalar_quadratics([h], [Q(0)]), np.array([Q(2)], dtype=object), 4

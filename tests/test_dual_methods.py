@@ -338,7 +338,7 @@ def test_rounds_grow_with_the_root_of_the_condition_number() -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_worst_case_of_dualfl_is_the_catalogues(rounds) -> None:
+def test_worst_case_of_dualfl_is_the_known_one(rounds) -> None:
     """max ||x^n - x*||^2 over mean ||grad f_j(x*)||^2 <= 1, mu = nu = 1, L = 10 (DUALFL-N3)."""
     found = worst_case(DualFL(1.0, 0.1), FunctionClass(10, 1, zeta=1.0), n=2, rounds=rounds)
     assert found.value == pytest.approx([0.2025, 0.08633, 0.04329][rounds - 1], rel=1e-3)
@@ -347,7 +347,7 @@ def test_worst_case_of_dualfl_is_the_catalogues(rounds) -> None:
 
 @pytest.mark.parametrize("method", [DualFL, DualFista, DualAscent])
 def test_worst_case_of_dualfl_holds_for_every_number_of_clients(method) -> None:
-    """The values of DUALFL-N3, which the catalogue has for n = 2 and 3, and the same of the dual forms."""
+    """The values of DUALFL-N3, known for n = 2 and 3, and the same of the dual forms."""
     for rounds, value in ((1, 0.2025), (3, 0.04329)):
         found = symmetric_worst_case(method(1.0, 0.1), FunctionClass(10, 1, zeta=1.0), rounds=rounds)
         assert found.value == pytest.approx(value, rel=2e-4)
@@ -388,7 +388,7 @@ def test_exact_solves_upload_the_same_either_way() -> None:
 
 
 def test_the_dual_upload_bounds_the_dual_error_where_the_gap_is_infinite() -> None:
-    """nu = mu: E_d(xi) - min E_d <= ||r||^2/(2 nu) for xi = grad g_j(t), and Gamma(t) = infinity (DUALFL-C2, catalogue 2.7)."""
+    """nu = mu: E_d(xi) - min E_d <= ||r||^2/(2 nu) for xi = grad g_j(t), and Gamma(t) = infinity (DUALFL-C2, DUALFL-N1)."""
     mu = 1.0
     # the lowest eigenvector is a coordinate, so that its zero eigenvalue of A - mu I is exact
     f = Quadratic(np.array([[[mu, 0.0], [0.0, 9.0]], [[mu, 0.0], [0.0, 4.0]]]), np.array([[1.0, 2.0], [-1.0, 1.0]]))

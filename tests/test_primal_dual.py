@@ -268,7 +268,7 @@ def test_the_family_exactly_on_fractions() -> None:
     family = (FedPD(Q(1, 10), init_dual="zero"), FedADMM(Q(10)), FedDyn(Q(10)), AFedPD(Q(10)), FedDR(Q(1, 10), Q(1)))
     found = [[state.x[0, 0] for state in play(a, f, x0, 5)] for a in family]
     assert all(numbers == found[0] for numbers in found)
-    assert found[0][1:4] == [Q(174, 143), Q(10, 11), Q(13680, 20449)]  # FedPD catalogue, 2.9
+    assert found[0][1:4] == [Q(174, 143), Q(10, 11), Q(13680, 20449)]
 
 
 @schedules
@@ -346,7 +346,7 @@ def test_the_family_has_one_worst_case(steps) -> None:
 
 
 def test_printed_feddyn_is_another_method_that_converges_with_all_clients() -> None:
-    """A-FedPD catalogue, E26."""
+    """Equation (7) of A-FedPD adds lambda^t, FedDyn lambda^{t+1}."""
     f = problem("quadratics")
     printed, meant = (runs(FedDyn(1.0, server_dual=which), f, 400) for which in ("old", "new"))
     assert max(np.abs(p.x - m.x).max() for p, m in zip(printed, meant, strict=True)) > 1e-2
@@ -355,7 +355,7 @@ def test_printed_feddyn_is_another_method_that_converges_with_all_clients() -> N
 
 
 def test_averaging_active_clients_only_loses_the_solution() -> None:
-    """A-FedPD catalogue, E25: the others keep it for every subset of the clients, the printed FedADMM moves to z_i = x* + lam_i/rho."""
+    """Equation (6) of A-FedPD: the others keep x* for every subset of the clients, the printed FedADMM moves to z_i = x* + lam_i/rho."""
     f, rho = problem("quadratics"), 0.8
     x = f.solution()[None, :]
     for subset in ([1], [3, 0], [0, 1, 2]):
@@ -384,7 +384,7 @@ def mean_square_radius(algorithm, f, m, names):
 
 @pytest.mark.parametrize(("n", "m", "threshold"), [(10, 1, 0.24013), (10, 2, 0.16305), (10, 5, 0.05034)])
 def test_threshold_of_dual_drift(n, m, threshold) -> None:
-    """A-FedPD catalogue, D11: with n identical clients the printed FedADMM is mean-square unstable iff rho/a is below this."""
+    """AFEDPD-D11: with n identical clients the printed FedADMM is mean-square unstable iff rho/a is below this."""
     f = scalar_quadratics([1.0] * n)
     below, above = (
         mean_square_radius(FedADMM(rho, averages="active"), f, m, ("x", "lam_i"))
@@ -394,7 +394,7 @@ def test_threshold_of_dual_drift(n, m, threshold) -> None:
 
 
 def test_dual_drift_of_the_printed_fedadmm() -> None:
-    """A-FedPD catalogue, D11: four identical clients, one a round, rho = a/20: radius 1.2315; the meant methods are stable."""
+    """AFEDPD-D11: four identical clients, one a round, rho = a/20: radius 1.2315; the meant methods are stable."""
     f = scalar_quadratics([1.0] * 4)
     drifting = mean_square_radius(FedADMM(0.05, averages="active"), f, 1, ("x", "lam_i"))
     assert drifting == pytest.approx(1.2315, abs=5e-5)
@@ -409,7 +409,7 @@ def test_dual_drift_of_the_printed_fedadmm() -> None:
 @pytest.mark.parametrize("name", ["quadratics", "cosines"])
 @pytest.mark.parametrize("local", [Exact(), GradientSteps(2, 0.2)], ids=["exact", "steps"])
 def test_the_servers_model_extrapolates_and_the_deviations_sum_to_zero(name, local, schedule) -> None:
-    """A-FedPD catalogue, D1, D2 and S1: theta^{t+1} = 2 bar^{t+1} - bar^t, lambar^{t+1} = rho (bar^{t+1} - bar^t), sum mu_i = 0."""
+    """AFEDPD-D1, AFEDPD-D2 and AFEDPD-S1: theta^{t+1} = 2 bar^{t+1} - bar^t, lambar^{t+1} = rho (bar^{t+1} - bar^t), sum mu_i = 0."""
     f, rho = problem(name), 1.7
     for old, new in pairwise(runs(AFedPD(rho, local), f, 100, schedule)):
         if new is old:
@@ -518,7 +518,7 @@ def test_guarantee_with_all_clients_on_sums_of_cosines(seed) -> None:
 
 @pytest.mark.parametrize("name", ["quadratics", "cosines"])
 def test_with_one_client_a_round_it_is_fedprox(name) -> None:
-    """A-FedPD catalogue, D4: no deviation is ever learnt, bit for bit, and bar^t is FedProx's model."""
+    """AFEDPD-D4: no deviation is ever learnt, bit for bit, and bar^t is FedProx's model."""
     f = problem(name)
     ours = runs(AFedPD(2.3), f, 40, Uniform(1))
     prox = runs(FedProx(2.3), f, 40, Uniform(1))
@@ -593,7 +593,7 @@ def test_closed_form_of_one_round_with_all_clients() -> None:
 
 @pytest.mark.parametrize(("rho", "radius"), [(0.55, 1.332), (0.58, 1.071), (1.0, 0.5)])
 def test_a_small_penalty_diverges_on_a_convex_average(rho, radius) -> None:
-    """A-FedPD catalogue, E1; every local problem is strongly convex and solved exactly."""
+    """AFEDPD-T1 for any rho; every local problem is strongly convex and solved exactly."""
     f = convex_and_concave()
     assert spectral_radius(FedADMM(rho), f, np.zeros(1)) == pytest.approx(radius, abs=5e-4)
     flat = AFedPD(rho)
@@ -645,7 +645,7 @@ def test_splittings_solve_problems_with_a_shared_regulariser(algorithm, schedule
 
 @pytest.mark.parametrize(("m", "closes"), [(10, True), (2, True), (1, False)])
 def test_primal_dual_gap_bounds_the_gap_and_closes_unless_one_client_comes_at_a_time(m, closes) -> None:
-    """A-FedPD catalogue, D15."""
+    """AFEDPD-D15."""
     f = random_quadratics(10, 3, mu=0.3, seed=4)
     best = float(f.lower_bound().value)
     found = run(
@@ -678,7 +678,7 @@ def test_mean_dual_of_a_fedpd_is_the_step_of_the_average() -> None:
 
 
 def test_lagrangian_at_the_solution_is_the_objective_and_the_server_minimises_it() -> None:
-    """A-FedPD catalogue, S5: theta^{t+1} minimises the augmented Lagrangian given models and duals, with all clients."""
+    """AFEDPD-S5: theta^{t+1} minimises the augmented Lagrangian given models and duals, with all clients."""
     f, rho = problem("quadratics"), 0.9
     lagrangian = primal_dual.lagrangian(rho)
     x = f.solution()[None, :]

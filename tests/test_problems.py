@@ -554,7 +554,7 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_each_communication_unlocks_one_coordinate(method) -> None:
-    """From zero, after t communications exactly the first t + 1 coordinates may be non-zero (FedPD catalogue, 4.6)."""
+    """From zero, after t communications exactly the first t + 1 coordinates may be non-zero (FEDPD-T4s)."""
     f = two_group_chain(8)
     states = play(method, f, unreached(f.d)[None, :], 8)
     reached = [supports(state.x)[0].sum() for state in states]
@@ -584,7 +584,7 @@ def test_a_client_alone_cannot_go_on() -> None:
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 100), epsilon=st.floats(0.01, 10))
 @settings(max_examples=50)
 def test_an_unreached_end_keeps_the_gradient_large(seed, scale, epsilon) -> None:
-    """||grad f||^2 > epsilon where the last coordinate is zero; in fact at least 6.39 epsilon (FedPD catalogue, D11)."""
+    """||grad f||^2 > epsilon where the last coordinate is zero; in fact at least 6.39 epsilon (FEDPD-D11)."""
     f = two_group_chain(4, epsilon=epsilon)
     x = scale / f.scale * np.random.default_rng(seed).standard_normal((1, f.d))
     x[0, -1] = 0
@@ -594,7 +594,7 @@ def test_an_unreached_end_keeps_the_gradient_large(seed, scale, epsilon) -> None
 
 
 def test_chain_infimum_in_closed_form() -> None:
-    """g(0) - inf g = 2 pi (1 - 1/e) + 4 pi T, approached along (1, 1, ...) (FedPD catalogue, D11)."""
+    """g(0) - inf g = 2 pi (1 - 1/e) + 4 pi T, approached along (1, 1, ...) (FEDPD-D11)."""
     T = 4
     f = two_group_chain(T)
     low = float(f.lower_bound().value)
