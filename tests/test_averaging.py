@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import Counting, close, play, problem, start
+from helpers import Counting, close, play, problem, start, x0_of
 
 from fedtheory.algorithms import FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
 from fedtheory.algorithms.base import one_plain_step
@@ -39,10 +39,6 @@ LR = 0.13
 SCHEDULES = {"all": All(), "uniform": Uniform(2), "bernoulli": Bernoulli(0.6), "fixed": Fixed((3, 1))}
 EVERYWHERE = pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
 FAMILIES = pytest.mark.parametrize("name", ["quadratics", "finite-sum", "sines", "penalised-logistic"])
-
-
-def x0_of(f) -> np.ndarray:
-    return start(f)[None, :]
 
 
 def assert_same_models(left, right, rtol=ROUNDING) -> None:

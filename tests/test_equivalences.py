@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import close, play, problem, ragged_logistic, start
+from helpers import close, play, problem, ragged_logistic, start, x0_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,10 +50,6 @@ def assert_same_models(left, right, rtol=ROUNDING, names=("x",)) -> None:
     for r, (ours, theirs) in enumerate(zip(left, right, strict=True)):
         for name in names:
             close(getattr(ours, name), getattr(theirs, name), rtol, f"{name} after round {r}")
-
-
-def x0_of(f):
-    return start(f)[None, :]
 
 
 SMOOTH = ("quadratics", "indefinite", "logistic", "penalised-logistic", "sines", "skipping", "zero-chain")
