@@ -17,9 +17,10 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.certificate_checker import Refused, check
 from fedtheory.certificate_files import FORMAT
 from fedtheory.errors import InvalidInput, SolverFailed
+from fedtheory.exact import rational, solve_exactly
 from fedtheory.exchangeable import Form, Number, Sampling, Vector
 from fedtheory.symmetric import state_program
-from fedtheory.symmetric_model import Direction, Function, Model, free_directions, solve_exactly
+from fedtheory.symmetric_model import Direction, Function, Model, free_directions
 from fedtheory.worst_case import FunctionClass, Measure
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
@@ -38,20 +39,6 @@ class Certificate:
         file = Path(path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(self.data, indent=1) + "\n")
-
-
-def rational(value: Any) -> Any:
-    """The same object with fractions in the place of floats: 0.1 becomes 1/10, in dataclasses at any depth."""
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, float | np.floating):
-        return Fraction(repr(float(value)))
-    if isinstance(value, tuple):
-        return tuple(rational(v) for v in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        return dataclasses.replace(value, **{name: rational(v) for name, v in fields.items()})
-    return value
 
 
 def prove(

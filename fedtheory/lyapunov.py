@@ -29,8 +29,9 @@ from fedtheory import conic
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.arrays import Array, average
 from fedtheory.arrays import inner as inner_products
-from fedtheory.certificates import Certificate, rational
+from fedtheory.certificates import Certificate
 from fedtheory.errors import InvalidInput, SolverFailed
+from fedtheory.exact import rational
 from fedtheory.exchangeable import Form, Sampling, square
 from fedtheory.invariants import KINDS, ErrorModel, Kind, Relation, error_model
 from fedtheory.metrics import Metric

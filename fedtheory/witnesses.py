@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from fedtheory import conic
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.certificate_checker import Linear, Refused, _function, _linear, _pair, _require_semidefinite
-from fedtheory.certificates import _form, rational
+from fedtheory.certificates import _form
 from fedtheory.certificates import _function as _stored
 from fedtheory.errors import SolverFailed
+from fedtheory.exact import rational, solve_exactly
 from fedtheory.exchangeable import Number, Sampling
 from fedtheory.symmetric import state_program
-from fedtheory.symmetric_model import free_directions, solve_exactly
+from fedtheory.symmetric_model import free_directions
 from fedtheory.worst_case import FunctionClass, Measure
 
 FORMAT = "fedtheory witness 1"

@@ -24,8 +24,9 @@ from fedtheory import (
 from fedtheory.algorithms import GlobalProximal, LocalProximal, RandProx
 from fedtheory.certificate_checker import Refused, check
 from fedtheory.certificate_files import read_certificate
-from fedtheory.certificates import _function, prove, rational
+from fedtheory.certificates import _function, prove
 from fedtheory.errors import InvalidInput
+from fedtheory.exact import rational
 from fedtheory.exchangeable import Sampling
 from fedtheory.local import Inexact
 from fedtheory.symmetric import state_program, symmetric_worst_case

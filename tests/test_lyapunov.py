@@ -17,9 +17,9 @@ from fedtheory.algorithms.fedpd import every
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.arrays import average, scatter
 from fedtheory.certificate_checker import Refused, check
-from fedtheory.certificates import rational
 from fedtheory.cli import main
 from fedtheory.errors import CannotTrace, InvalidInput
+from fedtheory.exact import rational
 from fedtheory.exchangeable import Sampling
 from fedtheory.ground_truth import ground_truth
 from fedtheory.invariants import AnyRound, Relation, Space, error_model
