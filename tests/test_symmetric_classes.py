@@ -552,6 +552,21 @@ def test_programs_without_a_solution_say_what_that_means(solver):
         conic.solve(program(1, 1, -1), solvers=(solver,))
 
 
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_limits_are_found_or_refused(solver):
+    for entry, bound in ((1.0, 3.0), (0.1, 3.0), (10.0, 0.1)):
+        found = conic.limits(program(0, entry, bound), solvers=(solver,))
+        assert isinstance(found, conic.Limits)
+        assert found.trace >= bound / entry
+        assert found.multipliers @ [entry] >= 1
+    for entry in (0.0, -1e-6, -1.0):
+        assert not isinstance(conic.limits(program(0, entry, 1), solvers=(solver,)), conic.Limits)
+
+
+def test_a_direction_without_limit_is_found():
+    assert isinstance(conic.limits(program(0, -1.0, 1)), conic.Ray)
+
+
 def test_programs_that_are_too_large_are_refused_before_they_are_solved(monkeypatch):
     monkeypatch.setattr(conic, "solve", lambda *a, **k: pytest.fail("it was solved"))
     with pytest.raises(
