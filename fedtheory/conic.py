@@ -140,6 +140,9 @@ def decide(
 ) -> Solution | Ray:
     """Multipliers of a program (they and their slacks judged, not the status), or what shows that there are none.
 
+    Whether there are any does not depend on the bounds b, which only say which ones are wanted. A solver that minimises y.b may stall just
+    where multipliers begin to exist; it is then asked again with b = 0.
+
     Raises
     ------
     SolverFailed
@@ -147,17 +150,18 @@ def decide(
     """
     said = []
     for name in solvers:
-        x, y, status, seconds = _ask(name, program, time_limit)
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            said.append(f"{name}: {status}, no finite answer")
-            continue
-        solution = judge(program, x, y, name, status, seconds)
-        if solution.worst() <= tolerance:
-            return solution
-        ray = _ray(program, solution)
-        if ray is not None and ray.residual <= tolerance:
-            return ray
-        said.append(f"{name}: {solution.status}, worst relative residual {solution.worst():.1e}")
+        for asked in (program, replace(program, bounds=np.zeros_like(program.bounds))):
+            x, y, status, seconds = _ask(name, asked, time_limit)
+            if not (np.isfinite(x).all() and np.isfinite(y).all()):
+                said.append(f"{name}: {status}, no finite answer")
+                continue
+            solution = judge(asked, x, y, name, status, seconds)
+            if solution.worst() <= tolerance:
+                return solution
+            ray = _ray(asked, solution)
+            if ray is not None and ray.residual <= tolerance:
+                return ray
+            said.append(f"{name}: {solution.status}, worst relative residual {solution.worst():.1e}")
     raise SolverFailed(f"no solver decided whether the program has multipliers ({'; '.join(said)})")
 
 
