@@ -19,9 +19,9 @@ from fedtheory.certificate_files import FORMAT
 from fedtheory.errors import InvalidInput, SolverFailed
 from fedtheory.exact import rational, solve_exactly
 from fedtheory.exchangeable import Form, Number, Sampling, Vector
+from fedtheory.function_class import FunctionClass, Measure
 from fedtheory.symmetric import state_program
 from fedtheory.symmetric_model import Direction, Function, Model, free_directions
-from fedtheory.worst_case import FunctionClass, Measure
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
 MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)

@@ -22,10 +22,10 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.errors import CannotTrace, InvalidInput
 from fedtheory.exact import Row, reduced
 from fedtheory.exchangeable import Sampling, Vector
+from fedtheory.function_class import FunctionClass
 from fedtheory.outcomes import every_outcome
 from fedtheory.state import arrays_of
 from fedtheory.symmetric_problem import Leaves, SymmetricProblem, cell, entry
-from fedtheory.worst_case import FunctionClass
 
 Errors = dict[str, Vector]
 Kind = Literal["mean", "deviation"]

@@ -22,13 +22,13 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.errors import InvalidInput, SolverFailed
 from fedtheory.exact import rational
 from fedtheory.exchangeable import Form, Number, Sampling, Vector, square
+from fedtheory.function_class import CAP, FunctionClass, Measure, require_worst_case
 from fedtheory.interpolation import Interpolated
 from fedtheory.outcomes import courses
 from fedtheory.symmetric_conditions import average_and_differences, dissimilarity, over
 from fedtheory.symmetric_model import Function, Model, free_directions
 from fedtheory.symmetric_noise import Noise
 from fedtheory.symmetric_problem import Evaluation, Leaves, SharedRegulariser, SymmetricProblem, cell, entry
-from fedtheory.worst_case import CAP, FunctionClass, Measure, require_worst_case
 
 
 @dataclass(frozen=True, eq=False)

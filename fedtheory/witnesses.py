@@ -24,9 +24,9 @@ from fedtheory.certificates import _function as _stored
 from fedtheory.errors import SolverFailed
 from fedtheory.exact import rational, solve_exactly
 from fedtheory.exchangeable import Number, Sampling
+from fedtheory.function_class import FunctionClass, Measure
 from fedtheory.symmetric import state_program
 from fedtheory.symmetric_model import free_directions
-from fedtheory.worst_case import FunctionClass, Measure
 
 FORMAT = "fedtheory witness 1"
 

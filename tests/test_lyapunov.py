@@ -21,15 +21,16 @@ from fedtheory.cli import main
 from fedtheory.errors import CannotTrace, InvalidInput
 from fedtheory.exact import rational
 from fedtheory.exchangeable import Sampling
+from fedtheory.function_class import why_no_worst_case
 from fedtheory.ground_truth import ground_truth
 from fedtheory.invariants import AnyRound, Relation, Space, error_model
 from fedtheory.local import Subproblem
 from fedtheory.lyapunov import observed, rate_of, smallest_rate
 from fedtheory.outcomes import every_subset
+from fedtheory.point_problem import PointProblem
 from fedtheory.potential_program import PotentialSearch
 from fedtheory.problem import constant
 from fedtheory.randomness import ScriptedKey
-from fedtheory.worst_case import PointProblem, why_no_worst_case
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics
 

@@ -13,9 +13,10 @@ from fedtheory import metrics as measures
 from fedtheory.algorithms import ALGORITHMS, Settings
 from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.exchangeable import Sampling, Vector, square
+from fedtheory.function_class import why_no_worst_case
 from fedtheory.outcomes import every_outcome
 from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import why_no_worst_case, worst_case
+from fedtheory.worst_case import worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)

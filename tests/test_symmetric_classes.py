@@ -33,9 +33,10 @@ from fedtheory.algorithms import (
 )
 from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.exchangeable import Lost, Sampling, Vector, inner, inner_apart, square
+from fedtheory.function_class import why_no_worst_case
 from fedtheory.local import Inexact, VarianceReduced
 from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import why_no_worst_case, worst_case
+from fedtheory.worst_case import worst_case
 from problems.quadratics import random_quadratics
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)

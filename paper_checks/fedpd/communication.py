@@ -24,12 +24,12 @@ from fedtheory.claims import (
 )
 from fedtheory.errors import require
 from fedtheory.falsifier import Search, falsify
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import GradientSteps
 from fedtheory.problem import constant, gradient
 from fedtheory.randomness import ScriptedKey
 from fedtheory.runner import run
 from fedtheory.symbolic import is_zero, symbols
-from fedtheory.worst_case import FunctionClass
 from paper_checks.fedpd.certified import at_most
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, shown, theorem_one_factor, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem

@@ -27,10 +27,10 @@ from fedtheory.claims import (
 )
 from fedtheory.errors import require
 from fedtheory.falsifier import Search, falsify
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import GradientSteps
 from fedtheory.problem import gradient
 from fedtheory.symbolic import is_zero, symbols
-from fedtheory.worst_case import FunctionClass
 from paper_checks.fedpd.certified import at_most
 from paper_checks.fedpd.common import A1, A2, PAPER, shown, total
 from paper_checks.fedpd.communication import CTA, TOP, check_d11, lipschitz_ratio, slopes_of_a_chain, unlocked
