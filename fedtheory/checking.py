@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fedtheory.claims import Claim, Context, Finding, Part, Picture, Reading, Verdict, decide, margin_of
+from fedtheory.claims import Claim, Context, Finding, Need, Part, Picture, Reading, Table, Verdict, decide, margin_of
 from fedtheory.errors import FedtheoryError, InvalidInput, describe
 from fedtheory.families import problem_modules
-from fedtheory.jobs import JOURNALS, Journal, run_jobs
+from fedtheory.jobs import JOURNALS, Journal, Outcome, code_name, run_jobs
 from fedtheory.loading import load_file
 from fedtheory.report import plain
 from fedtheory.versions import versions
@@ -123,6 +124,7 @@ def run_check(reference: Reference, context: Context) -> Verdict:
     parts: list[Part] = []
     readings: list[str] = []
     picture: Picture | None = None
+    tables: list[Table] = []
     error = None
     try:
         for finding in claim.check(context):
@@ -130,20 +132,28 @@ def run_check(reference: Reference, context: Context) -> Verdict:
                 parts.append(finding)
             elif isinstance(finding, Reading):
                 readings.append(finding.text)
+            elif isinstance(finding, Table):
+                tables.append(finding)
             else:
                 picture = finding
         status = decide(claim.kind, parts)
-        evidence, counterexample, drawn = plain(
+        evidence, counterexample, drawn, shown = plain(
             (
                 [_evidence(p) for p in parts],
                 next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None),
                 None if picture is None else dataclasses.asdict(picture),
+                [dataclasses.asdict(table) for table in tables],
             )
         )
     except (Exception, SystemExit) as failure:  # one failing check never takes the others down
         status = "inconclusive"
         error = describe(failure)
-        evidence, counterexample, drawn = [_evidence(dataclasses.replace(p, data={})) for p in parts], None, None
+        evidence, counterexample, drawn, shown = (
+            [_evidence(dataclasses.replace(p, data={})) for p in parts],
+            None,
+            None,
+            [],
+        )
     if counterexample is not None:
         counterexample |= {"claim": claim.id, "source": reference.source, "statement": claim.statement}
     return _verdict(
@@ -158,6 +168,7 @@ def run_check(reference: Reference, context: Context) -> Verdict:
         error=error,
         counterexample=counterexample,
         picture=drawn,
+        tables=shown,
     )
 
 
@@ -176,6 +187,7 @@ def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
         assumptions=list(claim.assumptions),
         repaired=claim.repaired,
         budget=context.budget,
+        size=None if claim.needs is None else context.size,
         **(nothing | found),
     )
 
@@ -188,6 +200,40 @@ def _evidence(part: Part) -> dict[str, Any]:
         for key, value in data.items()
         if not (value is None or value is False or value == {}) or key == "holds"
     }
+
+
+def default_store(folder: Path = JOURNALS) -> Path:
+    """Return where runs of experiments are kept when no folder is named: it changes with all code and versions they depend on."""
+    return folder / f"runs-{code_name([*papers().values(), *problem_modules()])}"
+
+
+def forget_runs(store: Path, fresh: bool) -> None:
+    """Remove the runs of older code, and with ``fresh`` also this one's."""
+    for other in store.parent.glob("runs-*"):
+        if fresh or other.name != store.name:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def needs_of(references: Sequence[Reference], context: Context) -> dict[str, Need]:
+    """Work that these claims share and that is not done, by key."""
+    found: dict[str, Need] = {}
+    for reference in references:
+        needs = load_claims(reference.source)[reference.id].needs
+        found |= {need.key: need for need in (needs(context) if needs is not None else ())}
+    return {key: need for key, need in found.items() if not need.is_done(context)}
+
+
+def make_needs(
+    needs: dict[str, Need], context: Context, workers: int = 1, *, scheduler: str | None = None
+) -> Iterator[Outcome]:
+    """Do shared work as `fedtheory.jobs.run_jobs` does; what fails is tried again, and reported, by the checks that need it."""
+    yield from run_jobs(
+        _make, {key: (need, context) for key, need in needs.items()}, workers=workers, scheduler=scheduler
+    )
+
+
+def _make(need: Need, context: Context) -> None:
+    need.make(context)
 
 
 def run_checks(

@@ -6,9 +6,9 @@ the parts by the rules of `decide`, never from the check's own opinion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -19,6 +19,7 @@ Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "no
 Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
 Role = Literal["printed", "repaired", "reading"]
 Budget = Literal["quick", "full"]
+Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,15 @@ class Picture:
     series: list[dict[str, Any]]
     logx: bool = False
     logy: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers side by side, as a paper's table has them; an entry is text, a number or None."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
 
 
 @dataclass(frozen=True)
@@ -125,23 +135,47 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Context:
-    """What a check may use: its budget, its seed, the data folder."""
+    """What a check may use: its budget, its seed, the data folder; of experiments also their size, the device, and where runs are kept.
+
+    ``results``: folder in which the runs of experiments are kept and gone on with; by default one that changes with the code.
+    """
 
     budget: Budget = "quick"
     seed: int = 0
     data: str | None = None
+    size: Size = "laptop"
+    device: str = "cpu"
+    results: str | None = None
 
     def pick(self, quick: Any, full: Any) -> Any:
         """Return the size for this budget."""
         return quick if self.budget == "quick" else full
+
+    def sized(self, laptop: Any, small: Any, paper: Any) -> Any:
+        """Return what belongs to this size of an experiment."""
+        return {"laptop": laptop, "small": small, "paper": paper}[self.size]
 
     def rng(self) -> np.random.Generator:
         """Return a generator of this seed."""
         return np.random.default_rng(self.seed)
 
 
-Finding = Part | Reading | Picture
+Finding = Part | Reading | Picture | Table
 Check = Callable[..., Iterator[Finding]]
+
+
+class Need(Protocol):
+    """Work that checks share, such as a long run: done once, before them, and kept."""
+
+    @property
+    def key(self) -> str:
+        """A name; equal names are one piece of work."""
+
+    def is_done(self, context: Context) -> bool:
+        """Whether its result is kept already."""
+
+    def make(self, context: Context) -> None:
+        """Do it and keep the result."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +213,8 @@ class Claim:
         The corrected statement, where the printed one fails.
     replay : instance -> Replay, optional
         How a stored counterexample is measured again.
+    needs : context -> work that the check and its faults read, optional
+        Made by jobs of its own before the checks; of experiments, whose verdicts name the size they were run at.
     """
 
     id: str
@@ -191,6 +227,7 @@ class Claim:
     assumptions: tuple[str, ...] = ()
     repaired: str = ""
     replay: Callable[[dict[str, Any]], Replay] | None = None
+    needs: Callable[[Context], Sequence[Need]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a claim whose check nothing could fail, and an id that cannot name a file."""
@@ -223,6 +260,8 @@ class Verdict:
     error: str | None = None
     counterexample: dict[str, Any] | None = None
     picture: dict[str, Any] | None = None
+    size: str | None = None
+    tables: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def ran(self) -> bool:

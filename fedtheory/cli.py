@@ -19,8 +19,11 @@ from fedtheory.cli_common import (
     console,
     data_folder,
     data_option,
+    experiment_context,
+    experiment_options,
     fresh_option,
     leave_interrupted,
+    make_shared,
     open_journal,
     problem_options,
     scheduler_option,
@@ -93,6 +96,7 @@ main.add_command(verify_certificate)
 @scheduler_option
 @data_option
 @seed_option
+@experiment_options
 def check(
     targets: tuple[str, ...],
     json_file: Path | None,
@@ -105,6 +109,7 @@ def check(
     scheduler: str | None,
     data: Path | None,
     seed: int,
+    **experiments: Any,
 ) -> None:
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
@@ -113,13 +118,13 @@ def check(
     """
     from fedtheory import report
     from fedtheory.checking import check_journal, run_checks, select
-    from fedtheory.claims import Context
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
-    context = Context(budget, seed, data_folder(data))
+    context = experiment_context(budget, seed, data, fresh, experiments)
     journal = check_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
+    make_shared(references, context, workers, scheduler)
     done = {}
     interrupted = False
     try:
@@ -291,6 +296,7 @@ def replay(file: Path) -> None:
 @scheduler_option
 @data_option
 @seed_option
+@experiment_options
 @click.option("--verbose", "-v", is_flag=True, help="Show every fault, not only those that were missed.")
 def selftest(
     targets: tuple[str, ...],
@@ -301,15 +307,16 @@ def selftest(
     data: Path | None,
     seed: int,
     verbose: bool,
+    **experiments: Any,
 ) -> None:
     """Run every planted fault: each check must reject what it was built to reject."""
     from fedtheory.checking import fault_journal, run_all_faults, select
-    from fedtheory.claims import Context
 
     references = select(targets)
-    context = Context(budget, seed, data_folder(data))
+    context = experiment_context(budget, seed, data, fresh, experiments)
     journal = fault_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
+    make_shared(references, context, workers, scheduler)
     done = []
     try:
         with Progress("planted faults", len(references)) as advance:
@@ -358,6 +365,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @problem_options
 @click.option("--instance", type=click.IntRange(min=0), help="Seed of the problem's data [default: --seed].")
 @click.option("--participants", type=int, help="Clients drawn a round [default: all].")
+@click.option("--available", type=int, help="Clients that ever take part, the first so many [default: all].")
 @start_option
 @click.option(
     "--show-split",
@@ -400,7 +408,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.errors import InvalidInput
     from fedtheory.families import build_and_draw, build_problem, first_model
     from fedtheory.metrics import named
-    from fedtheory.participation import Uniform
+    from fedtheory.participation import who_takes_part
     from fedtheory.plotting import save
     from fedtheory.results import SHARES, Results
     from fedtheory.runner import run as run_rounds
@@ -432,7 +440,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         instance,
         x0,
         options["rounds"],
-        participation=None if options["participants"] is None else Uniform(options["participants"]),
+        participation=who_takes_part(options["participants"], options["available"]),
         seed=options["seed"],
         metrics=metrics,
         every=options["every"],

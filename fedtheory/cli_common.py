@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fedtheory.algorithms.base import Listed
+    from fedtheory.checking import Reference
+    from fedtheory.claims import Context
     from fedtheory.jobs import Journal
 
 EXIT_FAILED = 1  # a check or a run could not be run, a fault was missed, a verdict differs
@@ -67,6 +69,44 @@ seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show
 start_option = click.option(
     "--start", type=float, help="Every coordinate of the starting point [default: 1; a network's own random weights]."
 )
+_EXPERIMENT_OPTIONS = (
+    click.option(
+        "--size",
+        type=click.Choice(["laptop", "small", "paper"]),
+        default="laptop",
+        show_default=True,
+        help="Of experiments: minutes on a laptop, an hour, or as in the paper.",
+    ),
+    click.option(
+        "--device", default="cpu", show_default=True, help="Where experiments compute networks (cpu, cuda, cuda:1)."
+    ),
+    click.option(
+        "--results",
+        type=click.Path(path_type=Path),
+        help="Folder in which experiments keep their runs, one folder each, and go on with them [default: one in .fedtheory].",
+    ),
+)
+
+
+def experiment_options(function: Any) -> Any:
+    """Add the options that checks of experiments read."""
+    for option in reversed(_EXPERIMENT_OPTIONS):
+        function = option(function)
+    return function
+
+
+def experiment_context(budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any]) -> Context:
+    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named."""
+    from fedtheory.checking import default_store, forget_runs
+    from fedtheory.claims import Context
+
+    results = asked["results"]
+    if results is None:
+        results = default_store()
+        forget_runs(results, fresh)
+    return Context(budget, seed, data_folder(data), asked["size"], asked["device"], str(results.resolve()))
+
+
 data_option = click.option(
     "--data", type=click.Path(path_type=Path), help="Folder with data sets [default: FEDTHEORY_DATA]."
 )
@@ -82,7 +122,7 @@ class Progress:
         """Return a function to call with the name of each item that is done."""
         if not sys.stderr.isatty():
             return lambda name: None
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         self.bar = Bar(
@@ -90,6 +130,7 @@ class Progress:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
             console=console(stderr=True),
             transient=True,
         )
@@ -134,6 +175,13 @@ PROBLEM_OPTIONS = (
         "precision", ("single", "double", "mixed"), "single", "Of PyTorch's networks; mixed has layers in bfloat16."
     ),
     ProblemOption("augment", ("none", "crop-flip"), "none", "Random crops and flips of a network's images."),
+    ProblemOption(
+        "test",
+        ("none", "own"),
+        "none",
+        "Keep the testing part of real data and measure accuracy; networks of PyTorch always do.",
+    ),
+    ProblemOption("tests_a_client", int, 0, "Test samples of each client, with the class shares of its data."),
     ProblemOption(
         "split", ("sorted", "iid", "classes", "dirichlet", "dirichlet-labels", "group"), "sorted", "Of real data."
     ),
@@ -225,6 +273,25 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
     done = len(journal.read())
     if done:
         click.echo(f"going on with an interrupted run: {done} of {total} {what} are done", err=True)
+
+
+def make_shared(references: Sequence[Reference], context: Context, workers: int, scheduler: str | None) -> None:
+    """Do the work that these claims share, such as the runs of experiments, and say what could not be done."""
+    from fedtheory.checking import make_needs, needs_of
+
+    needs, done = needs_of(references, context), 0
+    if not needs:
+        return
+    click.echo(f"{len(needs)} runs of experiments are to be made at {context.size} size", err=True)
+    try:
+        with Progress("runs of experiments", len(needs)) as advance:
+            for outcome in make_needs(needs, context, workers, scheduler=scheduler):
+                done += 1
+                advance(outcome.key)
+                if outcome.error is not None:
+                    click.echo(f"{outcome.key}: {outcome.error}", err=True)
+    except KeyboardInterrupt:
+        leave_interrupted(done, len(needs), "runs of experiments")
 
 
 def leave_interrupted(done: int, total: int, what: str) -> NoReturn:

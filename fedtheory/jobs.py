@@ -222,8 +222,7 @@ class Journal:
         folder: Path = JOURNALS,
         accept: Callable[[Any], bool] = lambda value: True,
     ) -> None:
-        text = json.dumps([identity, versions(), _code(sources)])
-        self.path = folder / f"{kind}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}.jsonl"
+        self.path = folder / f"{kind}-{code_name(sources, identity)}.jsonl"
         self.accept = accept
 
     def read(self) -> dict[str, Any]:
@@ -252,6 +251,12 @@ class Journal:
     def close(self) -> None:
         """Remove the journal: the run is complete."""
         self.path.unlink(missing_ok=True)
+
+
+def code_name(sources: Iterable[str], identity: Any = None) -> str:
+    """Return a name made of plain data, versions, and the source code of this package and of the modules and files in ``sources``."""
+    text = json.dumps([identity, versions(), _code(sources)])
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _code(sources: Iterable[str]) -> str:

@@ -71,15 +71,22 @@ class All:
 
 @dataclass(frozen=True)
 class Uniform:
-    """m of n clients, uniform without replacement, independent rounds."""
+    """m of n clients, uniform without replacement, independent rounds.
+
+    ``among``: only the first so many clients ever take part (incomplete participation; SAFARI, Section 5); all by default.
+    """
 
     m: int
+    among: int | None = None
 
     def draw(self, n: int, key: Key) -> Clients:
         """Return m clients out of n."""
-        if not 1 <= self.m <= n:
-            raise InvalidInput(f"cannot draw m={self.m} of n={n} clients; choose 1 <= m <= n")
-        return Clients(n, key.subset("participation", n, self.m))
+        among = n if self.among is None else self.among
+        if not among <= n:
+            raise InvalidInput(f"{among} clients are to take part and there are n={n}; choose among <= n")
+        if not 1 <= self.m <= among:
+            raise InvalidInput(f"cannot draw m={self.m} of n={among} clients; choose 1 <= m <= n")
+        return Clients(n, key.subset("participation", among, self.m))
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,13 @@ class Schedule:
     def draw(self, n: int, key: Key) -> Clients:
         """Return the clients prescribed for this round."""
         return _checked(n, self.choose(key.round))
+
+
+def who_takes_part(participants: int | None, available: int | None = None) -> Participation:
+    """Return the participation of ``participants`` clients a round (all by default) of the first ``available`` (all by default)."""
+    if participants is None:
+        return All() if available is None else Fixed(tuple(range(available)))
+    return Uniform(participants, available)
 
 
 def _checked(n: int, subset: Any) -> Clients:

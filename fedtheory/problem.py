@@ -61,6 +61,7 @@ ABILITIES = {
     "hess": "Hessians of f_i at x_i",
     "sample_grad": "gradients of minibatches of a client's samples",
     "n_samples": "number of samples of each client",
+    "variants": "how many samples in a row are variants of one datum (augmentation): a pass through the data takes one of them at random",
     "solution": "the minimiser in closed form",
     "lower_bound": "the infimum of the objective, or a number below it",
     "to_cvxpy": "the objective as a CVXPY expression",
@@ -73,8 +74,9 @@ ABILITIES = {
     "layers": "how the coordinates are arranged in layers, a tuple of `fedtheory.layers.Layer`",
     "server": "the server's own data, an objective with n = 1; --server on the command line",
     "linear_model": "f_i is a sum of functions of <row, x>, plus a ridge: local steps in sample space",
-    "test_accuracy": "share of a test set that models get right: (..., k, d) -> (..., k)",
-    "personal_accuracy": "share of its own test samples that each client's model gets right: (..., n, d) -> (..., n)",
+    "test_accuracy": "share of a test set that models get right: (..., k, d) -> (..., k); --test own on the command line",
+    "personal_accuracy": "share of its own test samples that each client's model gets right: (..., n, d) -> (..., n)"
+    "; --tests-a-client on the command line",
     "plan": "what it decides by measurement (`decisions`, `adopt`); a checkpoint keeps it, so that a resumed run decides alike",
 }
 

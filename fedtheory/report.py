@@ -60,7 +60,7 @@ def headline(verdict: Verdict) -> str:
         return f"{verdict.statement} -- could not be run: {verdict.error}"
     if verdict.status == "repaired":
         return f"{verdict.statement} -- false as printed; instead: {verdict.repaired}"
-    return verdict.statement
+    return f"{verdict.statement} [{verdict.size} size]" if verdict.size else verdict.statement
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:

@@ -34,6 +34,7 @@ from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
 from problems.softmax import Softmax
 from problems.svm import svm
+from problems.tested import Tested
 
 NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and for one that knows the clients' average
 
@@ -43,6 +44,8 @@ class Options:
     """What a family may be asked for: clients, coordinates, constants, heterogeneity, penalties, network, data, split, server, seed.
 
     ``server``: the server's own data, ``"none"``, ``"average"`` (it knows the clients' average), or a number of samples of real data.
+    ``test``: ``"own"`` sets the data set's testing part (or some samples of a set without one) apart and measures accuracy on it; PyTorch's
+    networks always do. ``tests_a_client``: how many of them each client is tested on, with the class shares of its own data.
     ``ONLY_NETWORKS``: fields that only networks read, and what everybody else has there.
     """
 
@@ -60,6 +63,8 @@ class Options:
     device: str = "cpu"
     precision: str = "single"
     augment: str = "none"
+    test: str = "none"
+    tests_a_client: int = 0
     split: str = "sorted"
     classes_per_client: int = 2
     samples_per_client: int | None = None
@@ -194,7 +199,23 @@ class DataFamily:
 
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
-        return load(self.dataset, o.data) if self.network is None else load_parts(self.dataset, o.data)[0]
+        return load_parts(self.dataset, o.data)[0] if self._tested(o) else load(self.dataset, o.data)
+
+    def _tested(self, o: Options) -> bool:
+        """Whether the testing part of the set is kept for testing.
+
+        Raises
+        ------
+        InvalidInput
+            Tests are asked for that nothing can be tested on.
+        """
+        if o.test not in ("none", "own"):
+            raise InvalidInput(f"--test is none or own, got {o.test!r}")
+        if o.tests_a_client < 0 or (o.tests_a_client and o.test == "none" and self.network is None):
+            raise InvalidInput(
+                f"--tests-a-client {o.tests_a_client} needs --test own and a number that is not negative"
+            )
+        return o.test == "own" or self.network is not None
 
     def split(self, dataset: Dataset, o: Options) -> splits.Split:
         """Return the samples of each client, of those that the server does not hold."""
@@ -222,7 +243,10 @@ class DataFamily:
             problem, server = self.network(clients, of_server, load_parts(self.dataset, o.data)[1], o)
             return _assisted(problem, o, server)
         assert self.model is not None
-        return _assisted(self.model(clients, o), o, None if of_server is None else self.model([of_server], o))
+        problem = self.model(clients, o)
+        if self._tested(o):
+            problem = Tested.on(problem, clients, load_parts(self.dataset, o.data)[1], o.tests_a_client, o.seed)
+        return _assisted(problem, o, None if of_server is None else self.model([of_server], o))
 
     def build(self, o: Options) -> Any:
         """Return an instance."""
@@ -266,9 +290,8 @@ def _parity(clients: list[Dataset], o: Options) -> Any:
 
 
 def _network(clients: list[Dataset], o: Options) -> Any:
-    return perceptron(
-        clients, o.hidden, f"network of {o.hidden} hidden units on {clients[0].name}, {len(clients)} clients"
-    )
+    name = f"network of {o.hidden} hidden units on {clients[0].name}, {len(clients)} clients"
+    return perceptron(clients, o.hidden, name, o.l2)
 
 
 def _on_data(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, namespace, take, to_numpy
+from fedtheory.arrays import Array, namespace, squared_norm, take, to_numpy
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.layers import Layer
 from fedtheory.participation import Clients
@@ -20,7 +20,7 @@ from problems.splits import by_shards, clients_of, hold_out, iid, padded
 
 @dataclass(frozen=True, eq=False)
 class MultilayerPerceptron:
-    """Mean cross-entropy of a network  inputs -> hidden (ReLU) -> classes, one flat parameter vector a client.
+    """Mean cross-entropy of a network  inputs -> hidden (ReLU) -> classes plus (l2/2) ||x||^2, one flat parameter vector a client.
 
     The vector holds, in this order, the first weights (inputs, hidden), biases (hidden,), second weights (hidden, classes)
     and biases (classes,).
@@ -35,6 +35,8 @@ class MultilayerPerceptron:
         1/n_i for real samples, 0 for filling; real samples come first.
     hidden : int
     name : str
+    l2 : float
+        Weight decay: (l2/2) ||x||^2 is part of every f_i, biases included.
     """
 
     features: Array
@@ -42,6 +44,7 @@ class MultilayerPerceptron:
     weights: Array
     hidden: int
     name: str = "multilayer perceptron"
+    l2: float = 0.0
 
     @property
     def n(self) -> int:
@@ -103,7 +106,8 @@ class MultilayerPerceptron:
         out = self.logits(x, self.features)
         top = xp.max(out, axis=-1, keepdims=True)
         logsum = xp.log(xp.sum(xp.exp(out - top), axis=-1)) + top[..., 0]
-        return xp.sum(self.weights * (logsum - xp.sum(self.targets * out, axis=-1)), axis=-1)
+        loss = xp.sum(self.weights * (logsum - xp.sum(self.targets * out, axis=-1)), axis=-1)
+        return loss + self.l2 / 2 * squared_norm(x) if self.l2 else loss
 
     def grad(self, x: Array) -> Array:
         """Gradients ``(..., n, d)``."""
@@ -129,7 +133,8 @@ class MultilayerPerceptron:
             xp.sum(slope, axis=-2),
         ]
         lead = parts[1].shape[:-1]
-        return xp.concat([xp.reshape(part, (*lead, -1)) for part in parts], axis=-1)
+        g = xp.concat([xp.reshape(part, (*lead, -1)) for part in parts], axis=-1)
+        return g + self.l2 * x if self.l2 else g
 
     def take(self, clients: Clients | None) -> MultilayerPerceptron:
         """Restrict to the clients that take part."""
@@ -164,11 +169,15 @@ class MultilayerPerceptron:
         return np.concatenate([first.ravel(), np.zeros(self.hidden), second.ravel(), np.zeros(self.classes)])
 
 
-def perceptron(clients: Sequence[Dataset], hidden: int, name: str = "multilayer perceptron") -> MultilayerPerceptron:
+def perceptron(
+    clients: Sequence[Dataset], hidden: int, name: str = "multilayer perceptron", l2: float = 0.0
+) -> MultilayerPerceptron:
     """Build the network's problem from one data set a client (`problems.splits.padded` says which); samples weigh 1/n_i."""
     if hidden < 1:
         raise InvalidInput(f"expected at least one hidden unit, got {hidden}")
-    return MultilayerPerceptron(*padded(clients), hidden, name)
+    if not l2 >= 0:
+        raise InvalidInput(f"expected a weight decay l2 >= 0, got {l2}")
+    return MultilayerPerceptron(*padded(clients), hidden, name, l2)
 
 
 @dataclass(frozen=True, eq=False)

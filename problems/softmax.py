@@ -83,14 +83,15 @@ class Softmax:
         """Samples of each client ``(n,)``: rows with positive weight, which come first."""
         return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
 
-    def _logits(self, x: Array, features: Array) -> Array:
+    def logits(self, x: Array, features: Array) -> Array:
+        """Scores of the classes: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to ``(..., m, classes)``."""
         xp = namespace(x, features)
         return xp.matmul(features, xp.reshape(x, (*x.shape[:-1], self.inputs, self.classes)))
 
     def value(self, x: Array) -> Array:
         """Values ``(..., n)``."""
         xp = namespace(x, self.features)
-        out = self._logits(x, self.features)
+        out = self.logits(x, self.features)
         top = xp.max(out, axis=-1, keepdims=True)
         logsum = xp.log(xp.sum(xp.exp(out - top), axis=-1)) + top[..., 0]
         loss = logsum - xp.sum(self.targets * out, axis=-1)
@@ -106,14 +107,14 @@ class Softmax:
 
     def _grad(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
         xp = namespace(x, features)
-        slope = weights * (_softmax(self._logits(x, features)) - targets)
+        slope = weights * (_softmax(self.logits(x, features)) - targets)
         g = xp.matmul(xp.matrix_transpose(features), slope)
         return xp.reshape(g, (*g.shape[:-2], self.d)) + self.l2 * x
 
     def hess(self, x: Array) -> Array:
         """Hessians sum_k w_k a a^T (x) (diag(p) - p p^T) + l2 I: ``(..., n, d, d)``."""
         xp = namespace(x, self.features)
-        p = _softmax(self._logits(x, self.features))  # (..., n, m, classes)
+        p = _softmax(self.logits(x, self.features))  # (..., n, m, classes)
         a = self.features
         rows = xp.reshape(a[..., :, None] * p[..., None, :], (*p.shape[:-1], self.d))
         outer = xp.matmul(xp.matrix_transpose(rows), self.weights[..., None] * rows)

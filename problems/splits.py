@@ -282,6 +282,25 @@ def clients_of(dataset: Dataset, split: Split) -> list[Dataset]:
     return [dataset.take(part) for part in split]
 
 
+def client_tests(clients: Sequence[Dataset], test: Dataset, size: int, seed: int = 0) -> NDArray[np.int64]:
+    """Test images with each client's class shares (FedSLR, Section 6): numbers ``(n, size)``, filled up with -1.
+
+    A client with shares q_c gets size q_c images of class c, rounded so that the sum is ``size`` (largest remainders), drawn without
+    replacement; of a class of which the test set has fewer, all.
+    """
+    of_class = [np.flatnonzero(test.labels == c) for c in range(len(test.classes))]
+    out = np.full((len(clients), size), -1)
+    for i, client in enumerate(clients):
+        wanted = np.bincount(client.labels, minlength=len(of_class)) * size / len(client)
+        counts = np.floor(wanted).astype(int)
+        counts[np.argsort(counts - wanted, kind="stable")[: size - counts.sum()]] += 1
+        generator = _generator(seed, f"tests of client {i}")
+        chosen = [generator.permutation(numbers)[:count] for numbers, count in zip(of_class, counts, strict=True)]
+        found = np.concatenate(chosen)
+        out[i, : len(found)] = found
+    return out
+
+
 def padded(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Features ``(n, m, d)``, one-hot targets ``(n, m, classes)`` and weights ``(n, m)``: 1/n_i, or 0 where a client is filled up.
 

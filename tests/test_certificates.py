@@ -28,7 +28,7 @@ from fedtheory.certificates import prove
 from fedtheory.errors import InvalidInput
 from fedtheory.exact import rational
 from fedtheory.exchangeable import Sampling
-from fedtheory.local import Inexact
+from fedtheory.inexact import Inexact
 from fedtheory.stored_forms import stored_function
 from fedtheory.symmetric import state_program, symmetric_worst_case
 

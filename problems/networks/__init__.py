@@ -5,6 +5,6 @@ from __future__ import annotations
 from problems.networks.architectures import ARCHITECTURES, Architecture
 from problems.networks.oracle import Arithmetic
 from problems.networks.plan import Plan
-from problems.networks.problem import Network, Tests, client_tests, network
+from problems.networks.problem import Network, Tests, network
 
-__all__ = ["ARCHITECTURES", "Architecture", "Arithmetic", "Network", "Plan", "Tests", "client_tests", "network"]
+__all__ = ["ARCHITECTURES", "Architecture", "Arithmetic", "Network", "Plan", "Tests", "network"]

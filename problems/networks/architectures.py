@@ -224,7 +224,7 @@ def _resnet18(stem: int) -> Callable[[Any, Architecture], Any]:
 ARCHITECTURES: dict[str, Callable[[Any, Architecture], Any]] = {
     "logistic": _logistic,  # multinomial logistic regression (SAFARI on MNIST)
     "perceptron": _perceptron,
-    "small-cnn": _two_convolutions(3, (16, 32), (64,)),  # for 8 x 8 digits
+    "small-cnn": _two_convolutions(3, (16, 32), (64,)),  # for 8 x 8 digits, and for larger images on a laptop
     "mcmahan": _two_convolutions(5, (32, 64), (512,)),  # McMahan et al. 2017, Section 3
     "femnist": _two_convolutions(5, (32, 64), (2048,)),  # LEAF; FedPD, Section V
     "lenet": _two_convolutions(5, (64, 64), (384, 192), same=False),  # public code of A-FedPD

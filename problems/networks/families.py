@@ -14,14 +14,14 @@ from problems.splits import hold_out
 #: sets that come in a training and a testing part
 WITH_PARTS: dict[str, Callable[..., Dataset]] = {"mnist": mnist, "emnist_letters": emnist_letters, "cifar10": cifar10}
 HELD_OUT = 397  #: samples set apart where a set has no testing part (of 1797 digits)
-TESTS_A_CLIENT = 100  #: test images of each client (FedSLR, Section 6)
 
 #: the networks that each data set is offered with: suffix of the family's name to the kind of network
 KINDS: dict[str, dict[str, str]] = {
     "digits": {"cnn": "small-cnn"},
-    "mnist": {"cnn": "mcmahan", "lenet": "lenet"},
-    "emnist_letters": {"cnn": "femnist"},
+    "mnist": {"cnn": "mcmahan", "lenet": "lenet", "small": "small-cnn"},
+    "emnist_letters": {"cnn": "femnist", "small": "small-cnn"},
     "cifar10": {
+        "small": "small-cnn",
         "cnn": "mcmahan",
         "lenet": "lenet",
         "vgg11": "vgg11",
@@ -52,7 +52,7 @@ def model(kind: str) -> Callable[[list[Dataset], Dataset | None, Dataset, Any], 
             l2=o.l2,
             augmented=o.augment == "crop-flip",
             test=test,
-            tests_a_client=TESTS_A_CLIENT,
+            tests_a_client=o.tests_a_client,
             seed=o.seed,
             device=o.device,
             dtype="float64" if o.precision == "double" else "float32",

@@ -21,6 +21,7 @@ from problems.networks.architectures import Architecture, torch
 from problems.networks.augmentation import VARIANTS, augment
 from problems.networks.oracle import Arithmetic, device_of, gradients, outputs
 from problems.networks.plan import Plan
+from problems.splits import client_tests
 
 BLOCK = 250  #: samples a client of which a full gradient takes at once
 
@@ -104,6 +105,11 @@ class Network:
         """Samples of each client ``(n,)``, all variants counted where they are augmented."""
         return self.counts * (VARIANTS if self.augmented else 1)
 
+    @property
+    def variants(self) -> int | None:
+        """Samples in a row that are one image, where they are augmented."""
+        return VARIANTS if self.augmented else None
+
     def initial(self, seed: int = 0) -> Array:
         """Random start ``(d,)``, PyTorch's own; the same on every device."""
         return self.architecture.initial(seed).to(self.images)
@@ -166,7 +172,7 @@ class Network:
         return self._with_decay(found.reshape(*lead, self.n, self.d), x)
 
     def one_by_one(self, m: int, batch: int) -> bool:
-        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.local.in_turn`)."""
+        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.blocks.in_turn`)."""
         return self.plan.one_by_one(m, batch)
 
     def _gradients(
@@ -391,24 +397,3 @@ def network(
         tests,
         f"{kind} on {clients[0].name}, {len(clients)} clients",
     )
-
-
-def client_tests(clients: Sequence[Dataset], test: Dataset, size: int, seed: int = 0) -> NDArray[np.int64]:
-    """Test images with each client's class shares (FedSLR, Section 6): numbers ``(n, size)``, filled up with -1.
-
-    A client with shares q_c gets size q_c images of class c, rounded so that the sum is ``size`` (largest remainders), drawn without
-    replacement; of a class of which the test set has fewer, all.
-    """
-    from fedtheory.randomness import Key
-
-    of_class = [np.flatnonzero(test.labels == c) for c in range(len(test.classes))]
-    out = np.full((len(clients), size), -1)
-    for i, client in enumerate(clients):
-        wanted = np.bincount(client.labels, minlength=len(of_class)) * size / len(client)
-        counts = np.floor(wanted).astype(int)
-        counts[np.argsort(counts - wanted, kind="stable")[: size - counts.sum()]] += 1
-        generator = Key(seed, 0).generator(f"tests of client {i}")
-        chosen = [generator.permutation(numbers)[:count] for numbers, count in zip(of_class, counts, strict=True)]
-        found = np.concatenate(chosen)
-        out[i, : len(found)] = found
-    return out

@@ -1,0 +1,85 @@
+"""A model with samples set apart to test it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.arrays import Array, like, namespace, to_numpy
+from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.participation import Clients
+from problems.datasets import Dataset
+from problems.splits import client_tests
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A classifier's problem in every respect, plus its accuracies on samples that no client holds.
+
+    Parameters
+    ----------
+    model : Problem
+        With ``logits(x, features)``: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to scores ``(..., m, classes)``.
+    features : array ``(k, inputs)``
+    labels : integer array ``(k,)``
+    of_client : integer array ``(n, m)``, optional
+        Which of the samples are like each client's own data (`problems.splits.client_tests`); -1 fills up.
+    """
+
+    __test__ = False  # no test case, whatever pytest thinks of the name
+
+    model: Any
+    features: NDArray[np.floating[Any]]
+    labels: NDArray[np.int64]
+    of_client: NDArray[np.int64] | None = None
+
+    @classmethod
+    def on(
+        cls, model: Any, clients: Sequence[Dataset], test: Dataset, tests_a_client: int = 0, seed: int = 0
+    ) -> Tested:
+        """Test the model of these clients on a data set, each client also on ``tests_a_client`` samples like its own."""
+        if not hasattr(model, "logits"):
+            raise NotAvailable(
+                f"{model.name!r} has two classes and no scores for them; it cannot be tested for accuracy"
+            )
+        own = client_tests(clients, test, tests_a_client, seed) if tests_a_client else None
+        return cls(model, test.features, np.asarray(test.labels, dtype=np.int64), own)
+
+    def test_accuracy(self, x: Array) -> NDArray[np.float64]:
+        """Share of the test samples that a model gets right: ``(..., k, d) -> (..., k)``."""
+        return np.asarray((self._guesses(x, self.features) == self.labels).mean(axis=-1))
+
+    test_accuracy.__test__ = False  # type: ignore[attr-defined]  # no test case, whatever pytest thinks of the name
+
+    @property
+    def personal_accuracy(self) -> Callable[[Array], NDArray[np.float64]] | None:
+        """Share of its own test samples that each client's model gets right, ``(..., n, d) -> (..., n)``; None without such samples."""
+        return None if self.of_client is None else self._personal_accuracy
+
+    def _personal_accuracy(self, x: Array) -> NDArray[np.float64]:
+        own = self.of_client
+        assert own is not None
+        if len(own) != self.n:
+            raise InvalidInput(f"tests of {len(own)} clients for {self.n} models; ask the problem of all clients")
+        right = (self._guesses(x, self.features[own]) == self.labels[own]) & (own >= 0)
+        return np.asarray(right.sum(axis=-1) / np.maximum((own >= 0).sum(axis=-1), 1))
+
+    def _guesses(self, x: Array, features: NDArray[Any]) -> NDArray[np.int64]:
+        return np.asarray(to_numpy(namespace(x).argmax(self.model.logits(x, like(features, x)), axis=-1)))
+
+    def take(self, clients: Clients | None) -> Tested:
+        """Restrict to the clients that take part; the tests stay."""
+        return self if clients is None else replace(self, model=self.model.take(clients))
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the model's."""
+        if name.startswith("__") or name == "model":  # asked before there are fields, as in copying
+            raise AttributeError(name)
+        found = getattr(self.model, name)
+        if name == "slice":
+            return lambda first, last: replace(self, model=found(first, last))
+        return found

@@ -1,0 +1,173 @@
+"""Runs of experiments: kept, gone on with, read again; what is read off them can come out either way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fedtheory.checking import default_store, forget_runs, make_needs, needs_of, run_check, run_faults, select
+from fedtheory.claims import Context
+from fedtheory.errors import InvalidInput
+from fedtheory.report import as_html, headline
+from paper_checks.training import Log, Training, ordered, repeated, shown
+
+FEDAVG = Training(
+    "fedavg",
+    "digits-softmax",
+    6,
+    {"lr": 0.1, "steps": 3, "batch": 16},
+    {"clients": 5, "split": "iid", "test": "own"},
+    participants=2,
+    every=2,
+    start=0.0,
+)
+CLAIM = """
+from fedtheory.claims import Claim, Fault
+from paper_checks.training import Training, curves, needed, ordered, repeated, shown, table
+
+BASE = Training("fedavg", "digits-softmax", 6, {"lr": 0.01, "steps": 1, "batch": 16},
+                {"clients": 5, "split": "iid", "test": "own"}, start=0.0)
+MORE = Training("fedavg", "digits-softmax", 6, {"lr": 0.1, "steps": 12, "batch": 16},
+                {"clients": 5, "split": "iid", "test": "own"}, start=0.0)
+
+def runs(ctx):
+    return {"few": repeated(BASE, range(3)), "many": repeated(MORE, range(3))}
+
+def check(ctx, *, better="many", worse="few"):
+    found = runs(ctx)
+    a, b = (found[name].last(ctx, "test_accuracy") for name in (better, worse))
+    yield ordered("more steps", a, b, "test accuracy", scale=100, unit=" points")
+    yield table("accuracy", ["steps", "ours"], [[name, shown(group.best(ctx, "test_accuracy"))] for name, group in found.items()])
+    yield curves(ctx, "accuracy", found, "test_accuracy")
+
+CLAIMS = [Claim("X-STEPS", "x", "ordering", "here", "More local steps learn faster.", check,
+                (Fault("the other way round", "more steps", {"better": "few", "worse": "many"}),),
+                needs=lambda ctx: needed(runs(ctx).values()))]
+"""
+
+
+def test_a_run_is_kept_and_read_again(tmp_path, monkeypatch) -> None:
+    kept, free = Context(results=str(tmp_path)), Context()
+    assert not FEDAVG.is_done(kept) and not FEDAVG.is_done(free)
+    found = FEDAVG.read(kept)
+    assert FEDAVG.is_done(kept) and found["round"].tolist() == [0, 2, 4, 6]
+    for name, values in FEDAVG.read(free).columns.items():
+        assert (found[name] == values).all()
+    summary = json.loads((tmp_path / FEDAVG.key / "summary.json").read_text())
+    assert summary["seed"] == 0 and summary["seconds"] > 0 and "numpy" in summary["versions"]
+    monkeypatch.setattr("paper_checks.training.run", None)  # it is read, not made again
+    assert (FEDAVG.read(kept)["value"] == found["value"]).all()
+
+
+def test_an_incomplete_folder_is_gone_on_with(tmp_path) -> None:
+    context = Context(results=str(tmp_path))
+    whole = FEDAVG.read(context)
+    table = tmp_path / FEDAVG.key / "metrics.csv"
+    table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+    assert not FEDAVG.is_done(context)
+    assert (FEDAVG.read(context)["value"] == whole["value"]).all()
+
+
+def test_everything_that_decides_the_numbers_is_in_the_name() -> None:
+    changes = {
+        "method": "fedprox",
+        "rounds": 7,
+        "settings": {"lr": 0.2},
+        "options": {"clients": 6},
+        "participants": 3,
+        "available": 4,
+        "every": 3,
+        "start": 1.0,
+        "seed": 1,
+        "problem": "digits-mlp",
+        "metrics": ("value",),
+    }
+    assert {*changes} == {*FEDAVG.configuration}
+    names = {replace(FEDAVG, **{field: value}).key for field, value in changes.items()}
+    assert len(names | {FEDAVG.key}) == len(changes) + 1
+
+
+def test_a_setting_that_the_method_does_not_read_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="fedavg does not use rho; it uses lr"):
+        replace(FEDAVG, settings={"rho": 1.0})
+
+
+def test_a_diverged_run_is_a_result(tmp_path) -> None:
+    wild = Training("fedavg", "fedavg-counterexample", 40, {"lr": 1e6, "steps": 9}, metrics=("value",))
+    for context in (Context(), Context(results=str(tmp_path))):
+        found = wild.read(context)
+        assert found.diverged and np.isnan(found.best("value")) and np.isnan(found.last("value"))
+    assert shown([0.5, float("nan")]) == "--" and shown([0.5, 0.7]) == "60.00 +- 14.14"
+
+
+def test_who_never_takes_part_is_never_asked() -> None:
+    few = replace(FEDAVG, options=FEDAVG.options | {"split": "classes", "classes_per_client": 2}, rounds=60, every=60)
+    everyone, some = replace(few, available=5), replace(few, available=2)
+    assert everyone.read(Context()).last("test_accuracy") > 0.7
+    assert some.read(Context()).last("test_accuracy") < 0.5  # two clients hold four of ten classes
+    with pytest.raises(InvalidInput, match="cannot draw m=2 of n=1"):
+        replace(few, available=1).read(Context())
+
+
+def test_reading_a_log() -> None:
+    log = Log({"round": np.arange(5.0), "a": np.array([0.1, 0.5, 0.4, 0.6, 0.5]), "floats_up": np.arange(5.0)}, 1.0)
+    assert log.best("a") == 0.6 and log.last("a") == 0.5 and log.last("a", 0.4) == 0.55
+    assert log.first("a", 0.5) == 1 and log.first("a", 0.9) == np.inf and log.first("a", 0.3, above=False) == 0
+    assert not log.diverged
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "holds"),
+    [
+        ([3.0, 3.1, 2.9], [1.0, 1.2, 0.9], True),
+        ([1.0, 1.2, 0.9], [3.0, 3.1, 2.9], False),
+        ([1.0, 3.0, 2.0], [2.0, 1.0, 3.0], None),
+        ([1.0, 1.0], [np.nan, np.nan], True),
+        ([np.nan, np.nan], [1.0, 1.0], False),
+        ([np.nan, 1.0], [1.0, 1.0], None),
+    ],
+)
+def test_an_ordering_holds_fails_or_is_undecided(higher, lower, holds) -> None:
+    assert ordered("it", higher, lower, "a against b").holds is holds
+
+
+def test_an_ordering_by_a_margin() -> None:
+    assert ordered("it", [3.0, 3.1, 2.9], [1.0, 1.1, 0.9], "a", by=1.5).holds is True
+    assert ordered("it", [3.0, 3.1, 2.9], [1.0, 1.1, 0.9], "a", by=2.5).holds is False
+    with pytest.raises(InvalidInput, match="expected the same seeds"):
+        ordered("it", [1.0], [1.0, 2.0], "a")
+
+
+def test_a_claim_reads_runs_that_jobs_have_made(tmp_path, monkeypatch) -> None:
+    file = tmp_path / "claims.py"
+    file.write_text(CLAIM)
+    references, context = select([str(file)]), Context(results=str(tmp_path / "runs"))
+    needs = needs_of(references, context)
+    assert len(needs) == 6
+    assert all(outcome.error is None for outcome in make_needs(needs, context))
+    assert needs_of(references, context) == {}
+    monkeypatch.setattr("paper_checks.training.run", None)
+    [verdict] = [run_check(r, context) for r in references]
+    assert verdict.status == "reproduced" and verdict.size == "laptop" and "[laptop size]" in headline(verdict)
+    assert verdict.tables[0]["rows"][0][0] == "few"
+    page = as_html([verdict], "t")
+    assert "<th>steps</th>" in page and "size laptop" in page
+    assert all(report.caught for report in run_faults(references[0], context))
+
+
+def test_runs_of_older_code_are_forgotten(tmp_path) -> None:
+    old, new = tmp_path / "runs-old", default_store(tmp_path)
+    for folder in (old, new):
+        folder.mkdir()
+    forget_runs(new, fresh=False)
+    assert new.exists() and not old.exists()
+    forget_runs(new, fresh=True)
+    assert not new.exists()
+
+
+def test_seeds_share_everything_else() -> None:
+    group = repeated(FEDAVG, (3, 5))
+    assert [t.seed for t in group.trainings] == [3, 5] and len({t.key for t in group.trainings}) == 2
