@@ -28,6 +28,7 @@ from fedtheory.algorithms import (
 from fedtheory.arrays import along_batch
 from fedtheory.composite import ProximalSteps
 from fedtheory.errors import CannotTrace, InvalidInput
+from fedtheory.function_class import FunctionClass
 from fedtheory.ground_truth import certificate, ground_truth
 from fedtheory.layers import Layer, factor_floats, ranks
 from fedtheory.local import Exact, GradientSteps
@@ -37,7 +38,7 @@ from fedtheory.regularisers import L1, NuclearNorm, Ridge, Zero, regularised, sl
 from fedtheory.runner import run
 from fedtheory.stochastic import StochasticSteps
 from fedtheory.symbolic import play as play_exactly
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.worst_case import worst_case
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.quadratics import same_curvature, scalar_quadratics
 

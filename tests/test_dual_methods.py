@@ -23,6 +23,7 @@ from fedtheory.algorithms import (
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.arrays import along_batch
 from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.function_class import FunctionClass
 from fedtheory.inertia import beta
 from fedtheory.local import Exact, GradientSteps, Subproblem
 from fedtheory.participation import Fixed, Uniform
@@ -31,7 +32,7 @@ from fedtheory.regularisers import L1, Regularised, Ridge
 from fedtheory.stopping import ResidualBound
 from fedtheory.symbolic import play as play_in_symbols
 from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.worst_case import worst_case
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 ROUNDING = 1e-12  # the same arithmetic in another order

@@ -14,13 +14,14 @@ from fedtheory import metrics
 from fedtheory.algorithms import Apfl, Ditto, FedAvg, FedRep, FedSpa, LgFedAvg, LocalTraining, PerFedAvg
 from fedtheory.algorithms.partly_shared import coordinates, head
 from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import All, Bernoulli, Fixed, Uniform
 from fedtheory.problem import constant
 from fedtheory.randomness import Key
 from fedtheory.runner import run
 from fedtheory.symbolic import play as play_exactly
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.worst_case import worst_case
 from problems.mlp import digits_task
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 

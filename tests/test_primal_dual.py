@@ -20,6 +20,7 @@ from fedtheory import metrics, primal_dual
 from fedtheory.algorithms import AFedPD, FedADMM, FedDR, FedDyn, FedPD, FedSplit
 from fedtheory.arrays import along_batch
 from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import All, Clients, Uniform
 from fedtheory.problem import constant, gradient, objective
@@ -29,7 +30,7 @@ from fedtheory.runner import run
 from fedtheory.sharpness import SamSteps
 from fedtheory.spectrum import round_map, spectral_radius
 from fedtheory.stochastic import StochasticSteps
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.worst_case import worst_case
 from problems.dual_drift import convex_and_concave, strictly_non_convex
 from problems.prescribed import prescribed_quadratics
 from problems.quadratics import random_indefinite, random_quadratics, scalar_quadratics
