@@ -14,6 +14,7 @@ import os
 import pickle
 import queue
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -27,6 +28,7 @@ from fedtheory.versions import versions
 
 JOURNALS = Path(".fedtheory")
 CONNECT_SECONDS = 10.0  #: how long a scheduler may take to answer, and its first worker to be there
+ALONE_SECONDS = 60.0  #: how long a scheduler may be without any worker before jobs are stopped
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,35 @@ def _backend(scheduler: str | None) -> Iterator[dict[str, Any]]:
             raise NotAvailable(
                 f"the dask scheduler at {scheduler} has no workers; start some with 'dask worker {scheduler}'"
             ) from error
-        yield {"backend": _recording(client, scheduler)}
+        with _no_worker_for_long(client) as left_alone:
+            yield {"backend": _recording(client, scheduler, left_alone)}
+
+
+@contextlib.contextmanager
+def _no_worker_for_long(client: Any) -> Iterator[threading.Event]:
+    """Close the connection when the scheduler has had no worker for a while, as when none is restarted; the event says that it was so."""
+    over, left_alone = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        seen = time.monotonic()
+        while not over.wait(min(5.0, ALONE_SECONDS / 4)):
+            try:
+                if client.nthreads():
+                    seen = time.monotonic()
+            except Exception:  # the connection itself is lost, which those who wait for results will be told
+                return
+            if time.monotonic() - seen > ALONE_SECONDS:
+                left_alone.set()
+                client.close()
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield left_alone
+    finally:
+        over.set()
+        watcher.join()
 
 
 def _local() -> Any:
@@ -205,7 +235,7 @@ def _local() -> Any:
     return Local()
 
 
-def _recording(client: Any, scheduler: str) -> Any:
+def _recording(client: Any, scheduler: str, left_alone: threading.Event) -> Any:
     """Joblib's dask backend without two of its ways.
 
     A job that dask gives up on becomes an outcome: joblib would wait for it for ever. And jobs go to the scheduler also when it
@@ -231,8 +261,10 @@ def _recording(client: Any, scheduler: str) -> Any:
 
         def retrieve_result_callback(self, out: Any) -> Any:
             if isinstance(out, BaseException):  # cancelled, which nobody here asked for
+                lost = f"the connection to the dask scheduler at {scheduler} is lost"
+                alone = f"the dask scheduler at {scheduler} has had no workers for {ALONE_SECONDS:g} seconds"
                 raise JobsStopped(
-                    f"the connection to the dask scheduler at {scheduler} is lost; results so far are kept: run the same again"
+                    f"{alone if left_alone.is_set() else lost}; results so far are kept: run the same again"
                 ) from out
             return super().retrieve_result_callback(out)
 

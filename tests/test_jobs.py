@@ -281,6 +281,18 @@ def test_a_single_dask_worker_is_used_too(tmp_path) -> None:
     assert done == [0, 1, 2] and os.getpid() not in processes
 
 
+def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.jobs.ALONE_SECONDS", 1.0)
+    with cluster(n_workers=1) as made:
+        outcomes = run_jobs(
+            job_tasks.note, {str(k): (str(tmp_path), k, 0.1) for k in range(200)}, scheduler=made.scheduler_address
+        )
+        assert next(outcomes).error is None
+        made.scale(0)
+        with pytest.raises(JobsStopped, match=r"has had no workers for 1 seconds; results so far are kept"):
+            list(outcomes)
+
+
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch) -> None:
     pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     from fedtheory import jobs
