@@ -247,7 +247,7 @@ def test_the_solution_with_its_duals_is_a_fixed_point(case: Case, xp: Library) -
     algorithm = case.algorithm()
     state = algorithm.solution_state(f, x)
     # with differences of gradients the noise cancels
-    noisy = case.kind == "batch" and case.entry.name not in ("fedpd-vr", "f-svrg", "s-local-svrg")
+    noisy = case.kind in ("batch", "epochs") and case.entry.name not in ("fedpd-vr", "f-svrg", "s-local-svrg")
     if state is None or noisy:
         moved = play(case.algorithm(), f, x, 1)[-1]
         models = [to_numpy(model) for model in (moved.x, getattr(moved, "personal", moved.x))]
@@ -366,10 +366,18 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "momentum": 0.4,
         "nu": 0.2,
         "strong": 0.05,
+        "lr_decay": 0.9,
+        "clip": 3.0,
+        "epochs": 2,
+        "server_epochs": 2,
+        "personal_steps": 3,
+        "personal_epochs": 2,
     }
+    stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
     for name in entry.uses:
-        changed = entry.build(dataclasses.replace(Settings(), **{name: other[name]}))
-        assert repr(changed) != repr(entry.build(Settings())), name
+        plain = Settings(batch=12 if name in stochastic else None)
+        changed = entry.build(dataclasses.replace(plain, **{name: other[name]}))
+        assert repr(changed) != repr(entry.build(plain)), name
 
 
 def test_all_methods_and_all_problems_meet_all_libraries() -> None:
