@@ -199,6 +199,7 @@ def test_every_setting_of_every_method_may_be_swept(entry) -> None:
         "strong": 0.1,
         "momentum": 0.2,
         "server_lr": 0.8,
+        "gamma": 0.4,
     }
     fixed = {"steps": (2,)} if "steps" in entry.uses else {}
     for name in sorted(BATCHED & set(entry.uses)):
@@ -546,7 +547,7 @@ BAD = {
     "unused": (("fedavg", "quadratics", "--exact"), "fedavg do not use --exact"),
     "split": (
         ("fedavg", "quadratics", "--split", "odd"),
-        "--split: 'odd' is not one of sorted, iid, classes, dirichlet",
+        "--split: 'odd' is not one of sorted, iid, classes, shards, dirichlet",
     ),
     "metric": (("fedavg", "quadratics", "--metric", "regret"), "--metric: 'regret' is not one of stationarity"),
     "rounds": (("fedavg", "quadratics", "--rounds", "0"), "0 is not in the range x>=1"),
