@@ -213,7 +213,7 @@ BAD = {
     "data set": (("run", "fedavg", "a1a"), "pass a folder (--data DIR) or set FEDTHEORY_DATA"),
     "exact": (
         ("run", "fedavg", "quadratics", "--exact"),
-        "fedavg does not use --exact; it uses --lr, --local-steps, --batch",
+        "fedavg does not use --exact; it uses --lr, --local-steps, --epochs, --batch",
     ),
     "checkpoint": (("run", "fedavg", "quadratics", "--checkpoint", "good.py"), "good.py is not a readable checkpoint"),
     "class": (("worst-case", "gd", "--mu", "2"), "has no interpolation conditions"),
