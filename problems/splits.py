@@ -44,7 +44,9 @@ def by_shards(
     """
     count = _enough(labels, n, max(shards, per_client or 0))
     if per_client is not None and per_client < shards:
-        raise InvalidInput(f"{per_client} samples a client cannot be in {shards} shards; ask for more samples or fewer shards")
+        raise InvalidInput(
+            f"{per_client} samples a client cannot be in {shards} shards; ask for more samples or fewer shards"
+        )
     rng = _generator(seed, "shards")
     shuffled = rng.permutation(count)[: None if per_client is None else n * per_client]
     order = shuffled[np.argsort(np.asarray(labels)[shuffled], kind="stable")]
