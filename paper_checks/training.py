@@ -73,6 +73,11 @@ class Training:
         if unread:
             raise InvalidInput(f"{self.method} does not use {', '.join(unread)}; it uses {', '.join(entry.uses)}")
 
+    @classmethod
+    def of(cls, configuration: Mapping[str, Any]) -> Training:
+        """Return the run of a configuration, as it is kept."""
+        return cls(**{**configuration, "metrics": tuple(configuration["metrics"])})
+
     @property
     def configuration(self) -> dict[str, Any]:
         """Everything that decides the numbers, as plain data."""
@@ -182,8 +187,7 @@ def _run(training: Training, context: Context) -> Log:
 @lru_cache(maxsize=256)
 def _remembered(configuration: str, data: str | None, device: str) -> Log:
     """Runs of this process, where no folder keeps them."""
-    asked = json.loads(configuration)
-    training = Training(**(asked | {"metrics": tuple(asked["metrics"])}))
+    training = Training.of(json.loads(configuration))
     begun = time.perf_counter()
     trace = _trained(training, data, device, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
