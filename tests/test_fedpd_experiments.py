@@ -166,6 +166,17 @@ def test_one_round_at_small_size(tmp_path) -> None:
     assert summary["n"] == 20 and "Every(rounds=2)" in summary["algorithm"]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(DATA is None, reason="FEDTHEORY_DATA is not set")
+def test_the_network_at_paper_size() -> None:
+    """The LEAF CNN with 26 outputs instead of 62 (6 603 710 parameters then), on 90 clients of 300 images."""
+    pytest.importorskip("torch")
+    t = runs.trained(Context(size="paper"), "FedPD").trainings[0]
+    problem = build_problem(t.problem, **t.options, data=DATA, seed=0)
+    assert problem.d == 6_603_710 - (62 - 26) * 2049 and problem.n_samples.tolist() == [300] * 90
+    assert problem.n_samples.sum() == runs.SCALES["paper"].samples
+
+
 # ---- the paper's numbers -------------------------------------------------------------------------------------------
 
 
