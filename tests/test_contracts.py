@@ -269,7 +269,7 @@ def test_the_solution_with_its_duals_is_a_fixed_point(case: Case, xp: Library) -
 
 @cases(lambda c: c.kind == "skip" and c.entry.name.startswith("fedpd") and c.problem_name not in UNSOLVED)
 def test_one_skipped_round_leaves_the_servers_model_at_the_solution(case: Case) -> None:
-    """The clients go their own way, x_{0,i} = x* - eta grad f_i(x*), and their mean stays (FedPD catalogue, D3)."""
+    """The clients go their own way, x_{0,i} = x* - eta grad f_i(x*), and their mean stays (FEDPD-D3)."""
     f, x = case.problem, stationary_point(case.problem_name)
     algorithm = case.algorithm()
     new = algorithm.round(f, algorithm.solution_state(f, x), None, ScriptedKey(0, {"communicate": False}))
@@ -282,7 +282,7 @@ def _on_host(state):
 
 
 def _unbiased_here(case: Case) -> bool:
-    """Equal curvatures leave local steps unbiased (FedPD catalogue, D12); personal parts move, the server's model need not."""
+    """Equal curvatures leave local steps unbiased (FEDPD-D12); personal parts move, the server's model need not."""
     return case.problem_name == "same-curvature" or getattr(case.algorithm(), "personal", None) is not None
 
 

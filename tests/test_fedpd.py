@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = {v["id"]: v["status"] for v in json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]}
 IDS = sorted(load_claims(SOURCE))
 
-#: the ledger of the paper, by section of its catalogue
+#: the ledger of the paper, by its sections
 LEDGER = (
     [f"D{k}" for k in range(1, 15)]
     + [f"EQ{k}" for k in range(1, 7)]
