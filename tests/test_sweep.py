@@ -177,6 +177,7 @@ def test_every_setting_of_every_method_may_be_swept(entry) -> None:
         "strong": 0.1,
         "momentum": 0.2,
         "server_lr": 0.8,
+        "gamma": 0.4,
     }
     fixed = {"steps": (2,)} if "steps" in entry.uses else {}
     for name in sorted(BATCHED & set(entry.uses)):

@@ -110,7 +110,7 @@ BAD = {
     "unused": (("fedavg", "quadratics", "--exact"), "fedavg do not use --exact"),
     "split": (
         ("fedavg", "quadratics", "--split", "odd"),
-        "--split: 'odd' is not one of sorted, iid, classes, dirichlet",
+        "--split: 'odd' is not one of sorted, iid, classes, shards, dirichlet",
     ),
     "metric": (("fedavg", "quadratics", "--metric", "regret"), "--metric: 'regret' is not one of stationarity"),
     "rounds": (("fedavg", "quadratics", "--rounds", "0"), "0 is not in the range x>=1"),
