@@ -27,7 +27,7 @@ from paper_checks.safari.runs import (
     safari,
     server_alone,
 )
-from paper_checks.training import Training, curves, needed, ordered, shown, table
+from paper_checks.training import Training, alike, curves, needed, ordered, shown, table
 
 #: "small" deviations of the paper, in points: all of Tables 8 and 9 are below
 LITTLE = 1.0

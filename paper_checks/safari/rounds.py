@@ -30,7 +30,7 @@ from paper_checks.safari.runs import (
     fedavg,
     safari,
 )
-from paper_checks.training import Repeated, curves, needed, ordered, shown, table
+from paper_checks.training import Repeated, alike, curves, needed, ordered, shown, table
 
 PROBABILITIES = (0.8, 0.6, 0.4)
 #: "nearly flat": the paper's largest difference to q = 0.8 is 2.05 points
