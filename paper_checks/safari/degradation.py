@@ -125,7 +125,7 @@ def check_ceiling(ctx: Context, *, study: Study, method: Method = fedavg) -> Ite
     rows = []
     for s in (2, 4):
         run = method(ctx, study, 1, s)
-        ceiling, best, end = coverage(ctx, run), at_best(ctx, run), at_end(ctx, run)
+        ceiling, best, end = coverage(ctx, fedavg(ctx, study, 1, s)), at_best(ctx, run), at_end(ctx, run)
         room = float((ceiling - best).min())
         yield Part(
             f"s = {s}: below the ceiling",

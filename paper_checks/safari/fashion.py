@@ -82,6 +82,10 @@ def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse:
         "Fashion-MNIST itself is not at hand: digits stand in at laptop size, MNIST at the others. The paper gives neither the model nor "
         f"the classes a client nor the clients a round; {CLASSES_HELD} classes are taken here."
     )
+    if ctx.size == "laptop":
+        yield Reading(
+            f"One per cent of the digits is {a.servers[0]} samples for ten classes, of Fashion-MNIST 600: the first step of Table 7 is hard to see here."
+        )
     yield chosen(ctx, FASHION)
 
 
@@ -101,7 +105,7 @@ CLAIMS = [
         check_many_clients,
         (
             Fault("absence reversed", "none absent against most", {"fifths": FIFTHS[::-1]}),
-            Fault("sizes reversed", "the smallest set to the next", {"reverse": True}, holds=None),
+            Fault("sizes reversed", "the smallest set to the next", {"reverse": True}),
         ),
         needs=lambda ctx: needed(
             [
