@@ -140,6 +140,13 @@ def test_as_many_clients_as_classes_with_one_each_is_a_permutation() -> None:
     assert len(orders) == 5
 
 
+def test_the_first_clients_are_a_random_choice_of_clients() -> None:
+    """Five clients of two classes hold all ten if they draw one after the other; a random five of ten seldom do."""
+    labels = np.tile(np.arange(10), 30)
+    covered = [(label_counts(labels, by_classes(labels, 10, 2, seed))[:5] > 0).any(axis=0).sum() for seed in range(200)]
+    assert min(covered) < 8 and abs(np.mean(covered) - 10 * (1 - (5 / 10) * (4 / 9))) < 0.3
+
+
 def test_all_classes_is_nearly_iid() -> None:
     labels = np.tile(np.arange(10), 30)
     assert (label_counts(labels, by_classes(labels, 10, 10)) == 3).all()

@@ -84,7 +84,7 @@ def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse:
     )
     if ctx.size == "laptop":
         yield Reading(
-            f"One per cent of the digits is {a.servers[0]} samples for ten classes, of Fashion-MNIST 600: the first step of Table 7 is hard to see here."
+            f"One per cent of the digits is {a.servers[0]} samples for ten classes, of Fashion-MNIST 600: Table 7's first step is hard to see here."
         )
     yield chosen(ctx, FASHION)
 
