@@ -76,7 +76,8 @@ def _norm(x: Array) -> Array:
 
 
 def _extended(state: State, primal: Array, dual: Array) -> State:
-    kind = _kind(type(state))
+    of: Any = type(state)
+    kind = _kind(of)
     own = {f.name: getattr(state, f.name) for f in fields(state)}
     return kind(**(own | {"primal_residual": primal, "dual_residual": dual}))
 

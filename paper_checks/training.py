@@ -268,7 +268,14 @@ def ordered(
         return Part(name, holds, "real data", f"{text}: {gone_a} and {gone_b} of {a.size} runs diverged", role=role)
     if a.size == 1:
         said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
-        return Part(name, None, "real data", said, role=role, data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()})
+        return Part(
+            name,
+            None,
+            "real data",
+            said,
+            role=role,
+            data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        )
     difference = paired_difference(scale * a, scale * b)
     holds = True if difference.low > by else False if difference.high < by else None
     size = max(abs(difference.low), abs(difference.high), abs(by), np.finfo(float).tiny)
