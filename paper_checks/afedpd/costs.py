@@ -124,7 +124,7 @@ def check_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
 
 def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
     """Seconds of rounds, ratios to FedAvg's, and what takes longer than what."""
-    found = seconds(ctx, played(ctx, LABELS, network, STEPS), ctx.sized(7, 5, 7))
+    found = seconds(ctx, played(ctx, LABELS, network, STEPS), ctx.sized(12, 5, 12))
     if plain:
         found |= {"A-FedPDSAM": found["A-FedPD"]}
     pairs: tuple[tuple[str, str, Role], ...] = (

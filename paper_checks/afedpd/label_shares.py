@@ -69,7 +69,7 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
             exact = squares(a) + (1 - squares(a)) / m
             error = sums.std(ddof=1) / np.sqrt(len(sums))
             yield bound(
-                f"drawn as said: Dir-{alpha:g} {convention}",
+                f"drawn as said: Dir-{alpha:.1f} {convention}",
                 abs(sums.mean() - exact),
                 STANDARD_ERRORS * error,
                 "real data",
@@ -79,7 +79,7 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
             several[convention, alpha] = 1 / squares(a)
             rows.append(
                 [
-                    f"Dir-{alpha:g}, {convention}",
+                    f"Dir-{alpha:.1f}, {convention}",
                     largest_share(a),
                     float(drawn.max(axis=1).mean()),
                     1 / squares(a),
@@ -90,7 +90,12 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
             if not in_total:
                 ordered = np.sort(drawn, axis=1)[:, ::-1].mean(axis=0)
                 pictured.append(
-                    {"label": f"Dir-{alpha:g}", "x": [*range(1, CLASSES + 1)], "y": ordered.tolist(), "style": "points"}
+                    {
+                        "label": f"Dir-{alpha:.1f}",
+                        "x": [*range(1, CLASSES + 1)],
+                        "y": ordered.tolist(),
+                        "style": "points",
+                    }
                 )
     for convention in ("for every class", "in total"):
         share = dominant[convention, 0.1]

@@ -166,10 +166,15 @@ def over_seeds(ctx: Context, one: Training, seeds: int | None = None) -> Repeate
     return repeated(one, (ctx.seed + k for k in range(count if seeds is None else min(seeds, count))))
 
 
-def grid(ctx: Context, labels: Iterable[str], splits: Iterable[str], **told: Any) -> dict[tuple[str, str], Repeated]:
-    """Return runs of methods on splits over all seeds, by (label, split)."""
+def grid(
+    ctx: Context, labels: Iterable[str], splits: Iterable[str], *, seeds: int | None = None, **told: Any
+) -> dict[tuple[str, str], Repeated]:
+    """Return runs of methods on splits over all seeds, or the first so many, by (label, split)."""
+    labels = (*labels,)
     return {
-        (label, split): over_seeds(ctx, training(ctx, label, split, **told)) for split in splits for label in labels
+        (label, split): over_seeds(ctx, training(ctx, label, split, **told), seeds)
+        for split in splits
+        for label in labels
     }
 
 
@@ -242,12 +247,14 @@ WHERE = {
     ],
     "small": [
         ["network", "small CNN for LeNet, LeNet for ResNet-18", "what a CPU can do"],
+        ["IID", "equal parts of a shuffle, without replacement", "the authors' public simulator"],
         ["C, P, K, batch, T, samples a client", "50, 5, 20, 20, 50, 200", "an hour on two cores"],
         ["test images", "the first 1000 where the folder has no more", "a point is ten images"],
     ],
     "paper": [
         ["seeds", "one a verdict (--seed), the paper has four", "one seed of eight methods and two splits is what a GPU does in an hour"],
         ["LeNet, ResNet-18", "networks lenet and resnet18 (GroupNorm)", "the authors' public simulator"],
+        ["IID", "equal parts of a shuffle, without replacement", "the authors' public simulator"],
         ["augmentation", "crop and flip with probability 1/2 each", "'standard'; the authors' public simulator"],
         ["test images", "the first 1000 where the folder has no more", "a point is ten images"],
         ["measured", "every fifth round", "training loss on 50000 images costs as much as a round"],
