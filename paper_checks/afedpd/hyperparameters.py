@@ -9,7 +9,6 @@ from paper_checks.afedpd.runs import DECAY, PAPER, PAPER_ROUNDS, accuracy, late_
 from paper_checks.training import Repeated, needed, ordered, shown, table
 
 SPLIT = "Dir-0.1"
-SEEDS = 4
 LABELS = ("FedAvg", "A-FedPD")
 DECAYS = (1.0, 0.9998, 0.998, 0.995)  # of Table 3's grid, a round of 800
 SMALL_RHO = 0.001
@@ -23,7 +22,7 @@ def factor(ctx: Context, decay: float) -> float:
 def decay_runs(ctx: Context) -> dict[tuple[str, float], Repeated]:
     """Return runs of two methods with Table 3's decays."""
     return {
-        (label, decay): over_seeds(ctx, training(ctx, label, SPLIT, decay=factor(ctx, decay)), SEEDS)
+        (label, decay): over_seeds(ctx, training(ctx, label, SPLIT, decay=factor(ctx, decay)))
         for label in LABELS
         for decay in DECAYS
     }
@@ -31,7 +30,7 @@ def decay_runs(ctx: Context) -> dict[tuple[str, float], Repeated]:
 
 def penalty_runs(ctx: Context) -> dict[float, Repeated]:
     """Return runs of FedDyn with both penalties of Table 3."""
-    return {rho: over_seeds(ctx, training(ctx, "FedDyn", SPLIT, rho=rho), SEEDS) for rho in (0.1, SMALL_RHO)}
+    return {rho: over_seeds(ctx, training(ctx, "FedDyn", SPLIT, rho=rho)) for rho in (0.1, SMALL_RHO)}
 
 
 def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> Iterator[Finding]:
@@ -99,13 +98,7 @@ CLAIMS = [
         "Appendix A.2, Table 3",
         "The decay of the step size matters: 0.998 a round is better than none and than 0.995.",
         check_decay,
-        (
-            Fault(
-                "no decay in the selected one's place",
-                "loss: FedAvg: 0.998 below 0.995",
-                {"better": {"FedAvg": 1.0, "A-FedPD": 1.0}},
-            ),
-        ),
+        (Fault("0.995 in the selected one's place", "loss: A-FedPD: 0.998 below 1", {"better": {"A-FedPD": 0.995}}),),
         needs=lambda ctx: needed([*decay_runs(ctx).values(), *penalty_runs(ctx).values()]),
     ),
 ]
