@@ -9,6 +9,7 @@ from helpers import problem, start
 from fedtheory import metrics
 from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold
 from fedtheory.arrays import along_batch
+from fedtheory.claims import Context
 from fedtheory.local import GradientSteps
 from fedtheory.participation import Uniform
 from fedtheory.residuals import WithResiduals
@@ -16,6 +17,7 @@ from fedtheory.runner import run
 from fedtheory.settings import Settings
 from fedtheory.sharpness import SamSteps
 from fedtheory.state import from_host, to_host
+from paper_checks.training import Training
 
 STEPS = GradientSteps(3, 0.1)
 METHODS = {
@@ -96,3 +98,13 @@ def test_sam_divides_by_a_little_more_when_asked() -> None:
     for entry in ALGORITHMS:
         assert ("sam_epsilon" in entry.uses) == ("radius" in entry.uses)
     assert Settings(sam_epsilon=0.25).sam().epsilon == 0.25 and Settings().sam().epsilon == 0
+
+
+def test_networks_have_residuals_too() -> None:
+    pytest.importorskip("torch")
+    settings = {"lr": 0.1, "steps": 2, "batch": 5, "rho": 0.1, "radius": 0.1, "sam_epsilon": 0.01, "clip": 10.0}
+    names = ("average_value", "average_accuracy", *RESIDUALS)
+    one = Training("a-fedpdsam", "digits-cnn", 2, settings, {"clients": 4, "split": "iid"}, names, participants=2)
+    log = one.read(Context())
+    assert not log.diverged and (log["dual_residual"][1:] > 0).all() and (log["primal_residual"][1:] > 0).all()
+    assert log["dual_residual"][0] == 0 and 0 <= log["average_accuracy"][-1] <= 1
