@@ -148,7 +148,7 @@ CLAIMS = [
         PAPER,
         "ordering",
         "Appendix A.3, Fig. 4",
-        "With Dir-0.1 a client has almost one dominant class, with Dir-1.0 about three classes.",
+        "With Dir-0.1 a client has a dominant class, with Dir-1.0 several (the paper sees about three).",
         check_shares,
         (Fault("three times the concentration", "drawn as said: Dir-0.1 for every class", {"factor": 3.0}),),
         needs=lambda ctx: (),
