@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from fedtheory.claims import Claim, Context, Fault, Finding, Reading
 from paper_checks.afedpd.runs import DECAY, PAPER, PAPER_ROUNDS, accuracy, late_loss, over_seeds, scale, training
 from paper_checks.training import Repeated, needed, ordered, shown, table
@@ -38,26 +40,20 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
     found = decay_runs(ctx)
     best = {key: accuracy(ctx, group) for key, group in found.items()}
     losses = {key: late_loss(ctx, group) for key, group in found.items()}
+    chosen = {label: (better or {}).get(label, DECAY) for label in LABELS}
+    a, b = (
+        np.mean([best[label, d[label]] for label in LABELS], axis=0) for d in (chosen, dict.fromkeys(LABELS, 0.995))
+    )
+    text = f"{SPLIT}, best accuracy, mean of {' and '.join(LABELS)}, decay 0.998 minus 0.995 (factors of a run of 800 rounds)"
+    yield ordered("0.998 over 0.995", a, b, text, scale=100, unit=" points")
     for label in LABELS:
-        selected = (better or {}).get(label, DECAY)
         for other in (1.0, 0.995):
-            text = f"{SPLIT}, best accuracy of {label} with decay {selected:g} minus {other:g} (factors of a run of 800 rounds)"
-            yield ordered(
-                f"{label}: 0.998 over {other:g}",
-                best[label, selected],
-                best[label, other],
-                text,
-                scale=100,
-                unit=" points",
-            )
-            text = f"{SPLIT}, training loss at the end of {label} with decay {other:g} minus {selected:g}"
-            yield ordered(
-                f"loss: {label}: 0.998 below {other:g}",
-                losses[label, other],
-                losses[label, selected],
-                text,
-                role="reading",
-            )
+            text = f"{SPLIT}, best accuracy of {label} with decay {chosen[label]:g} minus {other:g}"
+            a, b = best[label, chosen[label]], best[label, other]
+            yield ordered(f"{label}: 0.998 over {other:g}", a, b, text, role="reading", scale=100, unit=" points")
+            text = f"{SPLIT}, training loss at the end of {label} with decay {other:g} minus {chosen[label]:g}"
+            a, b = losses[label, other], losses[label, chosen[label]]
+            yield ordered(f"loss: {label}: 0.998 below {other:g}", a, b, text, role="reading")
     dyn = penalty_runs(ctx)
     text = f"{SPLIT}, training loss at the end of FedDyn, rho = 0.1 minus rho = {SMALL_RHO:g}"
     yield ordered(
@@ -82,7 +78,8 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
     yield table("FedDyn by penalty", ("rho", "best test accuracy (%)", "training loss at the end"), rows)
     yield Reading(
         "'One of the most important hyper-parameters' is read as: the decay that Table 3 selects for all methods (0.998 a round) gives a "
-        "better accuracy than none and than the strongest of its grid. Runs of other lengths have factors with the same product."
+        "better accuracy than the strongest of its grid. That it is better than none is a reading: the table has 1 beside 0.998 for FedDyn "
+        "and FedSpeed. Runs of other lengths have factors with the same product."
     )
     if ctx.size != "paper":
         yield Reading(
@@ -101,9 +98,17 @@ CLAIMS = [
         PAPER,
         "ordering",
         "Appendix A.2, Table 3",
-        "The decay of the step size matters: 0.998 a round is better than none and than 0.995.",
+        "The decay of the step size matters: over 800 rounds 0.998 a round is better than 0.995.",
         check_decay,
-        (Fault("0.995 in the selected one's place", "loss: A-FedPD: 0.998 below 1", {"better": {"A-FedPD": 0.995}}),),
+        (
+            Fault("0.995 in the selected one's place", "loss: A-FedPD: 0.998 below 1", {"better": {"A-FedPD": 0.995}}),
+            Fault(
+                "0.995 in both places",
+                "0.998 over 0.995",
+                {"better": dict.fromkeys(LABELS, 0.995)},
+                holds=None,
+            ),
+        ),
         needs=lambda ctx: needed([*decay_runs(ctx).values(), *penalty_runs(ctx).values()]),
     ),
 ]

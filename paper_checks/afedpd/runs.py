@@ -211,6 +211,12 @@ def rounds_to(ctx: Context, group: Repeated, level: float) -> NDArray[np.float64
     return np.minimum(group.first(ctx, column(group, "test_accuracy"), level), never)
 
 
+def rounds_to_loss(ctx: Context, group: Repeated, level: float) -> NDArray[np.float64]:
+    """Return the first measured round with this training loss, one more than there are where it is never reached."""
+    never = group.trainings[0].rounds + 1
+    return np.minimum(group.first(ctx, column(group, "value"), level, above=False), never)
+
+
 def residual_ratio(log: Log) -> NDArray[np.float64]:
     """Return the primal over the dual residual without its factor rho, from the first round on."""
     return log["primal_residual"][1:] / log["dual_residual"][1:]

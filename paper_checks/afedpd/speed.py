@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fedtheory.claims import Claim, Context, Fault, Finding, Reading, Role
 from paper_checks.afedpd.costs import gradients_a_step
 from paper_checks.afedpd.published import TABLE_4
-from paper_checks.afedpd.runs import PAPER, accuracy, column, grid, mean_loss, rounds_to
+from paper_checks.afedpd.runs import PAPER, accuracy, column, grid, mean_loss, rounds_to, rounds_to_loss
 from paper_checks.training import Repeated, curves, needed, ordered, shown, table
 
 Swap = Mapping[str, str]
@@ -119,12 +119,21 @@ def target_runs(ctx: Context) -> dict[tuple[str, str], Repeated]:
 
 
 def levels(ctx: Context, found: Mapping[tuple[str, str], Repeated]) -> tuple[float, ...]:
-    """Return the targets: the paper's at its size; else what FedAvg has, on average over seeds, at 5/8 of the rounds, as 81 % is there."""
+    """Return the target accuracies.
+
+    At the paper's size they are the paper's. At laptop size 96 %, where FedAvg's curve still rises: first rounds near its end are a matter
+    of luck. At small size what FedAvg has, on average over seeds, at 5/8 of the rounds, as 81 % is in the paper.
+    """
     if ctx.size == "paper":
         return tuple(level / 100 for level in TABLE_4["CIFAR-10"])
-    logs = found["FedAvg", "IID"].logs(ctx)
+    return (0.96,) if ctx.size == "laptop" else (_at_place(ctx, found["FedAvg", "IID"], "test_accuracy"),)
+
+
+def _at_place(ctx: Context, group: Repeated, name: str) -> float:
+    """Return FedAvg's metric at 5/8 of the rounds, mean over seeds."""
+    logs = group.logs(ctx)
     at = round(PLACE * (len(logs[0]["round"]) - 1))
-    return (float(np.mean([log["test_accuracy"][at] for log in logs])),)
+    return float(np.mean([log[name][at] for log in logs]))
 
 
 def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
@@ -161,12 +170,21 @@ def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding
         yield ordered(
             f"factor over {label}", reached[label][0], factor * reached["A-FedPD"][0], text, role=role, unit=" rounds"
         )
+    aim = _at_place(ctx, found["FedAvg", "IID"], "value")
+    to_loss = {label: rounds_to_loss(ctx, found[(swap or {}).get(label, label), "IID"], aim) for label in LABELS_4}
+    for label in ("FedAvg", "SCAFFOLD", "FedDyn"):
+        text = (
+            f"IID, first round with a training loss of {aim:.3f} (FedAvg's at 5/8 of the rounds), {label} minus A-FedPD"
+        )
+        name = f"loss: A-FedPD before {label}"
+        yield ordered(name, to_loss[label], to_loss["A-FedPD"], text, role="reading", unit=" rounds")
     rows = []
     for data, targets in TABLE_4.items():
         for level, rounds in targets.items():
             rows.append([f"the paper, {data}, {level:g} %", *(rounds.get(label) for label in LABELS_4)])
     for k, aim in enumerate(aims):
         rows.append([f"ours, {100 * aim:.1f} %", *(shown(reached[label][k], 1, 1) for label in LABELS_4)])
+    rows.append([f"ours, training loss {aim:.3f}", *(shown(to_loss[label], 1, 1) for label in LABELS_4)])
     yield table(
         f"Table 4: rounds to target accuracies ({ctx.size} size); a run that never gets there counts as T + 1",
         ["target", *LABELS_4],
@@ -178,9 +196,9 @@ def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding
     )
     if ctx.size != "paper":
         yield Reading(
-            "The target is what FedAvg has at 5/8 of the rounds, where 81 % is on the paper's curve. The factors are of CIFAR-10; digits "
-            "are learned in tens of rounds, so at laptop size they are readings, and so is the comparison with FedDyn, whose rounds differ by "
-            "half of themselves from seed to seed there."
+            "The targets are placed on FedAvg's curve as the paper's first one is, or earlier. The factors are of CIFAR-10; digits are "
+            "learned in tens of rounds, so at laptop size they are readings, and so is the comparison with FedDyn, whose rounds differ by half "
+            "of themselves from seed to seed there."
         )
 
 
@@ -258,7 +276,11 @@ CLAIMS = [
         "Appendix A.4.1, Fig. 6",
         "With SAM the training loss of A-FedPD falls more slowly, and its accuracy is better.",
         check_sam,
-        (Fault("with and without SAM change places", "accuracy is better, IID", {"backwards": True}),),
+        (
+            Fault(
+                "with and without SAM change places", "loss falls more slowly, Dir-0.1", {"backwards": True}, holds=True
+            ),
+        ),
         needs=lambda ctx: needed(loss_runs(ctx).values()),
     ),
     Claim(
@@ -271,8 +293,8 @@ CLAIMS = [
         check_targets,
         (
             Fault(
-                "FedAvg in A-FedPD's place, A-FedPD in FedAvg's",
-                "A-FedPD before FedAvg, target 1",
+                "A-FedPD and FedAvg change places",
+                "loss: A-FedPD before FedAvg",
                 {"swap": {"A-FedPD": "FedAvg", "FedAvg": "A-FedPD"}},
             ),
         ),
