@@ -75,6 +75,11 @@ class Training:
         if unread:
             raise InvalidInput(f"{self.method} does not use {', '.join(unread)}; it uses {', '.join(entry.uses)}")
 
+    @classmethod
+    def of(cls, configuration: Mapping[str, Any]) -> Training:
+        """Return the run of a configuration, as it is kept."""
+        return cls(**{**configuration, "metrics": tuple(configuration["metrics"])})
+
     @property
     def configuration(self) -> dict[str, Any]:
         """Everything that decides the numbers, as plain data."""
@@ -130,6 +135,20 @@ class Log:
         """Return the largest finite value of a metric, as papers report accuracies; NaN for a diverged run."""
         return float("nan") if self.diverged else float(self[name].max())
 
+    def at(self, name: str, round: int) -> float:
+        """Return a metric after a round; NaN where the run had diverged.
+
+        Raises
+        ------
+        InvalidInput
+            It was not measured then.
+        """
+        there = np.flatnonzero(self["round"] == round)
+        if not there.size:
+            raise InvalidInput(f"{name} was not measured after round {round}; measure more often")
+        value = float(self[name][there[0]])
+        return value if np.isfinite(value) else float("nan")
+
     def first(self, name: str, level: float, *, above: bool = True) -> float:
         """Return the first measured round at which a metric is at a level or beyond; infinity if it never is."""
         there = self[name] >= level if above else self[name] <= level
@@ -170,8 +189,7 @@ def _run(training: Training, context: Context) -> Log:
 @lru_cache(maxsize=256)
 def _remembered(configuration: str, data: str | None, device: str) -> Log:
     """Runs of this process, where no folder keeps them."""
-    asked = json.loads(configuration)
-    training = Training(**(asked | {"metrics": tuple(asked["metrics"])}))
+    training = Training.of(json.loads(configuration))
     begun = time.perf_counter()
     trace = _trained(training, data, device, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
@@ -219,6 +237,10 @@ class Repeated:
     def last(self, context: Context, name: str, share: float = 0.0) -> NDArray[np.float64]:
         """Return `Log.last` of each seed."""
         return np.array([log.last(name, share) for log in self.logs(context)])
+
+    def at(self, context: Context, name: str, round: int) -> NDArray[np.float64]:
+        """Return `Log.at` of each seed."""
+        return np.array([log.at(name, round) for log in self.logs(context)])
 
     def best(self, context: Context, name: str) -> NDArray[np.float64]:
         """Return `Log.best` of each seed."""
@@ -287,6 +309,41 @@ def ordered(
         role=role,
         margin=(difference.low - by if holds is not False else difference.high - by) / size,
         data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+    )
+
+
+def alike(
+    name: str,
+    first: Any,
+    second: Any,
+    text: str,
+    *,
+    within: float,
+    role: Role = "printed",
+    unit: str = "",
+    scale: float = 1.0,
+) -> Part:
+    """Part: two quantities differ by less than ``within``, over seeds that both share.
+
+    It holds where the 95 % interval of the mean paired difference lies inside (-within, within), fails where it lies outside, and is
+    undecided otherwise, as where a run diverged.
+    """
+    a, b = scale * np.asarray(first, dtype=float), scale * np.asarray(second, dtype=float)
+    if np.isnan(a).any() or np.isnan(b).any():
+        gone = f"{int(np.isnan(a).sum())} and {int(np.isnan(b).sum())} of {a.size} runs diverged"
+        return Part(name, None, "real data", f"{text}: {gone}", role=role)
+    difference = paired_difference(a, b)
+    widest = max(abs(difference.low), abs(difference.high))
+    outside = difference.low > within or difference.high < -within
+    holds = True if widest < within else False if outside else None
+    return Part(
+        name,
+        holds,
+        "real data",
+        f"{text}: {difference}{unit}, against {within:g}{unit} either way",
+        role=role,
+        margin=(within - widest) / max(within, widest),
+        data={"first": a.tolist(), "second": b.tolist()},
     )
 
 

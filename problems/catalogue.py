@@ -67,6 +67,7 @@ class Options:
     tests_a_client: int = 0
     split: str = "sorted"
     classes_per_client: int = 2
+    shards: int = 2
     samples_per_client: int | None = None
     concentration: float = 0.5
     concentration_of: str = "class"
@@ -97,6 +98,10 @@ SPLITS: dict[str, Rule] = {
             d.labels, o.clients, o.classes_per_client, o.seed, per_client=o.samples_per_client
         ),
         ("classes_per_client", "samples_per_client"),
+    ),
+    "shards": Rule(
+        lambda d, o: splits.by_shards(d.labels, o.clients, o.shards, o.seed, per_client=o.samples_per_client),
+        ("shards", "samples_per_client"),
     ),
     "dirichlet": Rule(lambda d, o: splits.dirichlet(d.labels, o.clients, o.concentration, o.seed), ("concentration",)),
     "dirichlet-labels": Rule(

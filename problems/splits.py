@@ -34,14 +34,21 @@ def by_sorted_label(labels: Any, n: int, seed: int = 0) -> Split:
     return by_shards(labels, n, 1, seed, deal=False)
 
 
-def by_shards(labels: Any, n: int, shards: int, seed: int = 0, *, deal: bool = True) -> Split:
+def by_shards(
+    labels: Any, n: int, shards: int, seed: int = 0, *, deal: bool = True, per_client: int | None = None
+) -> Split:
     """Sort by label, cut into n ``shards`` pieces, deal that many to each client at random (McMahan et al. 2017).
 
-    All samples are used. Without ``deal`` the pieces go to the clients in order.
+    All samples are used; with ``per_client`` n times as many, drawn at random before they are sorted. Without ``deal`` the pieces go to
+    the clients in order.
     """
-    count = _enough(labels, n, shards)
+    count = _enough(labels, n, max(shards, per_client or 0))
+    if per_client is not None and per_client < shards:
+        raise InvalidInput(
+            f"{per_client} samples a client cannot be in {shards} shards; ask for more samples or fewer shards"
+        )
     rng = _generator(seed, "shards")
-    shuffled = rng.permutation(count)
+    shuffled = rng.permutation(count)[: None if per_client is None else n * per_client]
     order = shuffled[np.argsort(np.asarray(labels)[shuffled], kind="stable")]
     pieces = np.array_split(order, n * shards)
     dealt = (rng.permutation(n * shards) if deal else np.arange(n * shards)).reshape(n, shards)

@@ -441,7 +441,7 @@ def test_options_that_a_split_does_not_read_are_refused() -> None:
     ):
         divide(digits(), Options(split="iid", concentration=0.1))
     with pytest.raises(
-        InvalidInput, match="the split 'sorted' does not use --samples-per-client; these do: iid, classes, dir"
+        InvalidInput, match="the split 'sorted' does not use --samples-per-client; these do: iid, classes, shards, dir"
     ):
         divide(digits(), Options(samples_per_client=3))
     with pytest.raises(InvalidInput, match="the split 'dirichlet' does not use --draw; these do: dirichlet-labels"):
