@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading, Role
+from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, Role
 from paper_checks.afedpd.costs import gradients_a_step
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import PAPER, accuracy, column, grid, mean_loss, rounds_to, rounds_to_loss
@@ -60,19 +60,11 @@ def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
         "'Fastest convergence' is read as the smallest training loss on average over all rounds. The loss is of the average of the models "
         "that came in and includes weight decay; Fig. 6 has curves and no numbers, and says neither."
     )
-    labels = ("FedAvg", "SCAFFOLD", "FedDyn", "A-FedPD", "A-FedPDSAM")
-    series = [
-        line
-        for label in labels
-        for line in curves(
-            ctx, "", {f"{label}, {hard}": found[label, hard]}, column(found[label, hard], "value")
-        ).series
-    ]
-    picture = curves(
-        ctx, f"Training loss, {hard}", {"FedAvg": found["FedAvg", hard]}, "value", ylabel="training loss", logy=True
-    )
-    picture.series[:] = series
-    yield picture
+    series = []
+    for label in ("FedAvg", "SCAFFOLD", "FedDyn", "A-FedPD", "A-FedPDSAM"):
+        group = found[label, hard]
+        series += curves(ctx, "", {label: group}, column(group, "value")).series
+    yield Picture(f"Training loss, {hard}", "communication rounds", "training loss", series, logy=True)
 
 
 def check_sam(ctx: Context, *, backwards: bool = False) -> Iterator[Finding]:
