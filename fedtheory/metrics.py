@@ -72,6 +72,26 @@ def personal_accuracy(problem: Problem, state: Any) -> Array:
     return mean_of_clients(share(getattr(state, "personal", state.x)))
 
 
+def average_value(problem: Problem, state: Any) -> Array:
+    """f(x), plus the shared regulariser where there is one, at the average of the models that came in last (``x_bar``)."""
+    return objective(problem, state.x_bar)
+
+
+def average_accuracy(problem: Problem, state: Any) -> Array:
+    """Share of the test set that the average of the models that came in last (``x_bar``) gets right."""
+    return need(problem, "test_accuracy", "measuring accuracy")(state.x_bar)[..., 0]
+
+
+def primal_residual(problem: Problem, state: Any) -> Array:
+    """Mean distance of the last active clients' models from the server's (`fedtheory.residuals.WithResiduals`)."""
+    return state.primal_residual[..., 0, 0]
+
+
+def dual_residual(problem: Problem, state: Any) -> Array:
+    """Length of the server's last step (`fedtheory.residuals.WithResiduals`)."""
+    return state.dual_residual[..., 0, 0]
+
+
 def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
     """The metrics, by name, that need no constant and that a method with such states has, on a problem if it is given."""
     from fedtheory.primal_dual import mean_dual, primal_dual_gap  # which are made of what is above
@@ -84,6 +104,11 @@ def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
     if hasattr(state, "personal"):
         found |= {"personal_value": personal_value, "personal_stationarity": personal_stationarity}
     found |= {metric.__name__: metric for metric in (test_accuracy, personal_accuracy) if can(problem, metric.__name__)}
+    if hasattr(state, "x_bar"):
+        found |= {"average_value": average_value}
+        found |= {"average_accuracy": average_accuracy} if can(problem, "test_accuracy") else {}
+    if hasattr(state, "primal_residual"):
+        found |= {"primal_residual": primal_residual, "dual_residual": dual_residual}
     return found
 
 

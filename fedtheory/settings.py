@@ -52,6 +52,7 @@ class Settings:
     )
     q: Any = _setting(0.5, "Probability of a client (or communication) round.")
     radius: float = _setting(0.05, "Radius of SAM's ascent step.", float, "sam-radius")
+    sam_epsilon: float = _setting(0, "What SAM adds to the norm that it divides by.")
     strong: Any = _setting(0.0, "Strong convexity that 5GCS and APDA-Inexact are told.", float, "strong-convexity")
     nu: Any = _setting(0.1, "Splitting parameter of DualFL.")
     momentum: Any = _setting(0.0, "Momentum parameter.")
@@ -122,7 +123,9 @@ class Settings:
         """Return local steps with SAM's perturbed gradients, of this share."""
         from fedtheory.sharpness import SamSteps
 
-        return SamSteps(self.work, self.step, self.radius, self.batch, weight=weight, clip=self.clip)
+        return SamSteps(
+            self.work, self.step, self.radius, self.batch, epsilon=self.sam_epsilon, weight=weight, clip=self.clip
+        )
 
 
 #: hyper-parameters at which no two roles of a number coincide, for quadratics with mu = 0.1 and L = 1

@@ -26,6 +26,7 @@ from fedtheory.families import asked_for, build_problem, first_model
 from fedtheory.metrics import named
 from fedtheory.paired import paired_difference
 from fedtheory.participation import who_takes_part
+from fedtheory.residuals import WithResiduals
 from fedtheory.results import Results
 from fedtheory.runner import Trace, run, start_point
 from fedtheory.settings import Settings
@@ -45,6 +46,7 @@ class Training:
     options : mapping
         What the family is asked for, by the fields of its options.
     metrics : names
+        Those of `fedtheory.metrics.offered`; with residuals among them the method plays with `WithResiduals`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
     every : int
@@ -199,7 +201,9 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
     if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
         options["device"] = device
     problem = build_problem(t.problem, **options)
-    method = listed(t.method).build(Settings(**t.settings))
+    method: Any = listed(t.method).build(Settings(**t.settings))
+    if {"primal_residual", "dual_residual"} & {*t.metrics}:
+        method = WithResiduals(method)
     x0 = first_model(problem, t.start, t.seed)
     begun = method.init(problem, start_point(problem, x0))
     return run(
@@ -275,7 +279,7 @@ def ordered(
 
     It holds where the 95 % interval of the mean paired difference lies above ``by``, fails where it lies below, and is undecided where it
     contains it. A diverged run is a NaN: it holds where all runs of the lower side diverged and none of the higher, fails where it is the
-    other way round, and is undecided otherwise.
+    other way round, and is undecided otherwise. A single seed has no interval: it is undecided, and the difference is told.
     """
     a, b = np.asarray(higher, dtype=float), np.asarray(lower, dtype=float)
     if a.shape != b.shape:
@@ -284,6 +288,16 @@ def ordered(
         gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
         holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
         return Part(name, holds, "real data", f"{text}: {gone_a} and {gone_b} of {a.size} runs diverged", role=role)
+    if a.size == 1:
+        said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
+        return Part(
+            name,
+            None,
+            "real data",
+            said,
+            role=role,
+            data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        )
     difference = paired_difference(scale * a, scale * b)
     holds = True if difference.low > by else False if difference.high < by else None
     size = max(abs(difference.low), abs(difference.high), abs(by), np.finfo(float).tiny)

@@ -368,6 +368,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "server_steps": 2,
         "q": 0.3,
         "radius": 0.2,
+        "sam_epsilon": 0.3,
         "momentum": 0.4,
         "nu": 0.2,
         "strong": 0.05,

@@ -110,7 +110,7 @@ LISTED = (
         "primal-dual",
         "A-FedPD, Algorithm 2",
         lambda s: AFedPD(s.rho, s.sam()),
-        ("rho", *LOCAL, "radius"),
+        ("rho", *LOCAL, "radius", "sam_epsilon"),
         True,
     ),
 )

@@ -112,7 +112,7 @@ LISTED = (
         "primal-dual",
         "Sun et al. 2023 (FedSpeed): the server averages active clients only",
         lambda s: FedADMM(s.rho, s.sam(s.alpha), averages="active"),
-        ("rho", *LOCAL, "radius", "alpha"),
+        ("rho", *LOCAL, "radius", "sam_epsilon", "alpha"),
         True,
     ),
 )

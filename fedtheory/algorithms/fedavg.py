@@ -110,7 +110,7 @@ LISTED = (
         "averaging",
         "Qu et al. 2022, Algorithm 1; A-FedPD, Table 3",
         lambda s: FedAvg(s.sam()),
-        (*LOCAL, "radius"),
+        (*LOCAL, "radius", "sam_epsilon"),
         True,
     ),
     Listed(
