@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fedtheory.arrays import Array, gather
-from fedtheory.local import Memoryless, Step, Subproblem, at_least_one, gradients, positive, step_size
+from fedtheory.arrays import Array, Scalar, gather
+from fedtheory.local import Memoryless, Step, Subproblem, step_size
 from fedtheory.participation import Clients
 from fedtheory.problem import need
 from fedtheory.randomness import Key
 from fedtheory.regularisers import Regulariser
+from fedtheory.stochastic import Passes, check_sampling, gradients, number_of_steps, shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,11 @@ class Shifted:
         """Samples of each client, for stochastic steps."""
         return need(self.f, "n_samples", "a stochastic local solver")
 
+    @property
+    def variants(self) -> int | None:
+        """Variants of one datum, where f has them."""
+        return getattr(self.f, "variants", None)
+
     def value(self, x: Array) -> Array:
         """f_i(c_i + p_i)."""
         return self.f.value(self.centre + x)
@@ -61,41 +67,45 @@ class Shifted:
 class ProximalSteps(Memoryless):
     """K proximal (stochastic) gradient steps  x <- prox_{lr h}(x - lr g(x))  on a subproblem plus h.
 
+    With ``clip`` the direction g is shortened to that norm where it is longer.
+
     Source: FedSLR, (7) with h = mu ||.||_1 and (18) with the nuclear norm.
 
     Parameters
     ----------
-    steps : int
-        K.
+    steps : int or Passes
+        K, or passes through the samples (`fedtheory.stochastic.Passes`).
     lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
     regulariser : Regulariser
         The h of this client-side problem.
     batch : int, optional
         Samples a step and client; full gradients by default.
+    clip : number or array ``(*batch, 1, 1)``, optional
+        Largest norm of g.
     """
 
-    steps: int
+    steps: int | Passes
     lr: Step
     regulariser: Regulariser
     batch: int | None = None
+    clip: Scalar | None = None
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        at_least_one("steps", self.steps)
-        positive(self, "lr")
-        if self.batch is not None:
-            at_least_one("batch", self.batch)
+        check_sampling(self)
 
     @property
     def numeric_only(self) -> str | None:  # type: ignore[override]
-        """Random with minibatches; otherwise what the regulariser says."""
-        return self.regulariser.numeric_only if self.batch is None else "it draws samples at random"
+        """Random with minibatches; clipping looks at norms; otherwise what the regulariser says."""
+        if self.batch is not None:
+            return "it draws samples at random"
+        return self.regulariser.numeric_only if self.clip is None else "it clips directions by their norms"
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps."""
         gradient = gradients(sub, key, self.steps, self.batch)
         x = start
-        for q in range(self.steps):
+        for q in range(number_of_steps(self, sub.f)):
             lr = step_size(self.lr, key.round, q)
-            x = self.regulariser.prox(x - lr * sub.shift(gradient(x, q), x), lr)
+            x = self.regulariser.prox(x - lr * shortened(sub.shift(gradient(x, q), x), self.clip), lr)
         return x, None

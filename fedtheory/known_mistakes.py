@@ -63,7 +63,7 @@ def _averages(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]:
     )
 
 
-_SCAFFOLD_CONTROL = "path_length(local.lr, self._steps(clients, y), key.round)"
+_SCAFFOLD_CONTROL = "path_length(local.lr, self._steps(sub, y), key.round)"
 _SCAFFOLD_SERVER = "c=average(all_c),"
 _PFLLIB = "https://github.com/TsingZ0/PFLlib/issues/160"
 _FEDLAB = (
@@ -103,15 +103,15 @@ KNOWN: dict[type, tuple[Mistake, ...]] = {
     ),
     Scaffold: (
         Mistake("no 1/K in the control update", _SCAFFOLD_CONTROL, "local.lr", seen=_PFLLIB),
-        Mistake("no 1/lr in the control update", _SCAFFOLD_CONTROL, "self._steps(clients, y)", seen=_PLATO),
+        Mistake("no 1/lr in the control update", _SCAFFOLD_CONTROL, "self._steps(sub, y)", seen=_PLATO),
         Mistake("control update not scaled", f" / {_SCAFFOLD_CONTROL}", ""),
-        Mistake("largest K in the control update", "self._steps(clients, y),", "np.max(self.local.steps),"),
-        Mistake("K + 1 in the control update", "self._steps(clients, y),", "self._steps(clients, y) + 1,"),
-        Mistake("K - 1 in the control update", "self._steps(clients, y),", "self._steps(clients, y) - 1,"),
+        Mistake("largest K in the control update", "self._steps(sub, y),", "np.max(self.local.steps),"),
+        Mistake("K + 1 in the control update", "self._steps(sub, y),", "self._steps(sub, y) + 1,"),
+        Mistake("K - 1 in the control update", "self._steps(sub, y),", "self._steps(sub, y) - 1,"),
         Mistake(
             "server step in the control update",
             _SCAFFOLD_CONTROL,
-            "(self.server_lr * path_length(local.lr, self._steps(clients, y), key.round))",
+            "(self.server_lr * path_length(local.lr, self._steps(sub, y), key.round))",
         ),
         Mistake(
             "control update with the new server model",

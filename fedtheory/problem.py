@@ -61,6 +61,7 @@ ABILITIES = {
     "hess": "Hessians of f_i at x_i",
     "sample_grad": "gradients of minibatches of a client's samples",
     "n_samples": "number of samples of each client",
+    "variants": "how many samples in a row are variants of one datum (augmentation): a pass through the data takes one of them at random",
     "solution": "the minimiser in closed form",
     "lower_bound": "the infimum of the objective, or a number below it",
     "to_cvxpy": "the objective as a CVXPY expression",

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from fedtheory.arrays import Scalar
 from fedtheory.errors import InvalidInput
+from fedtheory.local import positive, share
 
 
 @dataclass(frozen=True)
 class Decayed:
-    """lr * factor^r in round r, the same for all local steps of a round (A-FedPD, Table 3; FedSLR, Section 6)."""
+    """lr * factor^r in round r, the same for all local steps of a round (A-FedPD, Table 3; FedSLR, Section 6).
 
-    lr: float
-    factor: float
+    Parameters
+    ----------
+    lr, factor : numbers or arrays ``(*batch, 1, 1)``
+    """
+
+    lr: Scalar
+    factor: Scalar
 
     def __post_init__(self) -> None:
         """Refuse sizes that are not positive."""
-        if not (self.lr > 0 and 0 < self.factor <= 1):
-            raise InvalidInput(f"expected lr > 0 and a factor in (0, 1], got lr={self.lr} and factor={self.factor}")
+        if callable(self.lr):
+            raise InvalidInput(f"a schedule is not decayed once more: expected a number for lr, got {self.lr}")
+        positive(self, "lr")
+        share(self, "factor")
 
-    def __call__(self, round: int, step: int) -> float:
+    def __call__(self, round: int, step: int) -> Any:
         """Return the size of a local step."""
         return self.lr * self.factor**round

@@ -18,7 +18,7 @@ from fedtheory.algorithms.base import one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import along_batch, average
 from fedtheory.errors import InvalidInput
-from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, StochasticSteps, Subproblem
+from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem
 from fedtheory.participation import All, Bernoulli, Clients, Fixed, Uniform
 from fedtheory.problem import Pooled
 from fedtheory.randomness import Key, ScriptedKey
@@ -26,6 +26,7 @@ from fedtheory.regularisers import L1, Ridge
 from fedtheory.runner import run
 from fedtheory.sharpness import SamSteps
 from fedtheory.spectrum import round_map
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.worst_case import FunctionClass, worst_case
 from problems.biased_participation import FIRST_ONLY
 from problems.quadratics import random_quadratics, same_curvature, scalar_quadratics

@@ -27,7 +27,7 @@ from fedtheory.certificate_files import read_certificate
 from fedtheory.certificates import _function, prove, rational
 from fedtheory.errors import InvalidInput
 from fedtheory.exchangeable import Sampling
-from fedtheory.local import Inexact
+from fedtheory.inexact import Inexact
 from fedtheory.symmetric import state_program, symmetric_worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)

@@ -30,11 +30,12 @@ from fedtheory.composite import ProximalSteps
 from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
 from fedtheory.ground_truth import certificate, ground_truth
 from fedtheory.layers import Layer, factor_floats, from_matrix, layer_mask, ranks, to_matrix, truncate, views
-from fedtheory.local import Exact, GradientSteps, StochasticSteps
+from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import Clients, Uniform
 from fedtheory.problem import constant, objective
 from fedtheory.regularisers import L1, NuclearNorm, Ridge, Zero, regularised, slope
 from fedtheory.runner import run
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.symbolic import play as play_exactly
 from fedtheory.worst_case import FunctionClass, worst_case
 from problems.low_rank import low_rank_regression, robust_low_rank_regression

@@ -366,10 +366,18 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "momentum": 0.4,
         "nu": 0.2,
         "strong": 0.05,
+        "lr_decay": 0.9,
+        "clip": 3.0,
+        "epochs": 2,
+        "server_epochs": 2,
+        "personal_steps": 3,
+        "personal_epochs": 2,
     }
+    stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
     for name in entry.uses:
-        changed = entry.build(dataclasses.replace(Settings(), **{name: other[name]}))
-        assert repr(changed) != repr(entry.build(Settings())), name
+        plain = Settings(batch=12 if name in stochastic else None)
+        changed = entry.build(dataclasses.replace(plain, **{name: other[name]}))
+        assert repr(changed) != repr(entry.build(plain)), name
 
 
 def test_all_methods_and_all_problems_meet_all_libraries() -> None:

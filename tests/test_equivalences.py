@@ -16,7 +16,7 @@ from helpers import close, play, problem, ragged_logistic, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import local
+from fedtheory import blocks
 from fedtheory.algorithms import (
     AcceleratedGradient,
     FedAvg,
@@ -29,18 +29,12 @@ from fedtheory.algorithms import (
     VrlSgd,
     every,
 )
-from fedtheory.local import (
-    AcceleratedSteps,
-    Exact,
-    GradientSteps,
-    StochasticSteps,
-    Subproblem,
-    ToAccuracy,
-    VarianceReduced,
-)
+from fedtheory.inexact import ToAccuracy
+from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem
 from fedtheory.participation import All, Bernoulli, Clients, Fixed, Uniform
 from fedtheory.problem import constant
 from fedtheory.randomness import Key, ScriptedKey
+from fedtheory.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.symbolic import play as play_exactly
 from problems.fedavg_divergence import fedavg_counterexample
 from problems.logistic import fedpd_synthetic
@@ -476,13 +470,13 @@ def test_blocks_of_clients_are_all_clients_at_once(solver, schedule, make, monke
 
         return in_blocks(counted, sub, start, limit=0)
 
-    in_blocks = local.in_blocks
-    monkeypatch.setattr(local, "BLOCK_BYTES", 3 * f.client_bytes)
-    monkeypatch.setattr(local, "in_blocks", cut)
-    blocks = play(algorithm, f, x0_of(f), 3, schedule)
+    in_blocks = blocks.in_blocks
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 3 * f.client_bytes)
+    monkeypatch.setattr(blocks, "in_blocks", cut)
+    in_parts = play(algorithm, f, x0_of(f), 3, schedule)
     # a batched problem (rows of a batch with their own clients) is done whole; one run is cut in blocks of three
     assert max(cuts) <= 3 and min(cuts) < 3
-    assert_same_models(blocks, whole)
+    assert_same_models(in_parts, whole)
 
 
 class _Sized:
@@ -508,8 +502,8 @@ def test_blocks_see_their_own_duals(monkeypatch) -> None:
     f = random_quadratics(7, 3, seed=4)
     algorithm = FedPD(0.3, GradientSteps(2, 0.2), p=every(2))
     whole = play(algorithm, f, x0_of(f), 4)
-    monkeypatch.setattr(local, "BLOCK_BYTES", 2 * f.client_bytes)
-    monkeypatch.setattr(local, "in_blocks", partial(local.in_blocks, limit=0))
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 2 * f.client_bytes)
+    monkeypatch.setattr(blocks, "in_blocks", partial(blocks.in_blocks, limit=0))
     assert_same_models(play(algorithm, f, x0_of(f), 4), whole, names=("x", "x_i", "lam_i", "x0_i"))
 
 
@@ -518,8 +512,8 @@ def test_threads_change_nothing(threads, monkeypatch) -> None:
     """Bit for bit; the variable may hold a list, one number for each level of nesting, as OpenMP has it."""
     f = random_quadratics(7, 3, seed=4)
     algorithm = FedPD(0.3, GradientSteps(2, lambda r, q: 0.2 / (r + 1)))
-    monkeypatch.setattr(local, "BLOCK_BYTES", 2 * f.client_bytes)
-    monkeypatch.setattr(local, "in_blocks", partial(local.in_blocks, limit=0))
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 2 * f.client_bytes)
+    monkeypatch.setattr(blocks, "in_blocks", partial(blocks.in_blocks, limit=0))
     runs = []
     for value in ("1", threads):
         monkeypatch.setenv("OMP_NUM_THREADS", value)
@@ -530,7 +524,7 @@ def test_threads_change_nothing(threads, monkeypatch) -> None:
 def test_a_big_problem_is_cut_by_itself() -> None:
     """Above the limit the solver cuts without being told, and the answer is that of a loop over clients."""
     f = random_quadratics(40, 180, seed=0)  # 40 x 0.26 MB = 10.4 MB, above 8 MiB
-    assert f.client_bytes * f.n > 2 * local.BLOCK_BYTES
+    assert f.client_bytes * f.n > 2 * blocks.BLOCK_BYTES
     new = play(FedAvg(GradientSteps(2, 0.5)), f, x0_of(f), 1)[-1]
     answers = []
     for i in range(f.n):

@@ -78,7 +78,7 @@ def test_problems_import_the_protocol_and_the_array_helpers_only() -> None:
 def test_algorithms_know_no_engine_and_no_runner() -> None:
     """One round of each method, nothing else: no loops over rounds, no measuring, no optional packages."""
     allowed = {"algorithms", "arrays", "errors", "local", "participation", "problem", "randomness", "settings"}
-    allowed |= {"composite", "inertia", "layers", "regularisers", "sharpness"}
+    allowed |= {"composite", "inertia", "layers", "regularisers", "sharpness", "stochastic"}
     standard = {"__future__", "collections", "dataclasses", "functools", "typing"}
     for path in files("fedtheory/algorithms"):
         for module in imported(path):

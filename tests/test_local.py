@@ -11,23 +11,15 @@ from hypothesis import strategies as st
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, Scaffold, VrlSgd
 from fedtheory.algorithms.base import one_plain_step
 from fedtheory.arrays import along_batch
+from fedtheory.blocks import in_blocks
 from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import (
-    AcceleratedSteps,
-    Exact,
-    GradientSteps,
-    StochasticSteps,
-    Subproblem,
-    ToAccuracy,
-    VarianceReduced,
-    draw_samples,
-    in_blocks,
-    newton_prox,
-)
+from fedtheory.inexact import ToAccuracy
+from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem, newton_prox
 from fedtheory.participation import Clients
 from fedtheory.problem import can, constant
 from fedtheory.randomness import Key
 from fedtheory.sharpness import SamSteps
+from fedtheory.stochastic import StochasticSteps, VarianceReduced, draw_samples
 from problems.logistic import logistic
 from problems.quadratics import random_indefinite, random_quadratics
 

@@ -17,13 +17,14 @@ from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedCM, FedRep, Scaf
 from fedtheory.cli import main
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.layers import ranks
-from fedtheory.local import GradientSteps, StochasticSteps, Subproblem, draw_samples
+from fedtheory.local import GradientSteps, Subproblem
 from fedtheory.participation import Clients, Uniform
 from fedtheory.problem import gradient, objective
 from fedtheory.randomness import Key
 from fedtheory.runner import run
 from fedtheory.schedules import Decayed
 from fedtheory.sharpness import SamSteps
+from fedtheory.stochastic import StochasticSteps, draw_samples
 from problems.datasets import Dataset, digits, iris
 from problems.mlp import perceptron
 from problems.networks import ARCHITECTURES, Architecture, Arithmetic, Plan, network
@@ -251,7 +252,7 @@ def test_a_schedule_moves_scaffolds_controls_by_the_way_gone() -> None:
     once = run(Scaffold(GradientSteps(1, Decayed(0.1, 0.5))), f, x0, 2)
     before = run(Scaffold(GradientSteps(1, Decayed(0.1, 0.5))), f, x0, 1)
     close(once.state.c_i, f.grad(before.state.x), 1e-11)
-    with pytest.raises(InvalidInput, match="a factor in"):
+    with pytest.raises(InvalidInput, match=r"factor must lie in \(0, 1\]"):
         Decayed(0.1, 1.2)
 
 

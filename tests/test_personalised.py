@@ -14,11 +14,12 @@ from fedtheory.algorithms import Apfl, Ditto, FedAvg, FedRep, FedSpa, LgFedAvg, 
 from fedtheory.algorithms.partly_shared import coordinates, head
 from fedtheory.arrays import along_batch
 from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
-from fedtheory.local import Exact, GradientSteps, StochasticSteps
+from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import All, Bernoulli, Clients, Fixed, Uniform
 from fedtheory.problem import constant
 from fedtheory.randomness import Key
 from fedtheory.runner import run
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.symbolic import play as play_exactly
 from fedtheory.worst_case import FunctionClass, worst_case
 from problems.mlp import digits_task

@@ -19,7 +19,7 @@ from fedtheory import metrics, primal_dual
 from fedtheory.algorithms import AFedPD, FedADMM, FedDR, FedDyn, FedPD, FedProx, FedSplit
 from fedtheory.arrays import along_batch
 from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import Exact, GradientSteps, StochasticSteps
+from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
 from fedtheory.problem import constant, gradient, objective
 from fedtheory.randomness import Key
@@ -27,6 +27,7 @@ from fedtheory.regularisers import L1
 from fedtheory.runner import run
 from fedtheory.sharpness import SamSteps
 from fedtheory.spectrum import round_map, spectral_radius
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.worst_case import FunctionClass, worst_case
 from problems.dual_drift import convex_and_concave, opposite_clients, strictly_non_convex
 from problems.nonconvex import random_cosines

@@ -14,10 +14,11 @@ from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDes
 from fedtheory.arrays import along_batch, average
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.fingerprint import fingerprint
-from fedtheory.local import Exact, GradientSteps, StochasticSteps
+from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
 from fedtheory.problem import gradient, objective
 from fedtheory.runner import run
+from fedtheory.stochastic import StochasticSteps
 from problems.fedavg_divergence import fedavg_counterexample
 from problems.quadratics import random_quadratics, scalar_quadratics
 

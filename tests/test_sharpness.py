@@ -31,10 +31,11 @@ from fedtheory.algorithms import (
 )
 from fedtheory.arrays import along_batch, spread
 from fedtheory.errors import NotAvailable
-from fedtheory.local import GradientSteps, StochasticSteps, Subproblem
+from fedtheory.local import GradientSteps, Subproblem
 from fedtheory.participation import Clients
 from fedtheory.randomness import Key
 from fedtheory.sharpness import SamSteps
+from fedtheory.stochastic import StochasticSteps
 from problems.quadratics import Quadratic
 
 KEY = Key(3, 2)

@@ -23,13 +23,15 @@ from fedtheory.algorithms import (
 )
 from fedtheory.arrays import along_batch
 from fedtheory.errors import CannotTrace, InvalidInput
-from fedtheory.local import Exact, GradientSteps, StochasticSteps, ToAccuracy
+from fedtheory.inexact import ToAccuracy
+from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import Clients
 from fedtheory.problem import constant
 from fedtheory.rates import fit_contraction
 from fedtheory.runner import run
 from fedtheory.spectrum import round_map, spectral_radius
 from fedtheory.state import Layout
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.symbolic import is_zero, round_matrix, simplify, symbols, tidy, vector
 from fedtheory.symbolic import play as play_exactly
 from problems.fedavg_divergence import curved_counterexample, fedavg_counterexample

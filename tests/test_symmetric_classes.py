@@ -33,7 +33,8 @@ from fedtheory.algorithms import (
 )
 from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.exchangeable import Lost, Sampling, Vector, inner, inner_apart, square
-from fedtheory.local import Inexact, VarianceReduced
+from fedtheory.inexact import Inexact
+from fedtheory.stochastic import VarianceReduced
 from fedtheory.symmetric import symmetric_worst_case
 from fedtheory.worst_case import why_no_worst_case, worst_case
 from problems.quadratics import random_quadratics

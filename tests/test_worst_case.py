@@ -24,9 +24,11 @@ from fedtheory.algorithms import (
     every,
 )
 from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
-from fedtheory.local import GradientSteps, StochasticSteps, ToAccuracy
+from fedtheory.inexact import ToAccuracy
+from fedtheory.local import GradientSteps
 from fedtheory.problem import gradient, objective
 from fedtheory.spectrum import why_not_traceable
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.worst_case import FunctionClass, why_no_worst_case, worst_case
 
 STRONG = FunctionClass(1, 0.1)

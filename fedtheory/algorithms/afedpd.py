@@ -10,7 +10,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
-from fedtheory.sharpness import SamSteps
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,15 +102,15 @@ LISTED = (
         "primal-dual",
         "A-FedPD, Algorithm 1",
         lambda s: AFedPD(s.rho, s.local()),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
     Listed(
         "a-fedpdsam",
         "primal-dual",
         "A-FedPD, Algorithm 2",
-        lambda s: AFedPD(s.rho, SamSteps(s.steps, s.lr, s.radius, s.batch)),
-        ("rho", "lr", "steps", "batch", "radius"),
+        lambda s: AFedPD(s.rho, s.sam()),
+        ("rho", *LOCAL, "radius"),
         True,
     ),
 )

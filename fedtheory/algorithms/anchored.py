@@ -9,10 +9,12 @@ import numpy as np
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average, choose, either
-from fedtheory.local import LocalSolver, Step, Subproblem, at_least_one, gradients, positive, share, step_size
+from fedtheory.local import LocalSolver, Step, Subproblem, at_least_one, positive, share, step_size
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
+from fedtheory.stochastic import gradients
 
 
 @dataclass(frozen=True)
@@ -144,23 +146,23 @@ LISTED = (
         "averaging",
         "Mitra et al. 2021, Algorithm 1; DualFL, Section 1",
         lambda s: FedLin(s.local()),
-        ("lr", "steps", "batch"),
+        LOCAL,
         False,
     ),
     Listed(
         "f-svrg",
         "averaging",
         "Konecny et al. 2016; FedPD, Table I",
-        lambda s: LocalSvrg(s.steps, s.lr, s.batch),
-        ("lr", "steps", "batch"),
+        lambda s: LocalSvrg(s.steps, s.step, s.batch),
+        ("lr", "steps", "batch", "lr_decay"),
         False,
     ),
     Listed(
         "s-local-svrg",
         "averaging",
         "Gorbunov, Hanzely and Richtarik 2021; DualFL, Section 1",
-        lambda s: LocalSvrg(s.steps, s.lr, s.batch, s.q),
-        ("lr", "steps", "batch", "q"),
+        lambda s: LocalSvrg(s.steps, s.step, s.batch, s.q),
+        ("lr", "steps", "batch", "lr_decay", "q"),
         False,
     ),
 )

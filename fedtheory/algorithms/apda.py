@@ -13,6 +13,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, plain, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +133,7 @@ LISTED = (
         "accelerated",
         "Sadiev et al. 2022, Algorithm 2",
         lambda s: APDA(s.eta, s.local(), mu=s.strong),
-        ("eta", "strong", "lr", "steps", "batch", "exact"),
+        ("eta", "strong", *LOCAL, "exact"),
         False,
     ),
 )

@@ -15,6 +15,7 @@ from fedtheory.local import LocalSolver, Subproblem, plain
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ LISTED = (
         "personalised",
         "Deng, Kamani and Mahdavi 2020, Algorithm 1; FedSLR, Section 6",
         lambda s: Apfl(s.local(), s.alpha),
-        ("alpha", "lr", "steps", "batch"),
+        ("alpha", *LOCAL),
         True,
     ),
 )

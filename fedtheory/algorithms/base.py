@@ -10,12 +10,13 @@ import numpy as np
 
 from fedtheory.arrays import Array, is_array
 from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import AcceleratedSteps, GradientSteps, LocalSolver, VarianceReduced
+from fedtheory.local import AcceleratedSteps, GradientSteps, LocalSolver
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can, constants
 from fedtheory.randomness import Key
 from fedtheory.settings import Settings
 from fedtheory.sharpness import SamSteps
+from fedtheory.stochastic import VarianceReduced
 
 State = Any  # a frozen dataclass of arrays with a field x, the server's model (..., 1, d)
 
@@ -114,5 +115,8 @@ def numeric_only_of(*solvers: LocalSolver | None) -> str | None:
 
 
 def settles(local: LocalSolver) -> bool:
-    """Whether the local solver stays (in the mean over its samples) where the gradient of its subproblem vanishes; SAM's does not."""
-    return not isinstance(local, SamSteps)
+    """Whether the local solver stays (in the mean over its samples) where the gradient of its subproblem vanishes.
+
+    SAM's does not, and clipped noise need not have mean zero.
+    """
+    return not isinstance(local, SamSteps) and getattr(local, "clip", None) is None

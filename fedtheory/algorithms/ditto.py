@@ -10,6 +10,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,15 +127,15 @@ LISTED = (
         "personalised",
         "every client alone; FedSLR, Section 6",
         lambda s: LocalTraining(s.local()),
-        ("lr", "steps", "batch"),
+        LOCAL,
         True,
     ),
     Listed(
         "ditto",
         "personalised",
         "Li, Hu, Beirami and Smith 2021, Algorithm 1; FedSLR, Section 6",
-        lambda s: Ditto(s.local(), s.rho),
-        ("rho", "lr", "steps", "batch"),
+        lambda s: Ditto(s.local(), s.rho, s.personal().local()),
+        ("rho", *LOCAL, "personal_steps", "personal_epochs"),
         True,
     ),
 )

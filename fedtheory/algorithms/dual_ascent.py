@@ -11,6 +11,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +143,7 @@ class DualAscent:
         return DualAscentState(x_star, spread(x_star, problem.n), g, g)
 
 
-_USES = ("lr", "steps", "batch", "exact")
+_USES = (*LOCAL, "exact")
 LISTED = (
     Listed(
         "dual-fista",

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State
 from fedtheory.arrays import Array, Scalar, average
-from fedtheory.local import Subproblem, at_least_one, gradients, positive
+from fedtheory.local import Subproblem, at_least_one, constant_step, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
+from fedtheory.stochastic import gradients
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +55,7 @@ class FedDualAvg:
         at_least_one("steps", self.steps)
         if self.batch is not None:
             at_least_one("batch", self.batch)
-        positive(self, "lr")
+        constant_step(self, "lr")
         positive(self, "server_lr")
 
     @property

@@ -15,6 +15,7 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +142,7 @@ LISTED = (
         "dual",
         "Park and Xu 2024, Algorithm 1",
         lambda s: DualFL(s.nu, s.momentum, s.local()),
-        ("nu", "momentum", "lr", "steps", "batch", "exact"),
+        ("nu", "momentum", *LOCAL, "exact"),
         False,
         strongly_convex=True,
     ),
@@ -150,7 +151,7 @@ LISTED = (
         "dual",
         "Park and Xu 2024, Algorithm 1 on problem (10)",
         lambda s: DualFL(s.nu, s.momentum, s.local(), alpha=s.rho),
-        ("nu", "momentum", "rho", "lr", "steps", "batch", "exact"),
+        ("nu", "momentum", "rho", *LOCAL, "exact"),
         False,
     ),
 )

@@ -13,7 +13,7 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
-from fedtheory.sharpness import SamSteps
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ LISTED = (
         "primal-dual",
         "Wang et al. 2022",
         lambda s: FedADMM(s.rho, s.local()),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
     Listed(
@@ -104,15 +104,15 @@ LISTED = (
         "primal-dual",
         "A-FedPD, equation (6): the server averages active clients only",
         lambda s: FedADMM(s.rho, s.local(), averages="active"),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
     Listed(
         "fedspeed-active",
         "primal-dual",
         "Sun et al. 2023 (FedSpeed): the server averages active clients only",
-        lambda s: FedADMM(s.rho, SamSteps(s.steps, s.lr, s.radius, s.batch, weight=s.alpha), averages="active"),
-        ("rho", "lr", "steps", "batch", "radius", "alpha"),
+        lambda s: FedADMM(s.rho, s.sam(s.alpha), averages="active"),
+        ("rho", *LOCAL, "radius", "alpha"),
         True,
     ),
 )

@@ -11,7 +11,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
-from fedtheory.sharpness import SamSteps
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,15 @@ LISTED = (
         "averaging",
         "McMahan et al. 2017; FedPD, Algorithm 1",
         lambda s: FedAvg(s.local()),
-        ("lr", "steps", "batch"),
+        LOCAL,
         True,
     ),
     Listed(
         "fedsam",
         "averaging",
         "Qu et al. 2022, Algorithm 1; A-FedPD, Table 3",
-        lambda s: FedAvg(SamSteps(s.steps, s.lr, s.radius, s.batch)),
-        ("lr", "steps", "batch", "radius"),
+        lambda s: FedAvg(s.sam()),
+        (*LOCAL, "radius"),
         True,
     ),
     Listed(
@@ -117,7 +117,7 @@ LISTED = (
         "averaging",
         "Li et al. 2020; FedPD, Section IV-C",
         lambda s: FedProx(s.rho, s.local()),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
 )

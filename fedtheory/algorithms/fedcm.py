@@ -8,11 +8,13 @@ from typing import Any
 from fedtheory.algorithms.base import Listed, State, one_plain_step
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.errors import InvalidInput
-from fedtheory.local import GradientSteps, LocalSolver, Step, StochasticSteps, Subproblem, path_length, positive, share
+from fedtheory.local import GradientSteps, LocalSolver, Step, Subproblem, path_length, positive, share
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 from fedtheory.sharpness import SamSteps
+from fedtheory.stochastic import Epochs, Passes, StochasticSteps, number_of_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +39,8 @@ class FedCM:
 
     Parameters
     ----------
-    local : GradientSteps, StochasticSteps or SamSteps
-        K steps of size ``local.lr``, a constant or a schedule.
+    local : GradientSteps, StochasticSteps, Epochs or SamSteps
+        K steps of size ``local.lr``, a constant or a schedule. What ``local.clip`` bounds is the mixture alpha g_i + (1 - alpha) Delta.
     alpha : number in (0, 1], array ``(*batch, 1, 1)`` or symbol
         Weight of the client's own gradient.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
@@ -53,9 +55,10 @@ class FedCM:
         share(self, "alpha")
         positive(self, "server_lr")
         local = self.local
-        if not isinstance(local, GradientSteps | StochasticSteps | SamSteps) or not isinstance(local.steps, int):
+        plain = isinstance(local, GradientSteps | StochasticSteps | Epochs | SamSteps)
+        if not plain or not isinstance(local.steps, int | Passes):  # type: ignore[attr-defined]
             raise InvalidInput(
-                f"FedCM divides by the sum of the step sizes, so it needs GradientSteps, StochasticSteps or SamSteps with "
+                f"FedCM divides by the sum of the step sizes, so it needs GradientSteps, StochasticSteps, Epochs or SamSteps with "
                 f"one number of steps, got {local}"
             )
 
@@ -67,10 +70,17 @@ class FedCM:
         """Mixed local steps, then the average and the direction it went."""
         pull = state.direction * (1 - self.alpha) / self.alpha
         local: Any = self.local
-        mixed = replace(local, lr=_times(self.alpha, local.lr))
-        y, _ = mixed(Subproblem(problem.take(clients), a=pull, clients=clients), state.x, key, None)
+        mixed = replace(local, lr=_times(self.alpha, local.lr), **self._clip())
+        sub = Subproblem(problem.take(clients), a=pull, clients=clients)
+        y, _ = mixed(sub, state.x, key, None)
         moved = average(y - state.x, clients)
-        return FedCMState(state.x + self.server_lr * moved, -moved / path_length(local.lr, local.steps, key.round))
+        length = path_length(local.lr, number_of_steps(local, sub.f), key.round)
+        return FedCMState(state.x + self.server_lr * moved, -moved / length)
+
+    def _clip(self) -> dict[str, Any]:
+        """Return the bound on what the solver sees, the mixture divided by alpha."""
+        clip = getattr(self.local, "clip", None)
+        return {} if clip is None else {"clip": clip / self.alpha}
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up; model and direction down."""
@@ -91,7 +101,7 @@ LISTED = (
         "averaging",
         "Xu et al. 2021, Algorithm 1; A-FedPD, Table 2; DualFL, Remark 7.1",
         lambda s: FedCM(s.local(), s.alpha, s.server_lr),
-        ("lr", "steps", "batch", "alpha", "server_lr"),
+        (*LOCAL, "alpha", "server_lr"),
         True,
     ),
 )

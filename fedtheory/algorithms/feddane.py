@@ -11,6 +11,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ LISTED = (
         "averaging",
         "Li et al. 2020; FedPD, Section IV-C",
         lambda s: FedDane(s.rho, s.local()),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
 )

@@ -12,7 +12,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
-from fedtheory.sharpness import SamSteps
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +98,7 @@ LISTED = (
         "primal-dual",
         "Acar et al. 2021",
         lambda s: FedDyn(s.rho, s.local()),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
     Listed(
@@ -106,15 +106,15 @@ LISTED = (
         "primal-dual",
         "A-FedPD, equation (7): the server uses its previous dual",
         lambda s: FedDyn(s.rho, s.local(), server_dual="old"),
-        ("rho", "lr", "steps", "batch", "exact"),
+        ("rho", *LOCAL, "exact"),
         True,
     ),
     Listed(
         "fedspeed",
         "primal-dual",
         "Sun et al. 2023 (FedSpeed), with the server of its authors' simulator",
-        lambda s: FedDyn(s.rho, SamSteps(s.steps, s.lr, s.radius, s.batch, weight=s.alpha)),
-        ("rho", "lr", "steps", "batch", "radius", "alpha"),
+        lambda s: FedDyn(s.rho, s.sam(s.alpha)),
+        ("rho", *LOCAL, "radius", "alpha"),
         True,
     ),
 )

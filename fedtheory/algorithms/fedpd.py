@@ -11,10 +11,12 @@ import numpy as np
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
 from fedtheory.arrays import Array, Scalar, average, choose, spread
 from fedtheory.errors import InvalidInput
-from fedtheory.local import Exact, LocalSolver, Subproblem, VarianceReduced, plain, positive
+from fedtheory.local import Exact, LocalSolver, Subproblem, plain, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
+from fedtheory.stochastic import VarianceReduced
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +123,7 @@ LISTED = (
         "primal-dual",
         "FedPD, Algorithms 2 and 3 (Oracle I)",
         lambda s: FedPD(s.eta, s.local(), s.p),
-        ("eta", "lr", "steps", "batch", "exact", "p"),
+        ("eta", *LOCAL, "exact", "p"),
         False,
     ),
     Listed(

@@ -15,7 +15,7 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
 from fedtheory.regularisers import L1, NuclearNorm, shared_regulariser
-from fedtheory.settings import Settings
+from fedtheory.settings import LOCAL, Settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,8 +159,8 @@ def by_factors(problem: Problem, x: Array) -> Array | None:
 
 
 def phase_two(s: Settings) -> ProximalSteps:
-    """Phase II with the common settings: as many steps, of the same size and batch, as Phase I, on other samples."""
-    return ProximalSteps(s.steps, s.lr, L1(s.l1), s.batch)
+    """Phase II with the common settings: steps of the size and batch of Phase I, as many if no number is given, on other samples."""
+    return ProximalSteps(s.personal().work, s.step, L1(s.l1), s.batch, s.clip)
 
 
 LISTED = (
@@ -169,7 +169,7 @@ LISTED = (
         "composite",
         "FedSLR, Algorithms 1 and 2",
         lambda s: FedSLR(s.eta, s.local(), phase_two(s)),
-        ("eta", "lr", "steps", "batch", "exact", "l1"),
+        ("eta", *LOCAL, "exact", "l1", "personal_steps", "personal_epochs"),
         True,
     ),
     Listed(
@@ -177,7 +177,7 @@ LISTED = (
         "composite",
         "FedSLR, Algorithms 1 and 2, Phase I alone",
         lambda s: FedSLR(s.eta, s.local()),
-        ("eta", "lr", "steps", "batch", "exact"),
+        ("eta", *LOCAL, "exact"),
         True,
     ),
     Listed(
@@ -185,7 +185,7 @@ LISTED = (
         "composite",
         "FedSLR, Algorithm 3, Phase I alone",
         lambda s: FedSLR(s.eta, s.local(), server="average"),
-        ("eta", "lr", "steps", "batch", "exact"),
+        ("eta", *LOCAL, "exact"),
         True,
     ),
 )

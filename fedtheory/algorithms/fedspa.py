@@ -19,6 +19,7 @@ from fedtheory.local import LocalSolver, Subproblem, at_least_one
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +152,7 @@ LISTED = (
         "personalised",
         "Huang, Liu, Shen, He, Lin and Tao 2022 (masks that move); FedSLR, Section 6",
         lambda s: FedSpa(s.local(), s.density, s.prune, s.horizon),
-        ("density", "prune", "horizon", "lr", "steps", "batch"),
+        ("density", "prune", "horizon", *LOCAL),
         True,
     ),
     Listed(
@@ -159,7 +160,7 @@ LISTED = (
         "personalised",
         "Huang, Liu, Shen, He, Lin and Tao 2022 (random static masks); FedSLR, Section 6",
         lambda s: FedSpa(s.local(), s.density, prune=0),
-        ("density", "lr", "steps", "batch"),
+        ("density", *LOCAL),
         True,
     ),
 )

@@ -13,6 +13,7 @@ from fedtheory.local import Exact, LocalSolver, Subproblem, plain, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ LISTED = (
         "accelerated",
         "Grudzien et al. 2023, Algorithm 1",
         lambda s: FiveGCS(s.eta, s.strong, s.local()),
-        ("eta", "strong", "lr", "steps", "batch", "exact"),
+        ("eta", "strong", *LOCAL, "exact"),
         True,
     ),
 )

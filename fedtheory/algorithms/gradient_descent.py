@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.arrays import Array, Scalar
-from fedtheory.local import positive
+from fedtheory.local import constant_step
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, gradient
 from fedtheory.randomness import Key
@@ -34,7 +34,7 @@ class GradientDescent:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive(self, "lr")
+        constant_step(self, "lr")
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""
@@ -81,7 +81,7 @@ class AcceleratedGradient:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive(self, "lr")
+        constant_step(self, "lr")
 
     def init(self, problem: Problem, x0: Array) -> AcceleratedState:
         """Start both sequences at x0."""

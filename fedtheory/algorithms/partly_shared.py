@@ -17,7 +17,7 @@ from fedtheory.local import LocalSolver, Subproblem
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, need
 from fedtheory.randomness import Key
-from fedtheory.settings import Settings
+from fedtheory.settings import LOCAL, Settings
 
 Part = Any  # names of layers, or a boolean array (d,)
 BY_COORDINATE = "it treats coordinates apart, and a worst case knows a point only as a whole"
@@ -182,8 +182,8 @@ LISTED = (
         "fedrep",
         "personalised",
         "Collins, Hassani, Mokhtari and Shakkottai 2021, Algorithm 1; FedSLR, Section 6",
-        lambda s: FedRep(s.local(), s.local(), _named(s)),
-        ("personal_layers", "lr", "steps", "batch"),
+        lambda s: FedRep(s.personal().local(), s.local(), _named(s)),
+        ("personal_layers", *LOCAL, "personal_steps", "personal_epochs"),
         True,
     ),
     Listed(
@@ -191,7 +191,7 @@ LISTED = (
         "personalised",
         "Liang et al. 2020, Algorithm 1; FedSLR, Section 6",
         lambda s: LgFedAvg(s.local(), _named(s)),
-        ("personal_layers", "lr", "steps", "batch"),
+        ("personal_layers", *LOCAL),
         True,
     ),
 )

@@ -16,7 +16,7 @@ from fedtheory.local import LocalSolver, Subproblem, at_least_one, plain
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, need
 from fedtheory.randomness import Key
-from fedtheory.settings import Settings
+from fedtheory.settings import LOCAL, Settings
 
 Curvature = Literal["first-order", "difference", "hessian"]
 #: independent minibatches a step: for the inner step, the outer gradient, and the curvature
@@ -134,7 +134,7 @@ LISTED = (
         "personalised",
         "Fallah, Mokhtari and Ozdaglar 2020, Algorithm 1, first-order; FedSLR, Section 6",
         lambda s: _build(s, "first-order"),
-        ("inner_lr", "lr", "steps", "batch"),
+        ("inner_lr", *LOCAL),
         True,
     ),
     Listed(
@@ -142,7 +142,7 @@ LISTED = (
         "personalised",
         "Fallah, Mokhtari and Ozdaglar 2020, Algorithm 1, Hessian-free; FedSLR, Section 6",
         lambda s: _build(s, "difference"),
-        ("inner_lr", "lr", "steps", "batch"),
+        ("inner_lr", *LOCAL),
         True,
     ),
 )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average
 from fedtheory.composite import ProximalSteps
-from fedtheory.local import LocalSolver, Step, Subproblem, at_least_one, positive
+from fedtheory.local import LocalSolver, Step, Subproblem, constant_step, positive, step_size
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, can, gradient
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
+from fedtheory.settings import LOCAL, Settings
+from fedtheory.stochastic import Passes, check_sampling
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class ProximalGradient:
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
-        positive(self, "lr")
+        constant_step(self, "lr")
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""
@@ -63,26 +66,30 @@ class LocalProximal:
 
     Parameters
     ----------
-    steps : int
-        K.
+    steps : int or Passes
+        K, or passes through the samples (`fedtheory.stochastic.Passes`).
     lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
     batch : int, optional
         Samples a step; full gradients by default.
+    clip : number or array ``(*batch, 1, 1)``, optional
+        Largest norm of g_i, longer ones are shortened.
     """
 
-    steps: int
+    steps: int | Passes
     lr: Step
     batch: int | None = None
+    clip: Scalar | None = None
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        at_least_one("steps", self.steps)
-        positive(self, "lr")
+        check_sampling(self)
 
     @property
     def numeric_only(self) -> str | None:
-        """Random with minibatches."""
-        return None if self.batch is None else "it draws samples at random"
+        """Random with minibatches; clipping looks at norms."""
+        if self.batch is not None:
+            return "it draws samples at random"
+        return None if self.clip is None else "it clips directions by their norms"
 
     def init(self, problem: Problem, x0: Array) -> PointState:
         """Start at x0."""
@@ -90,7 +97,7 @@ class LocalProximal:
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         """Local proximal steps, then the average."""
-        local = ProximalSteps(self.steps, self.lr, shared_regulariser(problem), self.batch)
+        local = ProximalSteps(self.steps, self.lr, shared_regulariser(problem), self.batch, self.clip)
         x_i, _ = local(Subproblem(problem.take(clients), clients=clients), state.x, key, None)
         return PointState(average(x_i, clients))
 
@@ -100,7 +107,7 @@ class LocalProximal:
 
     def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept with one full step and without h, where this is gradient descent."""
-        plain = self.steps == 1 and self.batch is None and not can(problem, "regulariser")
+        plain = self.steps == 1 and self.batch is None and self.clip is None and not can(problem, "regulariser")
         return PointState(x_star) if plain else None
 
 
@@ -117,12 +124,12 @@ class GlobalProximal:
     Parameters
     ----------
     local : LocalSolver
-    step : number, array ``(*batch, 1, 1)`` or symbol
+    step : number, array ``(*batch, 1, 1)``, symbol, or function of (round, 0)
         Step of the server's proximal operator.
     """
 
     local: LocalSolver
-    step: Scalar
+    step: Step
 
     def __post_init__(self) -> None:
         """Refuse a step that is not positive."""
@@ -135,7 +142,7 @@ class GlobalProximal:
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         """Local steps, average, proximal step."""
         x_i, _ = self.local(Subproblem(problem.take(clients), clients=clients), state.x, key, None)
-        return PointState(shared_regulariser(problem).prox(average(x_i, clients), self.step))
+        return PointState(shared_regulariser(problem).prox(average(x_i, clients), step_size(self.step, key.round, 0)))
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
@@ -147,22 +154,27 @@ class GlobalProximal:
         return PointState(x_star) if alike and one_plain_step(self.local) else None
 
 
+def _global(s: Settings) -> GlobalProximal:
+    local: Any = s.local()
+    return GlobalProximal(local, local.lr)
+
+
 LISTED = (
     Listed("pgd", "composite", "FedSLR, Appendix A.2", lambda s: ProximalGradient(s.lr), ("lr",), False),
     Listed(
         "lpgd",
         "composite",
         "FedSLR, (18) and (19)",
-        lambda s: LocalProximal(s.steps, s.lr, s.batch),
-        ("lr", "steps", "batch"),
+        lambda s: LocalProximal(s.work, s.step, s.batch, s.clip),
+        LOCAL,
         True,
     ),
     Listed(
         "gpgd",
         "composite",
         "FedSLR, (20) and (21)",
-        lambda s: GlobalProximal(s.local(), s.lr),
-        ("lr", "steps", "batch"),
+        _global,
+        LOCAL,
         True,
     ),
 )

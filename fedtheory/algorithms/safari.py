@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from fedtheory.algorithms.base import Listed, State
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import Array, Scalar, average, either
 from fedtheory.errors import InvalidInput
-from fedtheory.local import GradientSteps, LocalSolver, StochasticSteps, Subproblem, plain
+from fedtheory.local import LocalSolver, Subproblem, plain
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem, need
 from fedtheory.randomness import Key
-from fedtheory.settings import Settings
+from fedtheory.settings import LOCAL, Settings
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,8 @@ def _at_server(solver: LocalSolver, problem: Problem, x: Array, key: Key) -> Arr
 
 
 def _server_solver(s: Settings) -> LocalSolver:
-    """Return the listed methods' server work: ``server_steps`` steps of size ``server_lr`` times the clients' step."""
-    lr = s.server_lr * s.lr
-    return GradientSteps(s.server_steps, lr) if s.batch is None else StochasticSteps(s.server_steps, lr, s.batch)
+    """Return the listed methods' server work: its own steps or passes, of size ``server_lr`` times the clients' step, else as theirs."""
+    return replace(s, steps=s.server_steps, epochs=s.server_epochs, lr=s.server_lr * s.lr).local()
 
 
 LISTED = (
@@ -142,7 +141,7 @@ LISTED = (
         "averaging",
         "SAFARI, Algorithm 1",
         lambda s: Safari(s.q, s.local(), _server_solver(s)),
-        ("q", "lr", "steps", "batch", "server_lr", "server_steps"),
+        ("q", *LOCAL, "server_lr", "server_steps", "server_epochs"),
         True,
         ("server",),
     ),
@@ -151,7 +150,7 @@ LISTED = (
         "control",
         "SAFARI, Remark 5",
         lambda s: ServerSgd(_server_solver(s)),
-        ("lr", "batch", "server_lr", "server_steps"),
+        ("lr", "batch", "lr_decay", "clip", "server_lr", "server_steps", "server_epochs"),
         True,
         ("server",),
     ),

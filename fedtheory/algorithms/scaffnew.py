@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.arrays import Array, Scalar, average, choose, spread
 from fedtheory.errors import InvalidInput
-from fedtheory.local import plain, positive
+from fedtheory.local import constant_step, plain, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
@@ -66,7 +66,7 @@ class Scaffnew:
 
     def __post_init__(self) -> None:
         """Refuse settings outside the algorithm's definition."""
-        positive(self, "lr")
+        constant_step(self, "lr")
         _probability(self, "p")
 
     def init(self, problem: Problem, x0: Array) -> ScaffnewState:
@@ -130,7 +130,7 @@ class RandProx:
 
     def __post_init__(self) -> None:
         """Refuse settings outside the algorithm's definition."""
-        positive(self, "lr")
+        constant_step(self, "lr")
         _probability(self, "p")
         positive(self, "relax")
 

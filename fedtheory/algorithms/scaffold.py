@@ -14,6 +14,8 @@ from fedtheory.local import LocalSolver, Subproblem, at_least_one, path_length, 
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
+from fedtheory.stochastic import Passes, number_of_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +41,9 @@ class Scaffold:
 
     Parameters
     ----------
-    local : GradientSteps or StochasticSteps
-        K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr.
+    local : GradientSteps, StochasticSteps or Epochs
+        K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr. `Epochs`
+        takes as many steps as its passes have minibatches.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
     control : "path" or "gradient"
         Option II or option I; the latter costs a full gradient more a round.
@@ -55,11 +58,12 @@ class Scaffold:
         steps, lr = getattr(self.local, "steps", None), getattr(self.local, "lr", None)
         if steps is None or lr is None or (callable(lr) and is_array(steps)):
             raise InvalidInput(
-                f"SCAFFOLD's control update divides by K lr, so it needs GradientSteps or StochasticSteps, with equal numbers of steps "
+                f"SCAFFOLD's control update divides by K lr, so it needs GradientSteps, StochasticSteps or Epochs, with equal numbers of steps "
                 f"where sizes follow a schedule, got {self.local}"
             )
-        for count in np.asarray(steps).ravel() if is_array(steps) else (steps,):
-            at_least_one("local.steps", count)
+        if not isinstance(steps, Passes):
+            for count in np.asarray(steps).ravel() if is_array(steps) else (steps,):
+                at_least_one("local.steps", count)
         if self.control not in ("path", "gradient"):
             raise InvalidInput(f"control must be 'path' or 'gradient', got {self.control!r}")
         positive(self, "server_lr")
@@ -74,7 +78,7 @@ class Scaffold:
         sub = Subproblem(problem.take(clients), a=state.c - c_i, clients=clients)
         y, _ = self.local(sub, state.x, key, None)
         local: Any = self.local
-        path = c_i - state.c + (state.x - y) / path_length(local.lr, self._steps(clients, y), key.round)
+        path = c_i - state.c + (state.x - y) / path_length(local.lr, self._steps(sub, y), key.round)
         c_new = path if self.control == "path" else sub.f.grad(state.x)
         all_c = scatter(state.c_i, clients, c_new)
         return ScaffoldState(
@@ -83,10 +87,10 @@ class Scaffold:
             c_i=all_c,
         )
 
-    def _steps(self, clients: Clients | None, y: Array) -> Any:
+    def _steps(self, sub: Subproblem, y: Array) -> Any:
         """K, or the active clients' own numbers of steps ``(m, 1)``."""
-        steps = self.local.steps  # type: ignore[attr-defined]
-        return like(gather(np.asarray(steps, dtype=float)[:, None], clients), y) if is_array(steps) else steps
+        steps = number_of_steps(self.local, sub.f)
+        return like(gather(np.asarray(steps, dtype=float)[:, None], sub.clients), y) if is_array(steps) else steps
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model and control variate, both ways."""
@@ -106,7 +110,7 @@ LISTED = (
         "averaging",
         "Karimireddy et al. 2020; FedPD, Section IV-C",
         lambda s: Scaffold(s.local(), s.server_lr),
-        ("lr", "steps", "batch", "server_lr"),
+        (*LOCAL, "server_lr"),
         True,
     ),
     Listed(
@@ -114,7 +118,7 @@ LISTED = (
         "averaging",
         "Karimireddy et al. 2020, option I: control variates are gradients at the server's model",
         lambda s: Scaffold(s.local(), s.server_lr, control="gradient"),
-        ("lr", "steps", "batch", "server_lr"),
+        (*LOCAL, "server_lr"),
         True,
     ),
 )

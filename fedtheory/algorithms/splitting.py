@@ -11,6 +11,7 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
 from fedtheory.regularisers import shared_regulariser
+from fedtheory.settings import LOCAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +137,7 @@ LISTED = (
         "primal-dual",
         "Pathak and Wainwright 2020; FedPD, Table I",
         lambda s: FedSplit(s.eta, s.local()),
-        ("eta", "lr", "steps", "batch", "exact"),
+        ("eta", *LOCAL, "exact"),
         False,
     ),
     Listed(
@@ -144,7 +145,7 @@ LISTED = (
         "primal-dual",
         "Tran-Dinh et al. 2021, Algorithm 1",
         lambda s: FedDR(s.eta, s.alpha, s.local()),
-        ("eta", "alpha", "lr", "steps", "batch", "exact"),
+        ("eta", "alpha", *LOCAL, "exact"),
         True,
     ),
 )

@@ -48,6 +48,11 @@ class View:
         return getattr(self.f, "n_samples", None)
 
     @property
+    def variants(self) -> int | None:
+        """Variants of one datum, where the problem has them."""
+        return getattr(self.f, "variants", None)
+
+    @property
     def sample_grad(self) -> Callable[[Array, NDArray[np.int64]], Array] | None:
         """The same for minibatches ``(..., n, batch)``, if the problem has samples."""
         inner = getattr(self.f, "sample_grad", None)

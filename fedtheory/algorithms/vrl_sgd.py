@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
 from fedtheory.arrays import Array, average, spread
 from fedtheory.errors import InvalidInput
-from fedtheory.local import LocalSolver, Subproblem
+from fedtheory.local import LocalSolver, Subproblem, path_length
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
+from fedtheory.settings import LOCAL
+from fedtheory.stochastic import Passes, number_of_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,18 +32,18 @@ class VrlSgd:
 
     Parameters
     ----------
-    local : GradientSteps or StochasticSteps
-        K steps of constant size ``lr``.
+    local : GradientSteps, StochasticSteps or Epochs
+        K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr.
     """
 
     local: LocalSolver
 
     def __post_init__(self) -> None:
-        """Refuse local solvers without a fixed number of equal steps."""
+        """Refuse local solvers without one number of steps."""
         steps, lr = getattr(self.local, "steps", None), getattr(self.local, "lr", None)
-        if not isinstance(steps, int) or lr is None or callable(lr):
+        if not isinstance(steps, int | Passes) or lr is None:
             raise InvalidInput(
-                f"VRL-SGD divides by K lr, so it needs GradientSteps or StochasticSteps with constant lr, got {self.local}"
+                f"VRL-SGD divides by K lr, so it needs GradientSteps, StochasticSteps or Epochs with one number of steps, got {self.local}"
             )
 
     def init(self, problem: Problem, x0: Array) -> VrlState:
@@ -52,7 +55,10 @@ class VrlSgd:
         needs_everyone("VRL-SGD", clients, "Scaffold")
         x_i, _ = self.local(Subproblem(problem, a=-state.delta_i), state.x, key, None)
         x = average(x_i)
-        return VrlState(x, state.delta_i + (x - x_i) / (self.local.steps * self.local.lr))  # type: ignore[attr-defined]
+        local: Any = self.local
+        return VrlState(
+            x, state.delta_i + (x - x_i) / path_length(local.lr, number_of_steps(local, problem), key.round)
+        )
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
@@ -72,7 +78,7 @@ LISTED = (
         "averaging",
         "Liang et al. 2019; FedPD, Table I",
         lambda s: VrlSgd(s.local()),
-        ("lr", "steps", "batch"),
+        LOCAL,
         False,
     ),
 )

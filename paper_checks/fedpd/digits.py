@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from fedtheory import metrics
 from fedtheory.algorithms import FedAvg, FedProx, every
 from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, true
-from fedtheory.local import GradientSteps, StochasticSteps, VarianceReduced
+from fedtheory.local import GradientSteps
 from fedtheory.paired import paired_difference
 from fedtheory.runner import Trace, run
+from fedtheory.stochastic import StochasticSteps, VarianceReduced
 from paper_checks.fedpd.common import PAPER
 from paper_checks.fedpd.experiments import fedpd_zero_duals
 from problems.mlp import DigitsTask, digits_task

@@ -20,10 +20,11 @@ from fedtheory.claims import (
     true,
 )
 from fedtheory.errors import require
-from fedtheory.local import Exact, GradientSteps, StochasticSteps, Subproblem, VarianceReduced
+from fedtheory.local import Exact, GradientSteps, Subproblem
 from fedtheory.participation import All
 from fedtheory.randomness import Key
 from fedtheory.runner import run
+from fedtheory.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.symbolic import is_zero, play, symbols
 from paper_checks.fedpd.common import PAPER, HalfDualStep, shown
 from paper_checks.fedpd.structure import SCRIPT, general_quadratics, models, same_symbols

@@ -18,10 +18,12 @@ from fedtheory.claims import (
     close,
     true,
 )
-from fedtheory.local import Exact, StochasticSteps, Subproblem, ToAccuracy
+from fedtheory.inexact import ToAccuracy
+from fedtheory.local import Exact, Subproblem
 from fedtheory.problem import constant
 from fedtheory.randomness import Key
 from fedtheory.rates import fit_exponent
+from fedtheory.stochastic import StochasticSteps
 from fedtheory.symbolic import is_zero, play, symbols, vector
 from paper_checks.fedpd.common import (
     A1,

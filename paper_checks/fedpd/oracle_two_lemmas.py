@@ -26,9 +26,10 @@ from fedtheory.claims import (
     refutation,
     true,
 )
-from fedtheory.local import Subproblem, VarianceReduced
+from fedtheory.local import Subproblem
 from fedtheory.problem import constant
 from fedtheory.randomness import Key
+from fedtheory.stochastic import VarianceReduced
 from fedtheory.symbolic import is_zero, symbols
 from paper_checks.fedpd.common import A1, PAPER, rational, shown
 from paper_checks.fedpd.lemmas import local_values

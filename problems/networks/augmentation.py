@@ -1,7 +1,8 @@
 """Random flips and crops as more samples: an augmented sample is a sample number and one of finitely many variants.
 
 Counted so, augmentation needs no randomness of its own. A client with k images has ``k * VARIANTS`` samples, local solvers draw among
-them at the round's address (seed, round, client, step), and both gradients of a SAM step see the same variant.
+them at the round's address (seed, round, client, step), and both gradients of a SAM step see the same variant. A pass through the data
+sees every image once, in a variant drawn for that pass.
 """
 
 from __future__ import annotations

@@ -105,6 +105,11 @@ class Network:
         """Samples of each client ``(n,)``, all variants counted where they are augmented."""
         return self.counts * (VARIANTS if self.augmented else 1)
 
+    @property
+    def variants(self) -> int | None:
+        """Samples in a row that are one image, where they are augmented."""
+        return VARIANTS if self.augmented else None
+
     def initial(self, seed: int = 0) -> Array:
         """Random start ``(d,)``, PyTorch's own; the same on every device."""
         return self.architecture.initial(seed).to(self.images)
@@ -167,7 +172,7 @@ class Network:
         return self._with_decay(found.reshape(*lead, self.n, self.d), x)
 
     def one_by_one(self, m: int, batch: int) -> bool:
-        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.local.in_turn`)."""
+        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.blocks.in_turn`)."""
         return self.plan.one_by_one(m, batch)
 
     def _gradients(
