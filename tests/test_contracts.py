@@ -372,6 +372,8 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "server_epochs": 2,
         "personal_steps": 3,
         "personal_epochs": 2,
+        "zero_duals": True,
+        "component": "copy",
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
     for name in entry.uses:
