@@ -717,7 +717,9 @@ def test_sizes_and_ranks_of_models() -> None:
     np.testing.assert_array_equal(metrics.factored_size(f, state), factor_floats(x, f.layers)[..., 0])
     np.testing.assert_array_equal(metrics.component_size(f, state), np.full(3, (f.n - 1) / 2))
     np.testing.assert_array_equal(metrics.named("rank of first weights", f, state)(f, state), [2, 2, 2])
-    with pytest.raises(InvalidInput, match="'first biases' is not a layer with a rank; these are: first weights, second"):
+    with pytest.raises(
+        InvalidInput, match="'first biases' is not a layer with a rank; these are: first weights, second"
+    ):
         metrics.named("rank of first biases", f, state)(f, state)
 
 

@@ -174,7 +174,9 @@ def test_seeds_share_everything_else() -> None:
 
 
 def test_the_accuracy_of_every_client_is_kept(tmp_path) -> None:
-    own = replace(FEDAVG, method="local", options=FEDAVG.options | {"tests_a_client": 7}, metrics=("personal_accuracy",))
+    own = replace(
+        FEDAVG, method="local", options=FEDAVG.options | {"tests_a_client": 7}, metrics=("personal_accuracy",)
+    )
     for context in (Context(), Context(results=str(tmp_path))):
         found = own.read(context)
         assert found.clients is not None and found.clients.shape == (5,)
