@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Context, Role
+from fedtheory.claims import Context, Role, Table
 from paper_checks.fedslr import printed
-from paper_checks.training import Log, Repeated, Training, needed, repeated
+from paper_checks.training import Log, Repeated, Training, needed, repeated, table
 
 PAPER = "fedslr"
 END = 0.1  #: accuracies are means over this last share of the measurements
@@ -235,7 +235,7 @@ def chosen(ctx: Context) -> Table:
     """Return the settings that the paper leaves open or that this size changes, with the value here and why."""
     s = scale(ctx)
     laptop, paper = ctx.size == "laptop", ctx.size == "paper"
-    rows = [
+    rows: list[list[Any]] = [
         [
             "data sets",
             "CIFAR-10, CIFAR-100, TinyImageNet",
