@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from problems.datasets import Dataset, cifar10, emnist_letters, load, mnist
@@ -31,8 +32,12 @@ KINDS: dict[str, dict[str, str]] = {
 }
 
 
+@lru_cache(maxsize=1)
 def load_parts(name: str, folder: str | None = None) -> tuple[Dataset, Dataset]:
-    """Return a data set's training and testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter."""
+    """Return a data set's training and testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter.
+
+    The last one is kept: building an instance asks twice, and a process that makes many runs asks for each.
+    """
     if name in WITH_PARTS:
         return WITH_PARTS[name](folder, "train"), WITH_PARTS[name](folder, "test")
     return hold_out(load(name, folder), HELD_OUT)
