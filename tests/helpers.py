@@ -249,7 +249,7 @@ class Case:
     """A listed method with one kind of settings on one problem."""
 
     entry: Listed
-    kind: str  # steps, exact, batch, skip
+    kind: str  # steps, exact, batch, epochs, skip
     problem_name: str
 
     @property
@@ -262,20 +262,21 @@ class Case:
 
     @property
     def random(self) -> bool:
-        return self.kind in ("batch", "skip")
+        return self.kind in ("batch", "epochs", "skip")
 
     @property
     def by_number(self) -> bool:
         """Whether draws belong to a client's number, so that relabelled clients draw others: minibatches, first masks."""
-        return self.kind == "batch" or self.entry.name.startswith("fedspa")
+        return self.kind in ("batch", "epochs") or self.entry.name.startswith("fedspa")
 
     def settings(self, scale: Any = 1.0) -> Settings:
         """Steps well inside every method's stable range; ``scale`` multiplies them (an array for a batch)."""
         L = smoothness(self.problem_name)
         return Settings(
             lr=0.2 / L * scale,
-            steps=2,
-            batch=2 if self.kind == "batch" else None,
+            steps=1 if self.kind == "epochs" else 2,
+            **({"epochs": 2, "batch": 4, "clip": 0.2, "lr_decay": 0.8} if self.kind == "epochs" else {}),
+            **({"batch": 2} if self.kind == "batch" else {}),
             eta=0.25 / L * scale,
             rho=2 * L / scale,
             p=0.4 if self.kind == "skip" else 0,
@@ -307,7 +308,12 @@ def dressed(entry: Listed, f: Any) -> Any:
     return ServerAssisted(f, f.take(Clients(f.n, np.array([0])))) if "server" in entry.needs else f
 
 
-def _kinds(entry: Listed, f: Any) -> list[str]:
+#: where passes through the data run, with clipping and decaying steps: six samples a client, minibatches of four and two
+IN_EPOCHS = "penalised-logistic"
+
+
+def _kinds(entry: Listed, name: str) -> list[str]:
+    f = problem(name)
     kinds = ["steps"]
     if (
         "exact" in entry.uses
@@ -317,13 +323,15 @@ def _kinds(entry: Listed, f: Any) -> list[str]:
         kinds.append("exact")
     if "batch" in entry.uses and can(f, "sample_grad"):
         kinds.append("batch")
+    if "epochs" in entry.uses and name == IN_EPOCHS:
+        kinds.append("epochs")
     if {"p", "q"} & set(entry.uses):
         kinds.append("skip")
     return kinds
 
 
 #: every listed method, in every kind of settings it reads, on every problem: nothing else to do for a new method
-CASES = [Case(entry, kind, name) for entry in ALGORITHMS for name in PROBLEMS for kind in _kinds(entry, problem(name))]
+CASES = [Case(entry, kind, name) for entry in ALGORITHMS for name in PROBLEMS for kind in _kinds(entry, name)]
 
 
 def cases(keep: Callable[[Case], bool] = lambda case: True) -> Any:

@@ -213,7 +213,7 @@ BAD = {
     "data set": (("run", "fedavg", "a1a"), "pass a folder (--data DIR) or set FEDTHEORY_DATA"),
     "exact": (
         ("run", "fedavg", "quadratics", "--exact"),
-        "fedavg does not use --exact; it uses --lr, --local-steps, --batch",
+        "fedavg does not use --exact; it uses --lr, --local-steps, --epochs, --batch",
     ),
     "checkpoint": (("run", "fedavg", "quadratics", "--checkpoint", "good.py"), "good.py is not a readable checkpoint"),
     "class": (("worst-case", "gd", "--mu", "2"), "has no interpolation conditions"),
@@ -459,6 +459,44 @@ def test_exact_solves_without_an_answer_are_refused(call, command) -> None:
     result = call(command, "dualfl", "sines", "--exact", "--rounds", 1, code=2 if command == "run" else 1)
     assert said in " ".join((result.stdout + result.stderr).split())
     call(command, "dualfl-regularised", "sines", "--exact", "--rho", 3, "--rounds", 1)
+
+
+def test_passes_through_the_data_clipping_and_decay(call) -> None:
+    """The options are the solver's and the schedule's; where they mean nothing they are refused by name."""
+    from fedtheory.algorithms import FedAvg, Safari
+    from fedtheory.participation import Uniform
+    from fedtheory.runner import run
+    from fedtheory.schedules import Decayed
+    from fedtheory.stochastic import Epochs
+
+    size = ("--clients", 3, "--dimension", 2)
+    work = ("--batch", 7, "--epochs", 2, "--lr", 0.5, "--lr-decay", 0.9, "--clip", 0.2, "--rounds", 4, "--json", "-")
+    trace = strict(call("run", "fedavg", "synthetic-weak", *size, *work, "--participants", 2).stdout)
+    f = build_problem("synthetic-weak", clients=3, dimension=2)
+    local = Epochs(2, Decayed(0.5, 0.9), 7, 0.2)
+    ours = run(FedAvg(local), f, np.ones(2), 4, participation=Uniform(2))
+    assert trace["stationarity"] == pytest.approx(list(ours["stationarity"]), rel=1e-12)
+    free = strict(call("run", "fedavg", "synthetic-weak", *size, *work[:8], *work[10:], "--participants", 2).stdout)
+    assert free["stationarity"][-1] != pytest.approx(trace["stationarity"][-1], rel=1e-3), "the clip was reached"
+
+    served = ("iris-softmax", "--clients", 4, "--server", 30, "--split", "iid", "--q", 0.5, "--server-lr", 0.3)
+    trace = strict(call("run", "safari", *served, *work, "--server-epochs", 3, "--seed", 1).stdout)
+    f = build_problem("iris-softmax", clients=4, server="30", split="iid", seed=1)
+    method = Safari(0.5, local, Epochs(3, Decayed(0.15, 0.9), 7, 0.2))
+    ours = run(method, f, np.ones(f.d), 4, seed=1)
+    assert trace["stationarity"] == pytest.approx(list(ours["stationarity"]), rel=1e-12)
+
+    for method, options, said in (
+        ("gd", ("--lr-decay", 0.9), "gd does not use --lr-decay"),
+        ("gd", ("--clip", 1), "gd does not use --clip"),
+        ("scaffold", ("--personal-epochs", 1), "scaffold does not use --personal-epochs"),
+        ("fedavg", ("--clip", 1), "--clip and --epochs are for stochastic steps: they need --batch, and not --exact"),
+        ("fedavg", ("--epochs", 1), "they need --batch"),
+        ("fedavg", ("--epochs", 1, "--local-steps", 2, "--batch", 3), "got 2 steps and 1 epochs"),
+        ("fedavg", ("--lr-decay", 1.5), "factor must lie in (0, 1], got 1.5"),
+        ("fedavg", ("--epochs", 1, "--batch", 3), "Epochs needs 'sample_grad'"),
+    ):
+        assert said in " ".join(call("run", method, "quadratics", "--rounds", 1, *options, code=2).stderr.split()), said
 
 
 def test_a_server_gets_data_of_its_own(call) -> None:

@@ -14,17 +14,20 @@ from helpers import dressed
 
 from fedtheory import memory, metrics, runner
 from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedCM, FedRep, Scaffold, Settings
+from fedtheory.algorithms.views import only
 from fedtheory.cli import main
+from fedtheory.composite import ProximalSteps, Shifted
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.layers import ranks
 from fedtheory.local import GradientSteps, Subproblem
 from fedtheory.participation import Clients, Uniform
 from fedtheory.problem import gradient, objective
 from fedtheory.randomness import Key
+from fedtheory.regularisers import Zero
 from fedtheory.runner import run
 from fedtheory.schedules import Decayed
 from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import StochasticSteps, draw_samples
+from fedtheory.stochastic import Epochs, Passes, StochasticSteps, draw_samples, minibatches, number_of_steps
 from problems.datasets import Dataset, digits, iris
 from problems.mlp import perceptron
 from problems.networks import ARCHITECTURES, Architecture, Arithmetic, Plan, network
@@ -227,9 +230,10 @@ def _with_equal_data(f: Network) -> tuple[object, object]:
         FedAvg(StochasticSteps(3, Decayed(0.2, 0.7), BATCH)),
         FedAvg(SamSteps(2, 0.2, 0.05, BATCH, 0.01)),
         Scaffold(StochasticSteps(3, Decayed(0.2, 0.7), BATCH)),
+        FedAvg(StochasticSteps(3, 0.2, BATCH, clip=0.5)),
         AFedPD(1.0, GradientSteps(2, 0.1)),
     ],
-    ids=["fedavg", "fedavg with decay", "fedsam", "scaffold with decay", "a-fedpd"],
+    ids=["fedavg", "fedavg with decay", "fedsam", "scaffold with decay", "fedavg clipped", "a-fedpd"],
 )
 def test_pytorchs_perceptron_is_the_one_written_by_hand(method) -> None:
     """Iterate by iterate, on the same minibatches and the same clients: one algorithm file, two libraries."""
@@ -399,6 +403,55 @@ def test_variants_are_flips_and_crops_half_of_the_time() -> None:
                 uncropped = down == PAD and right == PAD
                 assert seen.pop(crop.tobytes()) == (whole + 1 if uncropped else 1)
     assert not seen
+
+
+def equal_shares(**options) -> Network:
+    """Four clients with nine images each: minibatches of four leave one over."""
+    train, _ = hold_out(digits(), 397)
+    clients = clients_of(train, by_classes(train.labels, N, 3))
+    return network(
+        [c.take(np.arange(9)) for c in clients], "small-cnn", dtype="float64", together="one by one", **options
+    )
+
+
+def test_a_pass_through_augmented_images_takes_each_once_in_some_variant() -> None:
+    f = equal_shares(augmented=True)
+    parts = minibatches(Subproblem(f), Key(1, 2), Passes(40), 4)
+    assert [p.shape for p in parts] == [(N, 4), (N, 4), (N, 1)] * 40
+    image, variant = np.divmod(np.concatenate(parts, axis=-1).reshape(N, 40, 9), VARIANTS)
+    np.testing.assert_array_equal(np.sort(image, axis=-1), np.broadcast_to(np.arange(9), (N, 40, 9)))
+    flips, crops = variant % 2, variant // 2
+    still = 2 * PAD * (PAD + 1)
+    for share in (
+        flips.mean(),
+        ((crops >= (2 * PAD + 1) ** 2) | (crops == still)).mean(),
+    ):  # 1440 draws: 5 standard errors
+        assert abs(share - 0.5) < 5 * 0.5 / np.sqrt(variant.size) + 1 / (2 * PAD + 1) ** 2
+    assert len(np.unique(variant)) > VARIANTS / 2
+    assert number_of_steps(Epochs(2, 0.1, 4), f) == 6
+
+
+@pytest.mark.parametrize("augmented", [False, True])
+def test_epochs_of_a_network_are_minibatch_steps(augmented) -> None:
+    """Also with SAM, a personal component, a view of the gradients, and a few of the clients."""
+    f = equal_shares(augmented=augmented, l2=0.01)
+    x0 = f.initial(0)[None]
+    clients = Clients(N, np.array([2, 1]))
+    sub = Subproblem(f.take(clients), clients=clients)
+    x = x0.broadcast_to(2, f.d)
+    for part in minibatches(sub, Key(1, 2), Passes(2), 4):
+        x = x - 0.1 * sub.f.sample_grad(x, part)
+    close(Epochs(2, 0.1, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
+    close(SamSteps(Passes(2), 0.1, 0, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
+    shifted = Subproblem(Shifted(sub.f, x0), clients=clients)
+    close(x0 + ProximalSteps(Passes(2), 0.1, Zero(), 4)(shifted, 0 * x0, Key(1, 2), None)[0], x, 1e-12)
+    seen = Subproblem(only(sub.f, np.ones(f.d, dtype=bool)), clients=clients)
+    close(Epochs(2, 0.1, 4)(seen, x0, Key(1, 2), None)[0], x, 1e-13)
+
+
+def test_unequal_clients_take_no_passes() -> None:
+    with pytest.raises(InvalidInput, match="smallest has 9 and the largest 90"):
+        run(FedAvg(Epochs(1, 0.1, BATCH)), small(augmented=True), small().initial(0), 1, metrics={})
 
 
 def test_augmented_samples_are_drawn_at_the_rounds_address() -> None:

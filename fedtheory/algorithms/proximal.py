@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
@@ -155,8 +154,9 @@ class GlobalProximal:
 
 
 def _global(s: Settings) -> GlobalProximal:
-    local: Any = s.local()
-    return GlobalProximal(local, local.lr)
+    """The server's step is the clients', the same object where they take steps."""
+    local = s.local()
+    return GlobalProximal(local, getattr(local, "lr", s.step))
 
 
 LISTED = (
