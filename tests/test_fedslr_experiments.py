@@ -78,7 +78,8 @@ def test_all_runs_can_be_asked_for(size: str) -> None:
     s = runs.scale(ctx)
     assert s.main["lam"] in s.lam and s.main["mu"] in s.mu and s.main["eta"] in s.eta and s.main["mu"] in s.pure
     assert all([*values] == sorted(values) for values in (s.lam, s.mu, s.eta, s.epochs, s.pure))
-    assert {1, 2, 4} <= {*s.epochs} and s.lam[0] == 0 and s.rounds % (20 * s.every) == 0
+    assert {1, 2, 4} <= {*s.epochs} and s.lam[0] == 0
+    assert s.rounds % (10 * s.every) == s.rounds % (4 * s.every) == 0  # measured where it is read
 
 
 def test_the_papers_own_setting() -> None:

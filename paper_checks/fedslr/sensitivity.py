@@ -127,7 +127,7 @@ def check_lam(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
     )
     if ctx.size == "laptop":
         yield Reading(
-            "Small matrices pay late: 64 x 64 is sent by factors below rank 32 only, so penalties below 1e-3 lower ranks and no traffic yet."
+            "Small matrices pay late: a layer of 64 x 64 is sent by factors below rank 32 only, so the penalties are larger than the paper's."
         )
 
 
