@@ -346,6 +346,9 @@ _LABELS = {
     "personal_stationarity": "mean_i ||grad f_i(personal_i)||^2",
     "test_accuracy": "share of test samples right",
     "personal_accuracy": "mean share of clients' own test samples right",
+    "common_accuracy": "the same, by the server's model",
+    "factored_size": "numbers of the server's model, by factors",
+    "component_size": "mean nonzeros of p_i",
     "gap": "f(x) - f*",
     "distance": "||x - x*||^2",
 }

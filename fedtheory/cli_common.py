@@ -169,6 +169,7 @@ PROBLEM_OPTIONS = (
     ProblemOption("l2", float, 0.0),
     ProblemOption("beta", float, 0.0, "Weight of the non-convex penalty."),
     ProblemOption("lam", float, 0.1, "Weight of the nuclear norm of low-rank problems."),
+    ProblemOption("nuclear", float, 0.0, "Weight of a nuclear norm of all layers that are matrices."),
     ProblemOption("hidden", int, 32, "Hidden units of a network."),
     ProblemOption("device", ("cpu", "cuda"), "cpu", "Where PyTorch computes networks."),
     ProblemOption(

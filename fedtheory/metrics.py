@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fedtheory.arrays import Array, mean_of_clients, squared_norm
+from fedtheory.arrays import Array, mean_of_clients, namespace, squared_norm
 from fedtheory.errors import InvalidInput
+from fedtheory.layers import factor_floats, ranks
 from fedtheory.problem import Problem, can, gradient, need, objective
 from fedtheory.regularisers import slope
 
@@ -92,6 +93,35 @@ def dual_residual(problem: Problem, state: Any) -> Array:
     return state.dual_residual[..., 0, 0]
 
 
+def common_accuracy(problem: Problem, state: Any) -> Array:
+    """Mean over clients of the share of their own test samples that the server's model gets right."""
+    return mean_of_clients(need(problem, "personal_accuracy", "measuring accuracy client by client")(state.x))
+
+
+def factored_size(problem: Problem, state: Any) -> Array:
+    """Numbers that the server's model takes by the factors of its layers (`fedtheory.layers.factor_floats`)."""
+    return factor_floats(state.x, need(problem, "layers", "counting factors"))[..., 0]
+
+
+def component_size(problem: Problem, state: Any) -> Array:
+    """Mean over clients of the coordinates of their personal components p_i that are not zero."""
+    xp = namespace(state.p_i)
+    return mean_of_clients(xp.sum(xp.astype(state.p_i != 0, state.x.dtype), axis=-1))
+
+
+def rank_of(name: str) -> Metric:
+    """Numerical rank of a layer of the server's model."""
+
+    def rank(problem: Problem, state: Any) -> Array:
+        layers = need(problem, "layers", f"the rank of {name!r}")
+        known = [layer.name for layer in layers if layer.matrix_shape is not None]
+        if name not in known:
+            raise InvalidInput(f"{name!r} is not a layer with a rank; these are: {', '.join(known)}")
+        return ranks(state.x, layers)[..., 0, known.index(name)]
+
+    return rank
+
+
 def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
     """The metrics, by name, that need no constant and that a method with such states has, on a problem if it is given."""
     from fedtheory.primal_dual import mean_dual, primal_dual_gap  # which are made of what is above
@@ -103,7 +133,14 @@ def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
         found |= {"primal_dual_gap": primal_dual_gap, "mean_dual": mean_dual}
     if hasattr(state, "personal"):
         found |= {"personal_value": personal_value, "personal_stationarity": personal_stationarity}
-    found |= {metric.__name__: metric for metric in (test_accuracy, personal_accuracy) if can(problem, metric.__name__)}
+    if can(problem, "test_accuracy"):
+        found["test_accuracy"] = test_accuracy
+    if can(problem, "personal_accuracy"):
+        found |= {"personal_accuracy": personal_accuracy, "common_accuracy": common_accuracy}
+    if can(problem, "layers"):
+        found["factored_size"] = factored_size
+    if getattr(state, "p_i", None) is not None:
+        found["component_size"] = component_size
     if hasattr(state, "x_bar"):
         found |= {"average_value": average_value}
         found |= {"average_accuracy": average_accuracy} if can(problem, "test_accuracy") else {}
@@ -114,6 +151,8 @@ def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
 
 def named(name: str, problem: Problem, state: Any) -> Metric:
     """Return a metric by name: one of `offered` for such states, or ``gap`` = f(x) - f* or ``distance`` = ||x - x*||^2 to the ground truth.
+
+    ``rank of <layer>`` is `rank_of` that layer.
 
     Raises
     ------
@@ -128,6 +167,8 @@ def named(name: str, problem: Problem, state: Any) -> Metric:
         return gap(ground_truth(problem, witness=False).f)
     if name == "distance":
         return squared_distance(ground_truth(problem, witness=False).x)
+    if name.startswith("rank of "):
+        return rank_of(name.removeprefix("rank of "))
     found = offered(state, problem)
     if name not in found:
         raise InvalidInput(f"the method has no metric {name!r}; it has {', '.join(found)}")

@@ -57,7 +57,10 @@ class Settings:
     nu: Any = _setting(0.1, "Splitting parameter of DualFL.")
     momentum: Any = _setting(0.0, "Momentum parameter.")
     l1: float = _setting(0.01, "Weight of the l1 norm on personal components (FedSLR).")
-    zero_duals: bool = _setting(False, "Start duals at zero and not at gradients (FedPD).", bool)
+    zero_duals: bool = _setting(False, "Start duals at zero and not at gradients (FedPD, FedSLR).", bool)
+    component: str = _setting(
+        "zero", "Where personal components start: zero, or copy (of the model's matrices; FedSLR).", str
+    )
     inner_lr: Any = _setting(0.01, "Step size of the own step of Per-FedAvg.")
     personal_layers: str = _setting("", "Layers that clients keep, joined by + [default: the method's].", str)
     density: float = _setting(0.5, "Share of coordinates in a sparse mask (FedSpa).")

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
+from fedtheory.arrays import to_numpy
 from fedtheory.claims import Context, Part, Picture, Role, Table
 from fedtheory.errors import InvalidInput
 from fedtheory.families import asked_for, build_problem, first_model
 from fedtheory.metrics import named
 from fedtheory.paired import paired_difference
 from fedtheory.participation import who_takes_part
+from fedtheory.problem import can
 from fedtheory.residuals import WithResiduals
 from fedtheory.results import Results
 from fedtheory.runner import Trace, run, start_point
@@ -111,10 +113,14 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """What a run measured: ``rounds`` ``(R,)``, metrics and floats sent by name ``(R,)``; a diverged run has infinite metrics from then on."""
+    """What a run measured: ``rounds`` ``(R,)``, metrics and floats sent by name ``(R,)``; a diverged run has infinite metrics from then on.
+
+    ``clients`` ``(n,)``: share of its own test samples that each client's model gets right at the end; None where clients have none.
+    """
 
     columns: Mapping[str, NDArray[np.float64]]
     seconds: float
+    clients: NDArray[np.float64] | None = None
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """Return a column: ``round``, a metric, ``floats_up`` or ``floats_down``."""
@@ -156,6 +162,7 @@ class Log:
 
 
 _COUNTS = ("round", "floats_up", "floats_down")
+_BY_CLIENT = "personal_accuracy_by_client"  #: in a run's summary
 
 
 def _stored(folder: Path, rounds: int) -> Log | None:
@@ -169,7 +176,11 @@ def _stored(folder: Path, rounds: int) -> Log | None:
     if not lines or int(lines[-1][0]) != rounds:
         return None
     values = np.asarray(lines, dtype=float)
-    return Log(dict(zip(names, values.T, strict=True)), float(summary["seconds"]))
+    return Log(dict(zip(names, values.T, strict=True)), float(summary["seconds"]), _by_client(summary))
+
+
+def _by_client(info: Mapping[str, Any]) -> NDArray[np.float64] | None:
+    return np.asarray(info[_BY_CLIENT], dtype=float) if _BY_CLIENT in info else None
 
 
 def _run(training: Training, context: Context) -> Log:
@@ -193,7 +204,8 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
     begun = time.perf_counter()
     trace = _trained(training, data, device, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
-    return Log({"round": trace.rounds.astype(float), **trace.metrics, **sent}, time.perf_counter() - begun)
+    columns = {"round": trace.rounds.astype(float), **trace.metrics, **sent}
+    return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
 
 
 def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
@@ -206,7 +218,7 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
         method = WithResiduals(method)
     x0 = first_model(problem, t.start, t.seed)
     begun = method.init(problem, start_point(problem, x0))
-    return run(
+    trace = run(
         method,
         problem,
         x0,
@@ -219,6 +231,10 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
         checkpoint=None if results is None else results.checkpoint,
         watch=None if results is None else results.table,
     )
+    if not can(problem, "personal_accuracy"):
+        return trace
+    shares = to_numpy(problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
+    return replace(trace, info=trace.info | {_BY_CLIENT: shares.tolist()})
 
 
 # ---- repeated over seeds ----------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.problem import Pooled, can
+from fedtheory.problem import Pooled, can, need
+from fedtheory.regularisers import NuclearNorm, regularised
 from problems import (
     biased_participation,
     chains,
@@ -43,6 +44,7 @@ NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and 
 class Options:
     """What a family may be asked for: clients, coordinates, constants, heterogeneity, penalties, network, data, split, server, seed.
 
+    ``nuclear``: weight of a nuclear norm of all layers that are matrices, which every client shares; none by default.
     ``server``: the server's own data, ``"none"``, ``"average"`` (it knows the clients' average), or a number of samples of real data.
     ``test``: ``"own"`` sets the data set's testing part (or some samples of a set without one) apart and measures accuracy on it; PyTorch's
     networks always do. ``tests_a_client``: how many of them each client is tested on, with the class shares of its own data.
@@ -59,6 +61,7 @@ class Options:
     l2: float = 0.0
     beta: float = 0.0
     lam: float = 0.1
+    nuclear: float = 0.0
     hidden: int = 32
     device: str = "cpu"
     precision: str = "single"
@@ -180,7 +183,14 @@ def server_samples(o: Options) -> int:
 
 
 def _assisted(problem: Any, o: Options, server: Any = None) -> Any:
-    """The instance with the server's data that the options ask for."""
+    """The instance with the server's data and the nuclear norm that the options ask for."""
+    found = _served(problem, o, server)
+    if o.nuclear == 0:
+        return found
+    return regularised(found, NuclearNorm(o.nuclear, need(found, "layers", "a nuclear norm of layers (--nuclear)")))
+
+
+def _served(problem: Any, o: Options, server: Any) -> Any:
     if o.server == NO_SERVER:
         return problem
     if can(problem, "server"):

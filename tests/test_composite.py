@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction as Q
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers import close, draw, play, problem, start
+from helpers import close, draw, play, problem, small_perceptron, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,10 +28,11 @@ from fedtheory.algorithms import (
 )
 from fedtheory.arrays import along_batch
 from fedtheory.composite import ProximalSteps
-from fedtheory.errors import CannotTrace, InvalidInput
+from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
+from fedtheory.families import build_problem
 from fedtheory.function_class import FunctionClass
 from fedtheory.ground_truth import certificate, ground_truth
-from fedtheory.layers import Layer, factor_floats, ranks
+from fedtheory.layers import Layer, factor_floats, ranks, truncate, views
 from fedtheory.local import Exact, GradientSteps
 from fedtheory.participation import Clients, Uniform
 from fedtheory.problem import constant, objective
@@ -40,7 +42,7 @@ from fedtheory.stochastic import StochasticSteps
 from fedtheory.symbolic import play as play_exactly
 from fedtheory.worst_case import worst_case
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
-from problems.quadratics import same_curvature, scalar_quadratics
+from problems.quadratics import random_quadratics, same_curvature, scalar_quadratics
 
 ROUNDING = 1e-12  # the two sides do the same few hundred operations in another order
 
@@ -465,3 +467,50 @@ def test_exact_phase_one_contracts_by_one_over_one_plus_x() -> None:
     )
     s = [state.x[0, 0] + eta * state.gamma_i[0, 0] for state in states]
     assert all(new == old / (1 + eta * h) for old, new in zip(s, s[1:], strict=False))
+
+
+# ---- what is measured along a run, and how FedSLR is asked for by name ------------------------------------------------
+
+
+def test_sizes_and_ranks_of_models() -> None:
+    f = small_perceptron()
+    x = truncate(draw((3, 1, f.d)), f.layers, 2)
+    measured = metrics.offered(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
+    assert {"factored_size", "component_size"} <= measured.keys()
+    p = draw((3, f.n, f.d)) * (np.arange(f.d) < np.arange(f.n)[:, None])
+
+    state = SimpleNamespace(x=x, p_i=p)
+    np.testing.assert_array_equal(metrics.factored_size(f, state), factor_floats(x, f.layers)[..., 0])
+    np.testing.assert_array_equal(metrics.component_size(f, state), np.full(3, (f.n - 1) / 2))
+    np.testing.assert_array_equal(metrics.named("rank of first weights", f, state)(f, state), [2, 2, 2])
+    with pytest.raises(
+        InvalidInput, match="'first biases' is not a layer with a rank; these are: first weights, second"
+    ):
+        metrics.named("rank of first biases", f, state)(f, state)
+
+
+def test_components_may_start_at_a_copy_of_the_matrices() -> None:
+    f = small_perceptron()
+    x0 = draw((1, f.d))
+    p = FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1)), init_personal="copy").init(f, x0).p_i
+    for part, first, layer in zip(views(p, f.layers), views(x0, f.layers), f.layers, strict=True):
+        expected = np.zeros_like(first) if layer.matrix_shape is None else first
+        np.testing.assert_array_equal(part, np.repeat(expected, f.n, axis=0))
+    with pytest.raises(InvalidInput, match="init_personal must be 'zero' or 'copy', got 'ones'"):
+        FedSLR(0.1, init_personal="ones")  # type: ignore[arg-type]
+    with pytest.raises(NotAvailable, match="layers"):
+        FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1)), init_personal="copy").init(
+            random_quadratics(2, 3), np.zeros((1, 3))
+        )
+
+
+def test_networks_may_share_a_nuclear_norm() -> None:
+    asked = {"clients": 3, "split": "iid", "test": "own", "tests_a_client": 5, "hidden": 6}
+    plain, f = (build_problem("digits-mlp", nuclear=weight, **asked) for weight in (0.0, 0.3))
+    x = draw((1, f.d))
+    assert not hasattr(plain, "regulariser")
+    nuclear = sum(np.linalg.norm(part, "nuc") for part in (views(x, f.layers)[0][0], views(x, f.layers)[2][0]))
+    np.testing.assert_allclose(metrics.value(f, SimpleNamespace(x=x)) - plain.value(x).mean(axis=-1), 0.3 * nuclear)
+    np.testing.assert_array_equal(f.personal_accuracy(x), plain.personal_accuracy(x))
+    with pytest.raises(NotAvailable, match=r"a nuclear norm of layers \(--nuclear\)"):
+        build_problem("quadratics", nuclear=0.1)

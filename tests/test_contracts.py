@@ -381,6 +381,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "gamma": 0.4,
         "personal_steps": 3,
         "personal_epochs": 2,
+        "component": "copy",
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
     for name in entry.uses:

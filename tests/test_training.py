@@ -176,3 +176,14 @@ def test_runs_of_older_code_are_forgotten(tmp_path) -> None:
 def test_seeds_share_everything_else() -> None:
     group = repeated(FEDAVG, (3, 5))
     assert [t.seed for t in group.trainings] == [3, 5] and len({t.key for t in group.trainings}) == 2
+
+
+def test_the_accuracy_of_every_client_is_kept(tmp_path) -> None:
+    own = replace(
+        FEDAVG, method="local", options=FEDAVG.options | {"tests_a_client": 7}, metrics=("personal_accuracy",)
+    )
+    for context in (Context(), Context(results=str(tmp_path))):
+        found = own.read(context)
+        assert found.clients is not None and found.clients.shape == (5,)
+        assert found.clients.mean() == pytest.approx(found.last("personal_accuracy"), rel=1e-12)
+    assert (own.read(context).clients == found.clients).all() and FEDAVG.read(context).clients is None

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedtheory.algorithms.base import Listed, settles
-from fedtheory.arrays import Array, Scalar, average, gather, like, scatter, spread
+from fedtheory.arrays import Array, Scalar, average, choose, gather, like, scatter, spread
 from fedtheory.composite import ProximalSteps, Shifted
 from fedtheory.errors import InvalidInput
-from fedtheory.layers import factor_floats
+from fedtheory.layers import factor_floats, layer_mask
 from fedtheory.local import Exact, LocalSolver, Subproblem, positive
 from fedtheory.participation import Clients
-from fedtheory.problem import Problem
+from fedtheory.problem import Problem, need
 from fedtheory.randomness import Key
 from fedtheory.regularisers import L1, NuclearNorm, shared_regulariser
 from fedtheory.settings import LOCAL, Settings
@@ -61,7 +61,8 @@ class FedSLR:
 
     Departures: printed Algorithm 2 divides by eta in the server's step, which solves another problem; Algorithms 1 and 3 multiply, as is done
     here (``printed=True`` gives the misprint). The paper leaves gamma_{i,0} open: its lemmas need grad f_i(w_0) (``init_dual="grad"``,
-    the default), the public code starts at zero (``"zero"``). Components start at zero; the paper does not say.
+    the default), the public code starts at zero (``"zero"``). Where components start the paper does not say: at zero, or with
+    ``init_personal="copy"``, as in the public code, at a copy of the matrices of w_0 (vectors at zero), so that clients begin at 2 w_0.
 
     Traffic: w_{i,t+1} up in full; w_t down by the factors of its layers (`fedtheory.layers.factor_floats`) where h is a nuclear norm,
     else in full.
@@ -75,6 +76,7 @@ class FedSLR:
     personal : ProximalSteps, optional
         Phase II; None leaves it out.
     init_dual : "grad" or "zero"
+    init_personal : "zero" or "copy"
     server : "duals" or "average"
         What the server stores: all duals (Algorithms 1 and 2), or their average, which it updates (Algorithm 3).
     printed : bool
@@ -85,6 +87,7 @@ class FedSLR:
     local: LocalSolver = Exact()
     personal: ProximalSteps | None = None
     init_dual: Literal["grad", "zero"] = "grad"
+    init_personal: Literal["zero", "copy"] = "zero"
     server: Literal["duals", "average"] = "duals"
     printed: bool = False
 
@@ -93,6 +96,8 @@ class FedSLR:
         positive(self, "eta")
         if self.init_dual not in ("grad", "zero"):
             raise InvalidInput(f"init_dual must be 'grad' or 'zero', got {self.init_dual!r}")
+        if self.init_personal not in ("zero", "copy"):
+            raise InvalidInput(f"init_personal must be 'zero' or 'copy', got {self.init_personal!r}")
         if self.server not in ("duals", "average"):
             raise InvalidInput(f"server must be 'duals' or 'average', got {self.server!r}")
 
@@ -102,11 +107,18 @@ class FedSLR:
         return None if self.personal is None else self.personal.numeric_only
 
     def init(self, problem: Problem, x0: Array) -> FedSLRState:
-        """w_{i,0} = w_0, duals of ``init_dual``, components zero."""
+        """w_{i,0} = w_0, duals of ``init_dual``, components of ``init_personal``."""
         copies = spread(x0, problem.n)
         gamma = problem.grad(x0) if self.init_dual == "grad" else 0 * copies
-        p = None if self.personal is None else 0 * copies
+        p = None if self.personal is None else self._first_component(problem, copies)
         return self._state(x0, copies, gamma, p, by_factors(problem, 0 * x0), average(gamma))
+
+    def _first_component(self, problem: Problem, copies: Array) -> Array:
+        if self.init_personal == "zero":
+            return 0 * copies
+        layers = need(problem, "layers", "copying the matrices of the model")
+        matrices = layer_mask(layers, [layer.name for layer in layers if layer.matrix_shape is not None])
+        return choose(matrices, copies, 0 * copies)
 
     def round(self, problem: Problem, state: FedSLRState, clients: Clients | None, key: Key) -> FedSLRState:
         """Both phases on the clients, then the server's proximal step."""
@@ -163,29 +175,33 @@ def phase_two(s: Settings) -> ProximalSteps:
     return ProximalSteps(s.personal().work, s.step, L1(s.l1), s.batch, s.clip)
 
 
+def _init_dual(s: Settings) -> Literal["grad", "zero"]:
+    return "zero" if s.zero_duals else "grad"
+
+
 LISTED = (
     Listed(
         "fedslr",
         "composite",
         "FedSLR, Algorithms 1 and 2",
-        lambda s: FedSLR(s.eta, s.local(), phase_two(s)),
-        ("eta", *LOCAL, "exact", "l1", "personal_steps", "personal_epochs"),
+        lambda s: FedSLR(s.eta, s.local(), phase_two(s), _init_dual(s), s.component),  # type: ignore[arg-type]
+        ("eta", *LOCAL, "exact", "l1", "personal_steps", "personal_epochs", "zero_duals", "component"),
         True,
     ),
     Listed(
         "fedslr-global",
         "composite",
         "FedSLR, Algorithms 1 and 2, Phase I alone",
-        lambda s: FedSLR(s.eta, s.local()),
-        ("eta", *LOCAL, "exact"),
+        lambda s: FedSLR(s.eta, s.local(), None, _init_dual(s)),
+        ("eta", *LOCAL, "exact", "zero_duals"),
         True,
     ),
     Listed(
         "fedslr-memory",
         "composite",
         "FedSLR, Algorithm 3, Phase I alone",
-        lambda s: FedSLR(s.eta, s.local(), server="average"),
-        ("eta", *LOCAL, "exact"),
+        lambda s: FedSLR(s.eta, s.local(), None, _init_dual(s), server="average"),
+        ("eta", *LOCAL, "exact", "zero_duals"),
         True,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from problems.datasets import Dataset, cifar10, emnist_letters, load, mnist
@@ -32,8 +33,12 @@ KINDS: dict[str, dict[str, str]] = {
 }
 
 
+@lru_cache(maxsize=2)
 def load_part(name: str, part: Part, folder: str | None = None) -> Dataset:
-    """Return a data set's training or testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter."""
+    """Return a data set's training or testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter.
+
+    The last two are kept: a process that makes many runs asks for them again and again.
+    """
     if name in WITH_PARTS:
         return WITH_PARTS[name](folder, part)
     return hold_out(load(name, folder), HELD_OUT)[part == "test"]

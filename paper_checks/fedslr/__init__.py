@@ -1,0 +1,19 @@
+"""FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, and the arithmetic of its tables.
+
+`runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
+and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9).
+"""
+
+from __future__ import annotations
+
+from fedtheory.claims import Claim
+from paper_checks.fedslr import communication, comparison, components, latency, sensitivity, traffic
+
+CLAIMS: list[Claim] = [
+    *communication.CLAIMS,
+    *latency.CLAIMS,
+    *traffic.CLAIMS,
+    *comparison.CLAIMS,
+    *sensitivity.CLAIMS,
+    *components.CLAIMS,
+]

@@ -1,0 +1,300 @@
+"""FedSLR beside ten other methods: Table 1 and Figures 2 and 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.claims import Claim, Context, Fault, Finding, Reading, Role, Table
+from paper_checks.fedslr import printed
+from paper_checks.fedslr.runs import (
+    END,
+    GKR,
+    IID,
+    METHODS,
+    MIXED,
+    NON_IID,
+    PAPER,
+    PERSONAL,
+    accuracy,
+    chosen,
+    of,
+    role,
+    scale,
+)
+from paper_checks.training import Training, curves, needed, ordered, shown, table
+
+EARLY = 0.25  #: share of the rounds after which convergence is compared
+LEVEL = 0.9  #: of the best final accuracy of the other personalised methods: where rounds are counted
+POINTS = " points"
+
+
+def table_1(ctx: Context, split: str) -> Table:
+    """Return Table 1's columns of a split beside ours."""
+    places = [k for k, (_, of_split) in enumerate(printed.COLUMNS) if of_split == split]
+    names = [printed.COLUMNS[k][0] for k in places]
+    rows = [
+        [label, *(printed.TABLE_1[label][k] for k in places), shown(accuracy(ctx, label, split))] for label in METHODS
+    ]
+    return table(f"Table 1, {split} ({ctx.size} size)", ["method", *names, "ours"], rows)
+
+
+def after(ctx: Context, label: str, split: str, share: float) -> NDArray[np.float64]:
+    """Return accuracies after a share of the rounds, one a seed."""
+    found = []
+    for log in of(ctx, label, split).logs(ctx):
+        k = int(np.searchsorted(log["round"], share * log["round"][-1]))
+        value = log[METHODS[label].accuracy][k]
+        found.append(value if np.isfinite(value) else np.nan)
+    return np.array(found)
+
+
+def _all(ctx: Context, split: str, labels: Sequence[str] = tuple(METHODS)) -> list[Training]:
+    return needed([of(ctx, label, split) for label in labels])
+
+
+def check_non_iid(ctx: Context, *, best: str = MIXED) -> Iterator[Finding]:
+    """Compare the mixed model with every other method on Dirichlet splits."""
+    top = accuracy(ctx, best)
+    for other in METHODS:
+        if other != MIXED:
+            yield ordered(
+                f"above {other}",
+                top,
+                accuracy(ctx, other),
+                f"Non-IID accuracy, mixed model minus {other} (paper {printed.gap(MIXED, other, NON_IID)})",
+                role=role(ctx, MIXED, other, NON_IID),
+                unit=POINTS,
+                scale=100,
+            )
+    yield table_1(ctx, NON_IID)
+    yield chosen(ctx)
+    yield _alone(ctx)
+
+
+def check_iid(ctx: Context, *, best: str = MIXED, top: str = "FedDyn") -> Iterator[Finding]:
+    """Compare personalised methods with the best global one and with each other on an iid split."""
+    mixed, dyn = accuracy(ctx, best, IID), accuracy(ctx, top, IID)
+    for other in PERSONAL:
+        yield ordered(
+            f"FedDyn above {other}",
+            dyn,
+            accuracy(ctx, other, IID),
+            f"IID accuracy, FedDyn minus {other} (paper {printed.gap('FedDyn', other, IID)})",
+            role=role(ctx, "FedDyn", other, IID),
+            unit=POINTS,
+            scale=100,
+        )
+        if other != MIXED:
+            yield ordered(
+                f"mixed above {other}",
+                mixed,
+                accuracy(ctx, other, IID),
+                f"IID accuracy, mixed model minus {other} (paper {printed.gap(MIXED, other, IID)})",
+                role=role(ctx, MIXED, other, IID),
+                unit=POINTS,
+                scale=100,
+            )
+    yield ordered(
+        "mixed below GKR",
+        accuracy(ctx, GKR, IID),
+        mixed,
+        f"IID accuracy, GKR minus mixed model (paper {printed.gap(GKR, MIXED, IID)})",
+        role="reading" if ctx.size == "laptop" else "printed",
+        unit=POINTS,
+        scale=100,
+    )
+    yield table_1(ctx, IID)
+    if ctx.size == "laptop":
+        yield Reading(
+            "With iid digits the methods whose clients use a commonly trained model (FedDyn, Per-FedAvg, FedSpa, GKR, the mixed model) come "
+            "within a "
+            "point or so of each other, so their order is not decided at this size."
+        )
+    yield _alone(ctx)
+
+
+def check_gkr(ctx: Context, *, label: str = GKR) -> Iterator[Finding]:
+    """Compare GKR with FedAvg, at the end and on the way; and with FedDyn, which is FedSLR without the low-rank penalty."""
+    roles: tuple[Role, Role] = ("reading", "printed") if ctx.size == "laptop" else ("printed", "reading")
+    for split in (NON_IID, IID):
+        for text, share, part_role in (
+            ("at the end", 1.0, roles[0]),
+            ("after a quarter of the rounds", EARLY, roles[1]),
+        ):
+            ours, plain, dyn = (
+                accuracy(ctx, name, split) if share == 1 else after(ctx, name, split, share)
+                for name in (label, "FedAvg", "FedDyn")
+            )
+            gaps = printed.gap(GKR, "FedAvg", split)
+            yield ordered(
+                f"{split} {text}",
+                ours,
+                plain,
+                f"accuracy {text}, {split}, GKR minus FedAvg (paper, at the end, {gaps})",
+                role=part_role,
+                unit=POINTS,
+                scale=100,
+            )
+            yield ordered(
+                f"{split} {text}, the control",
+                dyn,
+                plain,
+                f"accuracy {text}, {split}, FedDyn (lam = 0) minus FedAvg (paper, at the end, {printed.gap('FedDyn', 'FedAvg', split)})",
+                role="reading",
+                unit=POINTS,
+                scale=100,
+            )
+    if ctx.size == "laptop":
+        yield Reading(
+            "On digits FedAvg catches up before the end, so at this size the accuracy after a quarter of the rounds decides; at the others "
+            "the final one does."
+        )
+    yield Reading(
+        "FedDyn with penalty 1/eta_g is FedSLR with lam = 0, iterate by iterate, and is above GKR in all six columns of the paper's Table "
+        "1. So the gain over "
+        "FedAvg comes with the dual variables; the tables do not show that a low rank adds to it. The introduction's 7.23 % is relative, on "
+        "the iid "
+        "split of CIFAR-100 (66.40/61.92); the gain there is 4.48 points, and 8.44 on the Non-IID one."
+    )
+    yield table_1(ctx, NON_IID)
+
+
+def check_convergence(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
+    """Count rounds until an accuracy is reached, for the mixed model and for the median of the other personalised methods."""
+    others = [name for name in PERSONAL if name not in (MIXED, "Local")]
+    rows = []
+    for split in (NON_IID, IID):
+        level = LEVEL * max(float(np.nanmean(accuracy(ctx, name, split))) for name in others)
+        rounds = {name: _rounds_to(ctx, name, split, level) for name in (*others, MIXED, GKR, "FedAvg")}
+        ours = _rounds_to(ctx, label, split, level)
+        yield ordered(
+            split,
+            np.median([rounds[name] for name in others], axis=0),
+            ours,
+            f"{split}: rounds to {100 * level:.1f} %, median of the other personalised methods minus mixed model",
+            by=-scale(ctx).every,
+            unit=" rounds",
+        )
+        rows += [[split, f"{100 * level:.1f} %", name, float(found.mean())] for name, found in rounds.items()]
+    yield table(
+        f"Rounds to an accuracy ({ctx.size} size)", ["split", "accuracy", "method", "rounds, mean over seeds"], rows
+    )
+    yield Reading(
+        f"'Competitive' is read as: no later than the median of the other personalised methods that communicate, to {LEVEL:.0%} of the best "
+        f"final accuracy "
+        "among them; one measurement later is allowed; a method that never comes there counts with all rounds. The paper's numbers are in a "
+        "picture only."
+    )
+    yield curves(
+        ctx,
+        f"Accuracy on clients' own data, Non-IID ({ctx.size} size)",
+        {name: of(ctx, name) for name in METHODS if name != GKR},
+        "personal_accuracy",
+        ylabel="accuracy",
+    )
+
+
+def _rounds_to(ctx: Context, label: str, split: str, level: float) -> NDArray[np.float64]:
+    found = of(ctx, label, split).first(ctx, METHODS[label].accuracy, level)
+    return np.where(np.isfinite(found), found, scale(ctx).rounds)
+
+
+def check_clients(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
+    """Compare every client's accuracy with the one that FedAvg's model has there."""
+    plain = np.array([log.clients for log in of(ctx, "FedAvg").logs(ctx)])
+
+    def shares(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        ours = np.array([log.clients for log in of(ctx, name).logs(ctx)])
+        return (ours > plain).mean(axis=-1), (ours < plain).mean(axis=-1)
+
+    gain, lose = shares(label)
+    yield ordered(
+        "more clients gain than lose",
+        gain,
+        lose,
+        "share of clients that are better off than with FedAvg minus share that is worse off, mixed model",
+        unit=POINTS,
+        scale=100,
+    )
+    others = [name for name in METHODS if name not in ("FedAvg", GKR)]
+    yield table(
+        f"Clients against FedAvg, Non-IID ({ctx.size} size)",
+        ["method", "better off (%)", "as well off (%)", "worse off (%)"],
+        [[name, *(shown(v, 1) for v in (g, 1 - g - w, w))] for name in others for g, w in [shares(name)]],
+    )
+    yield Reading(
+        "Figure 3 is read as a sign: which clients gain over FedAvg. Figure 4 (a t-SNE of one client's last hidden layer) is left out: its "
+        "picture has no "
+        "number that could be compared."
+    )
+
+
+def _alone(ctx: Context) -> Reading:
+    return Reading(
+        f"Accuracy: mean over clients on their own test samples, over the last {END:.0%} of the measurements; over {scale(ctx).seeds} "
+        f"seeds. A comparison "
+        "decides where the paper's numbers differ by a point or more; it gives no deviations."
+    )
+
+
+CLAIMS = [
+    Claim(
+        "FEDSLR-Q1",
+        PAPER,
+        "ordering",
+        "Section 6.2; Table 1; Fig. 2",
+        "With Non-IID clients FedSLR's mixed model is more accurate than every other method.",
+        check_non_iid,
+        (Fault("local training in the mixed model's place", "above Ditto", {"best": "Local"}),),
+        needs=lambda ctx: _all(ctx, NON_IID),
+    ),
+    Claim(
+        "FEDSLR-Q2",
+        PAPER,
+        "ordering",
+        "Section 6.2; Table 1; Fig. 2",
+        "With iid clients personalised methods stay below FedDyn, and FedSLR's mixed model is the best of them.",
+        check_iid,
+        (
+            Fault("local training in the mixed model's place", "mixed above APFL", {"best": "Local"}),
+            Fault("local training in FedDyn's place", "FedDyn above Ditto", {"top": "Local"}),
+        ),
+        needs=lambda ctx: _all(ctx, IID),
+    ),
+    Claim(
+        "FEDSLR-Q3",
+        PAPER,
+        "ordering",
+        "Introduction; Table 1",
+        "FedSLR's global model (GKR) is more accurate than FedAvg's.",
+        check_gkr,
+        (Fault("local training in GKR's place", "iid after a quarter of the rounds", {"label": "Local"}),),
+        needs=lambda ctx: [
+            *(t for split in (NON_IID, IID) for t in _all(ctx, split, (GKR, "FedAvg", "FedDyn", "Local"))),
+            *_all(ctx, NON_IID),
+        ],
+    ),
+    Claim(
+        "FEDSLR-Q4",
+        PAPER,
+        "ordering",
+        "Section 6.2; Fig. 2",
+        "FedSLR converges as fast as other personalised methods.",
+        check_convergence,
+        (Fault("local training in the mixed model's place", IID, {"label": "Local"}),),
+        needs=lambda ctx: [*_all(ctx, NON_IID), *_all(ctx, IID)],
+    ),
+    Claim(
+        "FEDSLR-Q10",
+        PAPER,
+        "ordering",
+        "Appendix B.3.1; Fig. 3",
+        "With Non-IID clients most are better off with FedSLR's mixed model than with FedAvg.",
+        check_clients,
+        (Fault("local training in the mixed model's place", "more clients gain than lose", {"label": "Local"}),),
+        needs=lambda ctx: _all(ctx, NON_IID),
+    ),
+]

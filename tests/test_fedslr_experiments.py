@@ -1,0 +1,200 @@
+"""FedSLR's experiments: verdicts and planted faults at laptop size, the three sizes as the paper has them, its numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedtheory.checking import Reference, load_claims, make_needs, needs_of, run_check, run_faults
+from fedtheory.claims import Context
+from fedtheory.layers import Layer
+from paper_checks.fedslr import communication, printed, runs
+from paper_checks.fedslr.comparison import table_1
+from paper_checks.fedslr.convolutions import convolve
+from paper_checks.fedslr.latency import ratio
+from paper_checks.training import Training
+
+SOURCE = "paper_checks.fedslr"
+ROOT = Path(__file__).resolve().parents[1]
+CLAIMS = load_claims(SOURCE)
+COUNTED = [name for name, claim in CLAIMS.items() if claim.needs is None]
+TRAINED = [name for name, claim in CLAIMS.items() if claim.needs is not None]
+PAPER_SIZE = Context(size="paper", device="cuda")
+
+
+def expected() -> dict[str, str]:
+    stored = json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]
+    return {v["id"]: v["status"] for v in stored if v["id"] in CLAIMS}
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory) -> Context:
+    """A folder of runs that all tests of this module share."""
+    return Context(results=str(tmp_path_factory.mktemp("runs")))
+
+
+# ---- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_claim_has_an_expected_verdict() -> None:
+    assert {*expected()} == {*CLAIMS}
+    assert {f"FEDSLR-Q{k}" for k in range(1, 11)} | {f"FEDSLR-C{k}" for k in range(1, 9)} <= {*CLAIMS}
+
+
+@pytest.mark.parametrize("claim", COUNTED)
+def test_what_is_counted(claim: str) -> None:
+    verdict = run_check(Reference(SOURCE, claim), Context())
+    assert (verdict.error, verdict.status, verdict.size) == (None, expected()[claim], None)
+    assert [report.detail for report in run_faults(Reference(SOURCE, claim), Context()) if not report.caught] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", TRAINED)
+def test_what_is_trained(claim: str, context: Context) -> None:
+    reference = Reference(SOURCE, claim)
+    assert all(outcome.error is None for outcome in make_needs(needs_of([reference], context), context))
+    before = {*Path(context.results or "").iterdir()}
+    verdict = run_check(reference, context)
+    assert (verdict.error, verdict.status, verdict.size) == (None, expected()[claim], "laptop")
+    assert verdict.tables and verdict.readings
+    assert [report.detail for report in run_faults(reference, context) if not report.caught] == []
+    assert {*Path(context.results or "").iterdir()} == before, "a run is read that `needs` does not list"
+
+
+# ---- three sizes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", ["laptop", "small", "paper"])
+def test_all_runs_can_be_asked_for(size: str) -> None:
+    ctx = Context(size=size)  # type: ignore[arg-type]
+    found = {need.key: need for name in TRAINED for need in CLAIMS[name].needs(ctx)}  # type: ignore[misc]
+    assert {*found} == {*runs.everything(ctx)}
+    assert all(isinstance(need, Training) for need in found.values())
+    s = runs.scale(ctx)
+    assert s.main["lam"] in s.lam and s.main["mu"] in s.mu and s.main["eta"] in s.eta and s.main["mu"] in s.pure
+    assert all([*values] == sorted(values) for values in (s.lam, s.mu, s.eta, s.epochs, s.pure))
+    assert {1, 2, 4} <= {*s.epochs} and s.lam[0] == 0
+    assert s.rounds % (10 * s.every) == s.rounds % (4 * s.every) == 0  # measured where it is read
+
+
+def test_the_papers_own_setting() -> None:
+    mixed, plain = (runs.of(PAPER_SIZE, label).trainings[0] for label in (runs.MIXED, "FedAvg"))
+    assert (mixed.method, mixed.problem, mixed.rounds, mixed.participants) == (
+        "fedslr",
+        "cifar10-resnet18-3x3",
+        1000,
+        10,
+    )
+    assert plain.settings == {"lr": 0.1, "lr_decay": 0.998, "epochs": 2, "batch": 20}
+    own = {"eta": 10, "l1": 1e-3, "personal_epochs": 1, "zero_duals": True, "component": "zero"}
+    assert mixed.settings == {**plain.settings, **own}
+    common = {"clients": 100, "samples_per_client": 500, "tests_a_client": 100, "l2": 1e-3, "augment": "crop-flip"}
+    cut = {"split": "dirichlet-labels", "concentration": 0.1, "draw": "refill"}
+    assert plain.options == {**common, **cut} and mixed.options == {**common, **cut, "nuclear": 1e-4}
+    assert runs.of(PAPER_SIZE, "FedAvg", runs.IID).trainings[0].options == {**common, "split": "iid"}
+    settings = {name: runs.of(PAPER_SIZE, name).trainings[0].settings for name in runs.METHODS}
+    assert settings["Ditto"]["rho"] == settings["FedDyn"]["rho"] == 0.1 and settings["Ditto"]["personal_epochs"] == 1
+    assert (settings["Per-FedAvg"]["lr"], settings["Per-FedAvg"]["inner_lr"], settings["Per-FedAvg"]["steps"]) == (
+        1e-3,
+        0.01,
+        50,
+    )
+    assert settings["APFL"]["alpha"] == 0.5
+
+
+def test_without_a_penalty_there_is_no_nuclear_norm() -> None:
+    [control, *_] = runs.fedslr(PAPER_SIZE, lam=0).trainings
+    assert "nuclear" not in control.options
+    assert runs.fedslr(PAPER_SIZE, **runs.scale(PAPER_SIZE).main) == runs.of(PAPER_SIZE, runs.GKR)
+
+
+def test_comparisons_decide_where_the_paper_separates_them() -> None:
+    laptop = Context()
+    assert runs.role(PAPER_SIZE, runs.MIXED, "Ditto", runs.NON_IID) == "reading"  # 0.91 points on CIFAR-10
+    assert runs.role(laptop, runs.MIXED, "Ditto", runs.NON_IID) == "printed"  # 3.52 on CIFAR-100
+    assert runs.role(PAPER_SIZE, runs.MIXED, "Per-FedAvg", runs.IID) == "reading"
+    assert runs.role(PAPER_SIZE, "FedDyn", runs.MIXED, runs.IID) == "printed"
+    assert runs.role(laptop, "FedDyn", runs.MIXED, runs.IID) == "reading"
+    assert runs.role(laptop, runs.MIXED, "Ditto", runs.IID) == "printed"
+
+
+def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
+    monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
+    verdict = run_check(Reference(SOURCE, "FEDSLR-Q8"), Context(size="small"))
+    assert verdict.status == "inconclusive" and verdict.error is not None and "cifar10" in verdict.error
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("FEDTHEORY_DATA"), reason="FEDTHEORY_DATA names no folder with CIFAR-10")
+def test_a_round_of_a_small_run() -> None:
+    pytest.importorskip("torch")
+    context = Context(size="small", data=os.environ["FEDTHEORY_DATA"])
+    one = runs.fedslr(context, component="copy").trainings[0]
+    log = replace(one, rounds=1, every=1, settings={**one.settings, "epochs": 1}).read(context)
+    assert log["round"].tolist() == [0, 1] and not log.diverged and log.clients is not None
+    assert log["factored_size"][1] <= log["floats_up"][1] / 8 and 0 <= log["common_accuracy"][1] <= 1
+
+
+def test_chosen_settings_are_listed() -> None:
+    for size in ("laptop", "small", "paper"):
+        rows = runs.chosen(Context(size=size)).rows  # type: ignore[arg-type]
+        assert {"data sets", "rounds", "p_0", "gamma_0", "Per-FedAvg", "FedSpa"} <= {row[0] for row in rows}
+        assert all(len(row) == 4 and row[3] for row in rows)
+
+
+# ---- the paper's numbers ------------------------------------------------------------------------------------------------
+
+
+def test_the_printed_numbers() -> None:
+    assert printed.gap(runs.MIXED, "Ditto", "non-iid", "CIFAR-100") == [printed.OVER_DITTO]
+    assert printed.gap(runs.MIXED, "FedSpa", "non-iid", "CIFAR-100") == [printed.OVER_FEDSPA]
+    assert printed.gap(runs.MIXED, "Per-FedAvg", "non-iid", "CIFAR-100") == [printed.OVER_PER_FEDAVG]
+    assert printed.gap(runs.GKR, runs.MIXED, "iid", "CIFAR-100") == [printed.BELOW_GKR]
+    assert printed.gap(runs.GKR, "FedAvg", "iid", "CIFAR-100")[0] / 61.92 == pytest.approx(
+        printed.OVER_FEDAVG / 100, abs=1e-4
+    )
+    row = printed.TABLE_1[runs.MIXED][3], *printed.TABLE_2[runs.MIXED][2:4]
+    assert printed.TABLE_3[1e-4][3:] == printed.TABLE_4[1e-3][:3] == printed.TABLE_5[10][3:] == row
+    assert {lam: row[0] for lam, row in printed.TABLE_3.items() if lam in printed.TABLE_8} == printed.TABLE_8
+    assert all(printed.TABLE_3[lam][2] == size for lam, (size, _) in printed.TABLE_9.items() if lam)
+
+
+def test_the_networks_are_those_of_pytorch() -> None:
+    pytest.importorskip("torch")
+    from problems.networks.architectures import Architecture
+
+    def shapes(layers: tuple[Layer, ...]) -> list[tuple[int, ...]]:
+        return [layer.shape for layer in layers]
+
+    assert shapes(communication.resnet18(10, 3)) == shapes(Architecture("resnet18-3x3", (3, 32, 32), 10).layers)
+    assert shapes(communication.resnet18(200, 7)) == shapes(Architecture("resnet18", (3, 64, 64), 200).layers)
+    assert communication.numbers(communication.resnet18(10, 3)) == 11_173_962
+
+
+def test_convolutions_are_those_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    images, kernel = rng.standard_normal((2, 3, 7, 6)), rng.standard_normal((4, 3, 3, 1))
+    theirs = torch.nn.functional.conv2d(
+        torch.from_numpy(images), torch.from_numpy(kernel), stride=(2, 1), padding=(1, 0)
+    )
+    np.testing.assert_allclose(convolve(images, kernel, (2, 1), (1, 0)), theirs.numpy(), rtol=1e-12, atol=1e-12)
+
+
+def test_times_are_compared_in_turns() -> None:
+    def busy(count: int):
+        return lambda: sum(range(count))
+
+    assert 5 < ratio(busy(200_000), busy(20_000)) < 20
+
+
+@pytest.mark.slow
+def test_table_1_stands_beside_ours(context: Context) -> None:
+    shown = table_1(context, runs.NON_IID)
+    row = next(row for row in shown.rows if row[0] == "Ditto")
+    assert row[1:4] == [94.39, 78.67, 58.30] and "+-" in row[4]
