@@ -58,18 +58,15 @@ def by_shards(
 def by_classes(labels: Any, n: int, classes: int, seed: int = 0, *, per_client: int | None = None) -> Split:
     """Each client holds ``classes`` classes, evenly and without replacement (SAFARI, Section 5 and Appendix B.1).
 
-    One after the other, in random order, clients draw their classes among those with the fewest holders so far, so that no class has
-    two holders more than another, and the first k clients are a random k of them: with as many clients as classes and one class each this is a permutation, the only reading of "each client
-    randomly selects p classes" under which all classes are there. Every class is cut evenly over its holders; a class
-    that nobody holds (n ``classes`` below the number of classes) is left out, otherwise all samples are used. With
-    ``per_client`` all clients have that many samples instead, as evenly over their classes as it divides. Which classes a client
-    holds depends on n, ``classes``, the seed and the number of classes alone: the test labels, split with the same, go to the
-    clients that hold their classes.
-
-    Raises
-    ------
-    InvalidInput
-        There are fewer classes than asked for, or too few samples of a class for its holders.
+    One after the other, in random order, clients draw their classes among those with the fewest holders so far, so that
+    no class has two holders more than another, and the first k clients are a random k of them: with as many clients as
+    classes and one class each this is a permutation, the only reading of "each client randomly selects p classes" under
+    which all classes are there. Every class is cut evenly over its holders; a class that nobody holds (n ``classes``
+    below the number of classes) is left out, otherwise all samples are used. With ``per_client`` all clients have that
+    many samples instead, as evenly over their classes as it divides. Which classes a client holds depends on n,
+    ``classes``, the seed and the number of classes alone: the test labels, split with the same, go to the clients that
+    hold their classes. Raises ------ InvalidInput There are fewer classes than asked for, or too few samples of a class
+    for its holders.
     """
     _enough(labels, n, per_client)
     kinds, position = np.unique(np.asarray(labels), return_inverse=True)
