@@ -65,8 +65,12 @@ def by_classes(labels: Any, n: int, classes: int, seed: int = 0, *, per_client: 
     below the number of classes) is left out, otherwise all samples are used. With ``per_client`` all clients have that
     many samples instead, as evenly over their classes as it divides. Which classes a client holds depends on n,
     ``classes``, the seed and the number of classes alone: the test labels, split with the same, go to the clients that
-    hold their classes. Raises ------ InvalidInput There are fewer classes than asked for, or too few samples of a class
-    for its holders.
+    hold their classes.
+
+    Raises
+    ------
+    InvalidInput
+        There are fewer classes than asked for, or too few samples of a class for its holders.
     """
     _enough(labels, n, per_client)
     kinds, position = np.unique(np.asarray(labels), return_inverse=True)
