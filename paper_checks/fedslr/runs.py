@@ -8,7 +8,7 @@ on a busy core a round took 0.6 s with FedAvg, 1.9 s with Ditto and 2.2 s with F
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims import Context, Role, Table
 from paper_checks.fedslr import printed
-from paper_checks.training import Log, Repeated, Training, needed, repeated, table
+from paper_checks.training import Repeated, Training, repeated, table
 
 PAPER = "fedslr"
 END = 0.1  #: accuracies are means over this last share of the measurements
@@ -216,21 +216,6 @@ def role(ctx: Context, first: str, second: str, split: str) -> Role:
         gaps = printed.gap(first, second, split)
         return "printed" if min(gaps) > 0 and max(gaps) >= 1 else "reading"
     return "printed" if printed.gap(first, second, split, "CIFAR-10")[0] >= 1 else "reading"
-
-
-def lasts(logs: Iterable[Log], name: str) -> NDArray[np.float64]:
-    """Return the last measurement of a column, one a seed."""
-    return np.array([log.last(name) for log in logs])
-
-
-def everything(ctx: Context) -> dict[str, Training]:
-    """Return every run of this size, by key."""
-    s = scale(ctx)
-    groups = [of(ctx, label, split) for label in METHODS for split in (IID, NON_IID)]
-    groups += [fedslr(ctx, lam=lam) for lam in s.lam] + [fedslr(ctx, mu=mu) for mu in s.mu]
-    groups += [fedslr(ctx, eta=eta) for eta in s.eta] + [fedslr(ctx, epochs=epochs) for epochs in s.epochs]
-    groups += [fedslr(ctx, lam=10, mu=mu, component=c) for mu in s.pure for c in ("zero", "copy")]
-    return {training.key: training for training in needed(groups)}
 
 
 def chosen(ctx: Context) -> Table:
