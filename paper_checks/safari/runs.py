@@ -2,8 +2,8 @@
 
 laptop: softmax regression (for MNIST) and a perceptron (for CIFAR-10's network) on scikit-learn's digits; some three minutes on one core.
 small: softmax regression on a fifth of MNIST and a small CNN on a tenth of CIFAR-10 (PyTorch on a CPU). One run of MNIST takes 6 to 8 s of
-one core, and so did one with 150 clients; a round of the CNN took 0.3 to 0.65 s on a busy machine. 201 runs of the first kinds and 147 of
-80 rounds of the last are an hour to an hour and a quarter on two cores.
+one core, and so did one with 150 clients; a round of the CNN took 0.3 to 0.65 s on a busy machine. 315 runs of the first kinds and 147 of
+80 rounds of the last are an hour to an hour and a half on two cores.
 paper: softmax regression on MNIST as in the paper, which needs no GPU: 11 to 16 s of one core a run, 485 runs, about an hour on two cores.
 McMahan's CNN on CIFAR-10, 5000 rounds, is for a GPU: 207 runs.
 """
@@ -94,7 +94,7 @@ MNIST = Study(
             150,
             1000,
             (50, 100, 500, 1000),
-            3,
+            5,
             (2, 1),
             (1, 2, 5),
             start=0.0,
