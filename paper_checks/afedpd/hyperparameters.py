@@ -41,11 +41,13 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
     best = {key: accuracy(ctx, group) for key, group in found.items()}
     losses = {key: late_loss(ctx, group) for key, group in found.items()}
     chosen = {label: (better or {}).get(label, DECAY) for label in LABELS}
-    a, b = (
-        np.mean([best[label, d[label]] for label in LABELS], axis=0) for d in (chosen, dict.fromkeys(LABELS, 0.995))
-    )
-    text = f"{SPLIT}, best accuracy, mean of {' and '.join(LABELS)}, decay 0.998 minus 0.995 (factors of a run of 800 rounds)"
-    yield ordered("0.998 over 0.995", a, b, text, scale=100, unit=" points")
+    both = " and ".join(LABELS)
+    for other, name in ((1.0, "none"), (0.995, "0.995")):
+        a, b = (
+            np.mean([best[label, d[label]] for label in LABELS], axis=0) for d in (chosen, dict.fromkeys(LABELS, other))
+        )
+        text = f"{SPLIT}, best accuracy, mean of {both}, decay 0.998 minus {other:g} (factors of a run of 800 rounds)"
+        yield ordered(f"0.998 over {name}", a, b, text, scale=100, unit=" points")
     for label in LABELS:
         for other in (1.0, 0.995):
             text = f"{SPLIT}, best accuracy of {label} with decay {chosen[label]:g} minus {other:g}"
@@ -77,9 +79,8 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
     rows = [[f"{rho:g}", shown(accuracy(ctx, group)), shown(late_loss(ctx, group), 3, 1)] for rho, group in dyn.items()]
     yield table("FedDyn by penalty", ("rho", "best test accuracy (%)", "training loss at the end"), rows)
     yield Reading(
-        "'One of the most important hyper-parameters' is read as: the decay that Table 3 selects for all methods (0.998 a round) gives a "
-        "better accuracy than the strongest of its grid. That it is better than none is a reading: the table has 1 beside 0.998 for FedDyn "
-        "and FedSpeed. Runs of other lengths have factors with the same product."
+        "'One of the most important hyper-parameters' is read as: the decay that Table 3 selects for these methods (0.998 a round) gives a "
+        "better accuracy than no decay and than the strongest of its grid. Runs of other lengths have factors with the same product."
     )
     if ctx.size != "paper":
         yield Reading(
@@ -98,7 +99,7 @@ CLAIMS = [
         PAPER,
         "ordering",
         "Appendix A.2, Table 3",
-        "The decay of the step size matters: over 800 rounds 0.998 a round is better than 0.995.",
+        "The decay of the step size matters: over 800 rounds 0.998 a round is better than none and than 0.995.",
         check_decay,
         (
             Fault("0.995 in the selected one's place", "loss: A-FedPD: 0.998 below 1", {"better": {"A-FedPD": 0.995}}),
