@@ -28,8 +28,8 @@ IID, NON_IID = "iid", "non-iid"
 class Scale:
     """One size of all experiments.
 
-    ``lam``, ``mu``, ``eta``, ``epochs``, ``pure``: the values of Tables 3 to 7, in
-    rising order; the runs of Table 1 have those of ``main``.
+    ``lam``, ``mu``, ``eta``, ``epochs``, ``pure``: the values of Tables 3 to 7, in rising order; the runs of Table 1 have those of ``main``.
+    ``tests``: test samples a client; ``draw``: how samples of a Dirichlet split are drawn (`problems.splits.draw_by_proportions`).
     """
 
     problem: str
