@@ -29,13 +29,13 @@ def best(work: Callable[[], Any], repeats: int = 5) -> tuple[float, float]:
     return min(cpu), min(wall)
 
 
-def show(title: str, rows: list[tuple[str, float, float]], reference: str) -> None:
-    """Print CPU and wall times, and each row's CPU time over the reference's."""
-    base = next(cpu for name, cpu, _ in rows if name == reference)
+def show(title: str, rows: list[tuple[str, float, float]], reference: str, *, by_wall: bool = False) -> None:
+    """Print CPU and wall times, and each row's CPU (or wall) time over the reference's."""
+    base = next(wall if by_wall else cpu for name, cpu, wall in rows if name == reference)
     print(f"\n{title}")
     print(f"  {'':44s} {'CPU s':>10s} {'wall s':>10s} {'x ' + reference:>16s}")
     for name, cpu, wall in rows:
-        print(f"  {name:44s} {cpu:10.4f} {wall:10.4f} {cpu / base:16.2f}")
+        print(f"  {name:44s} {cpu:10.4f} {wall:10.4f} {(wall if by_wall else cpu) / base:16.2f}")
 
 
 def machine() -> tuple[float, float]:

@@ -6,8 +6,9 @@ from functools import partial
 from time import perf_counter
 
 from fedtheory import FedAvg, GradientSteps, conic
+from fedtheory.function_class import FunctionClass
 from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.worst_case import worst_case
 
 CLASS = FunctionClass(1.0, 0.1, zeta=1.0)
 

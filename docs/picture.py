@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fedtheory import FedAvg, FedPD, GradientSteps, metrics, run
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.function_class import FunctionClass
+from fedtheory.worst_case import worst_case
 from problems.fedavg_divergence import coercive_counterexample
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")

@@ -53,7 +53,7 @@ _WHERE = {
     "round_map": "spectrum",
     "spectral_radius": "spectrum",
     "round_matrix": "symbolic",
-    "FunctionClass": "worst_case",
+    "FunctionClass": "function_class",
     "smallest_rate": "lyapunov",
     "falsify": "falsifier",
     "Search": "falsifier",

@@ -35,12 +35,12 @@ def check(certificate: dict[str, Any]) -> Fraction:
         It is malformed, or a step of the proof fails.
     """
     try:
-        hypotheses = {name: _linear(form) for name, form in certificate["hypotheses"].items()}
-        equations = {name: _linear(form) for name, form in certificate.get("equations", {}).items()}
-        functions = {name: _function(data) for name, data in certificate.get("functions", {}).items()}
-        functions["interpolation"] = _function(certificate)
-        across = _across(certificate.get("clients"))
-        goals = [(Fraction(goal["weight"]), _linear(goal["form"])) for goal in certificate["objectives"]]
+        hypotheses = {name: read_form(form) for name, form in certificate["hypotheses"].items()}
+        equations = {name: read_form(form) for name, form in certificate.get("equations", {}).items()}
+        functions = {name: read_function(data) for name, data in certificate.get("functions", {}).items()}
+        functions["interpolation"] = read_function(certificate)
+        across = across_clients(certificate.get("clients"))
+        goals = [(Fraction(goal["weight"]), read_form(goal["form"])) for goal in certificate["objectives"]]
         multipliers = {name: Fraction(value) for name, value in certificate["multipliers"].items()}
         bound, sizes = (
             Fraction(certificate["bound"]),
@@ -62,7 +62,7 @@ def check(certificate: dict[str, Any]) -> Fraction:
     for name, value in multipliers.items():
         if value < 0 and name not in equations:
             raise Refused(f"the multiplier of {name!r} is negative: {value}")
-        form = {**hypotheses, **equations}.get(name) or _pair(name, functions, across)
+        form = {**hypotheses, **equations}.get(name) or pair(name, functions, across)
         _add(left, form, -value)
 
     for key, value in left.items():
@@ -82,11 +82,11 @@ def check(certificate: dict[str, Any]) -> Fraction:
                     raise Refused(f"entry {i}, {j} lies outside the block {matrix} of size {size}")
                 slack[i][j] -= value if i == j else value / 2
                 slack[j][i] = slack[i][j]
-        _require_semidefinite(matrix, slack)
+        require_semidefinite(matrix, slack)
     return bound
 
 
-def _linear(form: dict[str, Any]) -> Linear:
+def read_form(form: dict[str, Any]) -> Linear:
     """``{"S": {"i,j": q}, "Q": {...}, "f": {"t": q}, "1": q}``; an entry i < j stands for the sum of both."""
     found: Linear = {}
     for matrix in ("S", "Q"):
@@ -110,7 +110,7 @@ def _add(to: Linear, form: Linear, factor: Fraction) -> None:
         to[key] += factor * value
 
 
-def _function(data: dict[str, Any]) -> tuple[list[Any], Fraction | None, Fraction, bool]:
+def read_function(data: dict[str, Any]) -> tuple[list[Any], Fraction | None, Fraction, bool]:
     """Evaluations (x, g, coefficients of f), L (None: not smooth), mu, and whether the clients share the function."""
     evaluations = [
         (_vector(e["x"]), _vector(e["g"]), {int(t): Fraction(c) for t, c in e["f"].items()})
@@ -124,14 +124,14 @@ def _function(data: dict[str, Any]) -> tuple[list[Any], Fraction | None, Fractio
     )
 
 
-def _across(clients: Any) -> Fraction:
+def across_clients(clients: Any) -> Fraction:
     """What mean_{k != l} <u_k, v_l> of deviations is, as a multiple of their mean <u_k, v_k>: -1/(n-1), or its limit for every n."""
     if clients is not None and int(clients) < 2:
         raise ValueError(f"{clients} clients")
     return Fraction(0) if clients is None else Fraction(-1, int(clients) - 1)
 
 
-def _pair(name: str, functions: dict[str, Any], across: Fraction) -> Linear:
+def pair(name: str, functions: dict[str, Any], across: Fraction) -> Linear:
     """Interpolation inequality of evaluations i and j (Taylor, Hendrickx, Glineur 2017, Theorem 4), averaged over clients or pairs of them.
 
     f_j - f_i + <g_j, x_i - x_j> + (||dg||^2 / L + mu ||dx||^2 - 2 (mu/L) <dg, dx>) / (2 (1 - mu/L)) <= 0
@@ -168,7 +168,7 @@ def _times(u: dict[str, dict[int, Fraction]], factor: int) -> dict[str, dict[int
     return {matrix: {leaf: factor * value for leaf, value in entries.items()} for matrix, entries in u.items()}
 
 
-def _require_semidefinite(name: str, a: list[list[Fraction]]) -> None:
+def require_semidefinite(name: str, a: list[list[Fraction]]) -> None:
     """Eliminate symmetrically; every pivot must be positive, or zero with a zero row."""
     a = [row[:] for row in a]
     for k in range(len(a)):

@@ -16,11 +16,13 @@ from fedtheory import conic
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.certificate_checker import Refused, check
 from fedtheory.certificate_files import FORMAT
-from fedtheory.errors import InvalidInput, SolverFailed
-from fedtheory.exchangeable import Form, Number, Sampling, Vector
+from fedtheory.errors import SolverFailed
+from fedtheory.exact import rational, solve_exactly
+from fedtheory.exchangeable import Form, Number, Sampling
+from fedtheory.function_class import FunctionClass, Measure
+from fedtheory.stored_forms import stored_form, stored_function
 from fedtheory.symmetric import state_program
-from fedtheory.symmetric_model import Direction, Function, Model, free_directions, solve_exactly
-from fedtheory.worst_case import FunctionClass, Measure
+from fedtheory.symmetric_model import Direction, Model, free_directions
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
 MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)
@@ -38,20 +40,6 @@ class Certificate:
         file = Path(path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(self.data, indent=1) + "\n")
-
-
-def rational(value: Any) -> Any:
-    """The same object with fractions in the place of floats: 0.1 becomes 1/10, in dataclasses at any depth."""
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, float | np.floating):
-        return Fraction(repr(float(value)))
-    if isinstance(value, tuple):
-        return tuple(rational(v) for v in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        return dataclasses.replace(value, **{name: rational(v) for name, v in fields.items()})
-    return value
 
 
 def prove(
@@ -212,55 +200,20 @@ def _data(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fract
         if name not in pairs:
             label = f"{name} {names.count(name)}" if name in names else name
             names.append(name)
-            (equations if k < len(model.equations) else hypotheses)[label] = _form(form)
+            (equations if k < len(model.equations) else hypotheses)[label] = stored_form(form)
         if multipliers[k] != 0:
             used[label] = str(multipliers[k])
     clients, *others = model.functions
     return {
-        **_function(clients),
+        **stored_function(clients),
         "clients": model.clients,
         "mean": model.leaves.mean,
         "deviation": model.leaves.deviation,
-        "functions": {function.name: _function(function) for function in others},
+        "functions": {function.name: stored_function(function) for function in others},
         "hypotheses": hypotheses,
         "equations": equations,
-        "objectives": [{"weight": str(w), "form": _form(f)} for w, f in zip(weights, model.objectives, strict=True)],
+        "objectives": [
+            {"weight": str(w), "form": stored_form(f)} for w, f in zip(weights, model.objectives, strict=True)
+        ],
         "multipliers": used,
     }
-
-
-def _function(function: Function) -> dict[str, Any]:
-    return {
-        "L": None if function.L is None else str(Fraction(function.L)),
-        "mu": str(Fraction(function.mu)),
-        "shared": function.shared,
-        "evaluations": [
-            {"x": _parts(e.x), "g": _parts(e.g), "f": {str(t): _exact(c) for t, c in e.values().items()}}
-            for e in function.evaluations
-        ],
-    }
-
-
-def _exact(value: Number) -> str:
-    if not isinstance(value, int | Fraction):
-        raise InvalidInput(
-            f"an exact certificate needs rational coefficients, and the round made {value!r}; give hyper-parameters as decimal numbers or "
-            "fractions (not square roots or exponentials)"
-        )
-    return str(value)
-
-
-def _parts(v: Vector) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {"S": {}, "Q": {}}
-    for (part, leaf), value in v.terms.items():
-        found["S" if part == "mean" else "Q"][str(leaf)] = _exact(value)
-    return found
-
-
-def _form(form: Form) -> dict[str, Any]:
-    found: dict[str, Any] = {"S": {}, "Q": {}}
-    for (matrix, i, j), value in form.gram.items():
-        found[matrix][f"{i},{j}"] = _exact(value)
-    found["f"] = {str(t): _exact(value) for t, value in form.values.items()}
-    found["1"] = _exact(form.constant)
-    return found

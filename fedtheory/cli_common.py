@@ -184,10 +184,14 @@ PROBLEM_OPTIONS = (
     ),
     ProblemOption("tests_a_client", int, 0, "Test samples of each client, with the class shares of its data."),
     ProblemOption(
-        "split", ("sorted", "iid", "classes", "dirichlet", "dirichlet-labels", "group"), "sorted", "Of real data."
+        "split",
+        ("sorted", "iid", "classes", "shards", "dirichlet", "dirichlet-labels", "group"),
+        "sorted",
+        "Of real data.",
     ),
     ProblemOption("classes_per_client", int, 2, "Of the split 'classes'."),
-    ProblemOption("samples_per_client", int, None, "Of the splits 'iid', 'classes', 'dirichlet-labels'."),
+    ProblemOption("shards", int, 2, "Of the split 'shards': pieces of the sorted data that a client gets."),
+    ProblemOption("samples_per_client", int, None, "Of the splits 'iid', 'classes', 'shards', 'dirichlet-labels'."),
     ProblemOption("concentration", float, 0.5, "Of the Dirichlet splits."),
     ProblemOption(
         "concentration_of", ("class", "total"), "class", "Of 'dirichlet-labels': of each class, or summed over them."

@@ -47,8 +47,8 @@ def lyapunov(algorithm: str, **options: Any) -> None:
 
     from fedtheory.errors import InvalidInput
     from fedtheory.exchangeable import Sampling
+    from fedtheory.function_class import FunctionClass
     from fedtheory.lyapunov import rate_of, smallest_rate
-    from fedtheory.worst_case import FunctionClass
 
     n, s = options["clients"], options["participants"]
     if (n is None) != (s is None):

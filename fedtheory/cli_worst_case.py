@@ -14,8 +14,9 @@ import click
 from fedtheory.cli_common import EXIT_FAILED, algorithm_options, build_algorithm
 
 if TYPE_CHECKING:
+    from fedtheory.function_class import FunctionClass
     from fedtheory.symmetric import SymmetricWorstCase
-    from fedtheory.worst_case import FunctionClass, WorstCase
+    from fedtheory.worst_case import WorstCase
 
 
 class ClientCount(click.ParamType[int | None]):
@@ -113,7 +114,7 @@ def _class_options(function: Any) -> Any:
 def worst_case(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
     from fedtheory.errors import InvalidInput
-    from fedtheory.worst_case import FunctionClass
+    from fedtheory.function_class import FunctionClass
 
     nonconvex = options["nonconvex"]
     function_class = FunctionClass(

@@ -140,6 +140,9 @@ def decide(
 ) -> Solution | Ray:
     """Multipliers of a program (they and their slacks judged, not the status), or what shows that there are none.
 
+    Whether there are any does not depend on the bounds b, which only say which ones are wanted. A solver that minimises y.b may stall just
+    where multipliers begin to exist; it is then asked again with b = 0.
+
     Raises
     ------
     SolverFailed
@@ -147,17 +150,18 @@ def decide(
     """
     said = []
     for name in solvers:
-        x, y, status, seconds = _ask(name, program, time_limit)
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            said.append(f"{name}: {status}, no finite answer")
-            continue
-        solution = judge(program, x, y, name, status, seconds)
-        if solution.worst() <= tolerance:
-            return solution
-        ray = _ray(program, solution)
-        if ray is not None and ray.residual <= tolerance:
-            return ray
-        said.append(f"{name}: {solution.status}, worst relative residual {solution.worst():.1e}")
+        for asked in (program, replace(program, bounds=np.zeros_like(program.bounds))):
+            x, y, status, seconds = _ask(name, asked, time_limit)
+            if not (np.isfinite(x).all() and np.isfinite(y).all()):
+                said.append(f"{name}: {status}, no finite answer")
+                continue
+            solution = judge(asked, x, y, name, status, seconds)
+            if solution.worst() <= tolerance:
+                return solution
+            ray = _ray(asked, solution)
+            if ray is not None and ray.residual <= tolerance:
+                return ray
+            said.append(f"{name}: {solution.status}, worst relative residual {solution.worst():.1e}")
     raise SolverFailed(f"no solver decided whether the program has multipliers ({'; '.join(said)})")
 
 
@@ -225,7 +229,54 @@ def solve(
     return replace(accepted[0], difference=difference)
 
 
-def growing(program: Program, *, time_limit: float | None = None) -> Solution | None:
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Multipliers y >= 0 with  sum_k y_k A_k >= I  and  sum_k y_k a_k = 0: every feasible point has  trace X <= y.b = ``trace``."""
+
+    trace: float
+    multipliers: Matrix
+
+
+def limits(
+    program: Program, *, solvers: Sequence[str] = ("CLARABEL", "SCS"), time_limit: float | None = None
+) -> Limits | Ray | None:
+    """What limits all feasible points at once, or a direction along which they can grow (the objective may or may not), or None.
+
+    They make multipliers whose slack is almost semidefinite, Z >= -s I, into a proof: with s times the limits added Z is semidefinite, and
+    the value rises by s * ``trace``. Where there are none, a residual says nothing: along a direction X without limit a slack of -s may
+    hide an objective that grows by s a unit of trace, however small s is. The limits themselves are safe from that: they need not be
+    accurate (sum y A >= I/2 is doubled), and along such a direction no multipliers do better than -1.
+    """
+    asked = replace(
+        program,
+        objective=tuple(np.eye(size) for size in program.sizes),
+        objective_values=np.zeros_like(program.objective_values),
+    )
+    for name in solvers:
+        x, y, status, seconds = _ask(name, asked, time_limit, accuracy=ROUGH)
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            continue
+        ray = _ray(asked, judge(asked, x, y, name, status, seconds))
+        if ray is not None and ray.residual <= PROOF:
+            return ray
+        found = judge(asked, x, _balanced(asked, y), name, status, seconds)
+        scale = max(1.0, float(np.max(np.abs(found.multipliers), initial=0.0)))
+        if found.slack <= 1 / 2 and max(found.negative, found.balance) <= ROUNDING * scale:
+            return Limits(2 * found.value, 2 * found.multipliers)
+    return None
+
+
+def _balanced(program: Program, y: Matrix) -> Matrix:
+    """Multipliers near y, none negative, that leave nothing over; each is changed in proportion to its size."""
+    y = np.concatenate([y[: program.equations], np.maximum(y[program.equations :], 0.0)])
+    weighted = np.abs(y)[:, None] * program.rows_values
+    left = program.objective_values - y @ program.rows_values
+    return np.asarray(y + weighted @ np.linalg.lstsq(program.rows_values.T @ weighted, left, rcond=None)[0])
+
+
+def growing(
+    program: Program, *, solvers: Sequence[str] = ("CLARABEL", "SCS"), time_limit: float | None = None
+) -> Solution | None:
     """A direction of trace one along which the constraints allow the objective to grow, if a solver finds one; it judges itself.
 
     Looked for by a program of its own, in which all numbers have one size, where an answer to the program has to be very large.
@@ -237,10 +288,10 @@ def growing(program: Program, *, time_limit: float | None = None) -> Solution | 
         rows_values=np.concatenate([program.rows_values, np.zeros((1, program.rows_values.shape[1]))]),
         bounds=np.eye(last + 1)[last],
     )
-    for ask in (_clarabel, _scs):
-        x, y, status = ask(normalised, time_limit)
+    for name in solvers:
+        x, y, status, seconds = _ask(name, normalised, time_limit)
         if np.isfinite(x).all() and np.isfinite(y).all():
-            ray = judge(normalised, x, y, ask.__name__[1:].upper(), status, 0.0)
+            ray = judge(normalised, x, y, name, status, seconds)
             if ray.lower > SEEN and max(ray.gram, ray.constraints) <= CLEAR * ray.lower:
                 return ray
     return None
@@ -250,6 +301,11 @@ def growing(program: Program, *, time_limit: float | None = None) -> Solution | 
 CLEAR = 1e-2
 #: and by more than the solvers' own accuracy
 SEEN = 1e-8
+
+#: accuracy that limits are looked for with: a third is enough, and is found in half the time
+ROUGH = 0.1
+#: how far rounding leaves multipliers, of size one, from balance
+ROUNDING = 1e-9
 
 #: how far a proof that a program has no solution, scaled to one, may miss its conditions
 PROOF = 1e-6
@@ -277,12 +333,12 @@ def _refuse_if_proved(program: Program, x: Matrix, y: Matrix, solver: str) -> No
         )
 
 
-def _ask(name: str, program: Program, time_limit: float | None) -> tuple[Matrix, Matrix, str, float]:
+def _ask(name: str, program: Program, time_limit: float | None, **settings: float) -> tuple[Matrix, Matrix, str, float]:
     known = {"CLARABEL": _clarabel, "SCS": _scs}
     if name not in known:
         raise InvalidInput(f"unknown solver {name!r}; known are {' and '.join(known)}")
     begun = time.perf_counter()
-    x, y, status = known[name](program, time_limit)
+    x, y, status = known[name](program, time_limit, **settings)
     return x, y, status, time.perf_counter() - begun
 
 
@@ -365,14 +421,14 @@ def _standard(program: Program) -> tuple[Any, Matrix, Matrix]:
 LARGE = 300
 
 
-def _clarabel(program: Program, time_limit: float | None) -> tuple[Matrix, Matrix, str]:
+def _clarabel(program: Program, time_limit: float | None, accuracy: float = 1e-10) -> tuple[Matrix, Matrix, str]:
     from scipy import sparse
 
     clarabel = require("clarabel", "worst cases")
     a, b, q = _standard(program)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
     settings.max_threads = 1
     if len(b) > LARGE:
         settings.direct_solve_method = "faer"  # supernodal: several times faster on dense blocks than the default
@@ -387,7 +443,7 @@ def _clarabel(program: Program, time_limit: float | None) -> tuple[Matrix, Matri
     return np.asarray(found.x), np.asarray(found.z)[: program.constraints], str(found.status)
 
 
-def _scs(program: Program, time_limit: float | None) -> tuple[Matrix, Matrix, str]:
+def _scs(program: Program, time_limit: float | None, accuracy: float = 1e-9) -> tuple[Matrix, Matrix, str]:
     scs = require("scs", "worst cases")
     a, b, q = _standard(program)
     # SCS wants lower triangles by columns, which for a symmetric matrix are the upper ones by rows
@@ -400,5 +456,5 @@ def _scs(program: Program, time_limit: float | None) -> tuple[Matrix, Matrix, st
     data = {"A": a.tocsr()[order].tocsc(), "b": b[order], "c": q}
     cone = {"z": program.equations, "l": program.constraints - program.equations, "s": list(program.sizes)}
     limit = {} if time_limit is None else {"time_limit_secs": time_limit}
-    found = scs.solve(data, cone, verbose=False, eps_abs=1e-9, eps_rel=1e-9, max_iters=100_000, **limit)
+    found = scs.solve(data, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, max_iters=100_000, **limit)
     return np.asarray(found["x"]), np.asarray(found["y"])[: program.constraints], str(found["info"]["status"])

@@ -13,7 +13,7 @@ P(x) - D(y) is a sum of terms that are not negative, Fenchel-Young gaps of the c
 
 How the papers' duals fit in:
 
-- FedPD, A-FedPD, FedADMM, FedDyn: the duals lam_i of the constraints x_i = x give y_i = -(lam_i - mean lam) (A-FedPD catalogue, D2).
+- FedPD, A-FedPD, FedADMM, FedDyn: the duals lam_i of the constraints x_i = x give y_i = -(lam_i - mean lam) (AFEDPD-D2).
 - DualFL (equation (20)): with g_i = f_i - (nu/2)||x||^2 and h = (nu/2)||x||^2, its dual energy is E_d(xi) = -n D(xi); the n is easily
   forgotten.
 
@@ -123,7 +123,7 @@ def dualfl_exact_gap(problem: Problem, x: Array, x_i: Array, xi: Array, nu: floa
     """P(x) + E_d(xi)/n without a conjugate, for duals xi_i that are subgradients of g_i at x_i, as after exact local solves.
 
     Then g_i^*(xi_i) = <xi_i, x_i> - g_i(x_i), so that
-    E_d(xi)/n = mean_i [<xi_i, x_i> - g_i(x_i)] + ||mean xi||^2/(2 nu) (DualFL catalogue, section 3). With inexact solves it is
+    E_d(xi)/n = mean_i [<xi_i, x_i> - g_i(x_i)] + ||mean xi||^2/(2 nu). With inexact solves it is
     no bound: every g_i^* is underestimated.
     """
     shifted = problem.value(x_i) - (nu / 2) * squared_norm(x_i)
@@ -146,7 +146,7 @@ def local_gap(problem: Problem, x: Array, zeta: Array, nu: float) -> Array:
     """Gamma^{n,i}(x_i) of DualFL (7), the clients' stopping criterion: ``(..., n)``.
 
     It is E^{n,i}(x_i) + E_d^{n,i}(xi_i) at xi_i = nu (zeta_i - x_i), which is the Fenchel-Young gap of g_i at (x_i, xi_i). With nu at
-    the modulus of f_i the domain of g_i^* may be so thin that Gamma is infinite at all but the solution (DualFL catalogue, G1).
+    the modulus of f_i the domain of g_i^* may be so thin that Gamma is infinite at all but the solution (DUALFL-G1).
     """
     return fenchel_young_gap(_without_ridge(problem, nu), x, nu * (zeta - x))
 

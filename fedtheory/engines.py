@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fedtheory.algorithms.base import Listed
+from fedtheory.function_class import why_no_worst_case
 from fedtheory.settings import Settings
 from fedtheory.spectrum import why_not_traceable
-from fedtheory.worst_case import why_no_worst_case
 
 ENGINES = ("numeric", "spectrum", "symbolic", "worst case")
 

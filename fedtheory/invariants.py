@@ -20,14 +20,14 @@ from typing import Any, Literal
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.errors import CannotTrace, InvalidInput
+from fedtheory.exact import Row, reduced
 from fedtheory.exchangeable import Sampling, Vector
+from fedtheory.function_class import FunctionClass
 from fedtheory.outcomes import every_outcome
 from fedtheory.state import arrays_of
 from fedtheory.symmetric_problem import Leaves, SymmetricProblem, cell, entry
-from fedtheory.worst_case import FunctionClass
 
 Errors = dict[str, Vector]
-Row = list[Fraction]
 Kind = Literal["mean", "deviation"]
 KINDS: tuple[Kind, Kind] = ("mean", "deviation")
 
@@ -105,7 +105,7 @@ class Space:
         """The relations, readable; that a server's quantity has no deviations is not worth a line."""
         found = []
         for kind in KINDS:
-            for row in _reduced(self.relations[kind]):
+            for row, _ in _reduced(self.relations[kind], len(self.fields)):
                 first = next(w for w in row if w != 0)
                 weights = tuple((name, w / first) for name, w in zip(self.fields, row, strict=True) if w != 0)
                 if kind == "mean" or len(weights) > 1:
@@ -173,7 +173,7 @@ def error_model(
     participation: Sampling | None = None,
     assume: Sequence[Relation] = (),
 ) -> ErrorModel:
-    """Follow a method's errors; hyper-parameters and constants should be fractions (`fedtheory.certificates.rational`).
+    """Follow a method's errors; hyper-parameters and constants should be fractions (`fedtheory.exact.rational`).
 
     Parameters
     ----------
@@ -329,36 +329,23 @@ def _require(relation: Relation, space: Space) -> None:
         )
 
 
-def _reduced(rows: Sequence[Row]) -> list[Row]:
-    """Reduced row echelon form, pivots as far to the right as possible."""
-    table = [row[::-1] for row in rows]
-    width, done = len(table[0]) if table else 0, 0
-    for column in range(width):
-        found = next((i for i in range(done, len(table)) if table[i][column] != 0), None)
-        if found is None:
-            continue
-        table[done], table[found] = table[found], table[done]
-        head = table[done][column]
-        table[done] = [value / head for value in table[done]]
-        for i, row in enumerate(table):
-            if i != done and row[column] != 0:
-                factor = row[column]
-                table[i] = [a - factor * b for a, b in zip(row, table[done], strict=True)]
-        done += 1
-    return [row[::-1] for row in table[:done]]
+def _reduced(rows: Sequence[Row], width: int) -> list[tuple[Row, int]]:
+    """Reduced row echelon form with the pivots as far to the right as possible: rows and their pivots."""
+    table, pivots = reduced([row[::-1] for row in rows], width)
+    return [(row[::-1], width - 1 - pivot) for row, pivot in zip(table, pivots, strict=False)]
 
 
 def _kernel(rows: Sequence[Row], width: int) -> list[tuple[int, Row]]:
     """Vectors that all rows are orthogonal to, one for each column without pivot: that column, and the vector, one there."""
-    table = _reduced(rows)
-    pivots = [max(j for j, value in enumerate(row) if value != 0) for row in table]
+    table = _reduced(rows, width)
+    pivots = [pivot for _, pivot in table]
     found = []
     for column in range(width):
         if column in pivots:
             continue
         vector = [Fraction(0)] * width
         vector[column] = Fraction(1)
-        for pivot, row in zip(pivots, table, strict=True):
+        for row, pivot in table:
             vector[pivot] = -row[column]
         found.append((column, vector))
     return found

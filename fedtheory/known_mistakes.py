@@ -84,6 +84,18 @@ def _both_duals(name: str, step: str) -> Mistake:
     )
 
 
+def _local_dual(dual: str) -> tuple[Mistake, ...]:
+    return (
+        Mistake("sign of the dual in local work", f"a={dual},", f"a=-{dual},"),
+        Mistake("no dual in local work", f"a={dual},", f"a=0 * {dual},"),
+    )
+
+
+_LOCAL_PENALTY = (
+    Mistake("no penalty in local work", ", rho=self.rho, z=state.x", ""),
+    Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
+    Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
+)
 _ADMM_DUAL = "lam = lam + self.rho * (x - state.x)"
 _ADMM_SERVER = 'z = average(x_i + lam_i / self.rho) if self.averages == "all" else average(x + lam / self.rho, clients)'
 _A_MEAN = "lam = state.lam + self.rho * (x_bar - state.x)"
@@ -148,12 +160,9 @@ KNOWN: dict[type, tuple[Mistake, ...]] = {
         ),
     ),
     FedDyn: (
-        Mistake("sign of the dual in local work", "a=lam_i", "a=-lam_i"),
-        Mistake("no dual in local work", "a=lam_i", "a=0 * lam_i"),
-        Mistake("no penalty in local work", ", rho=self.rho, z=state.x", ""),
+        *_local_dual("lam_i"),
         Mistake("neither dual nor penalty in local work", ", a=lam_i, rho=self.rho, z=state.x", "", seen=_FEDLAB),
-        Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
-        Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
+        *_LOCAL_PENALTY,
         Mistake("sign of the dual step", _DYN_DUAL, "lam_i - self.rho * (x_i - state.x)"),
         Mistake("dual step without rho", _DYN_DUAL, "lam_i + (x_i - state.x)"),
         Mistake("duals replaced", _DYN_DUAL, "self.rho * (x_i - state.x)"),
@@ -180,12 +189,9 @@ KNOWN: dict[type, tuple[Mistake, ...]] = {
         *_averages("x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"),
     ),
     FedADMM: (
-        Mistake("sign of the dual in local work", "a=lam,", "a=-lam,"),
-        Mistake("no dual in local work", "a=lam,", "a=0 * lam,"),
-        Mistake("no penalty in local work", ", rho=self.rho, z=state.x", ""),
+        *_local_dual("lam"),
         Mistake("neither dual nor penalty in local work", ", a=lam, rho=self.rho, z=state.x", ""),
-        Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
-        Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
+        *_LOCAL_PENALTY,
         Mistake("sign of the dual step", _ADMM_DUAL, "lam = lam - self.rho * (x - state.x)"),
         Mistake("dual step without rho", _ADMM_DUAL, "lam = lam + (x - state.x)"),
         Mistake("dual step with the mean model", _ADMM_DUAL, "lam = lam + self.rho * (x - average(x, clients))"),
@@ -229,9 +235,7 @@ KNOWN: dict[type, tuple[Mistake, ...]] = {
     AFedPD: (
         Mistake("sign of the dual in local work", "a=state.lam + mu_i", "a=-state.lam - mu_i"),
         Mistake("no dual in local work", "a=state.lam + mu_i", "a=0 * mu_i"),
-        Mistake("no penalty in local work", ", rho=self.rho, z=state.x", ""),
-        Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
-        Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
+        *_LOCAL_PENALTY,
         Mistake("dual step of the mean without rho", _A_MEAN, "lam = state.lam + x_bar - state.x"),
         Mistake("sign of the dual step of the mean", _A_MEAN, "lam = state.lam - self.rho * (x_bar - state.x)"),
         Mistake("no dual at the server", "x=x_bar + lam / self.rho", "x=x_bar"),

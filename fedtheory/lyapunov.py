@@ -29,15 +29,16 @@ from fedtheory import conic
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.arrays import Array, average
 from fedtheory.arrays import inner as inner_products
-from fedtheory.certificates import Certificate, rational
+from fedtheory.certificates import Certificate
 from fedtheory.errors import InvalidInput, SolverFailed
+from fedtheory.exact import rational
 from fedtheory.exchangeable import Form, Sampling, square
+from fedtheory.function_class import FunctionClass, require_worst_case
 from fedtheory.invariants import KINDS, ErrorModel, Kind, Relation, error_model
 from fedtheory.metrics import Metric
 from fedtheory.outcomes import every_outcome, every_subset
 from fedtheory.potential_program import PotentialSearch
 from fedtheory.problem import Problem, objective
-from fedtheory.worst_case import FunctionClass, require_worst_case
 
 #: how many steps of the bisection above the smallest rate found an exact proof is tried
 STEPS_BACK = (0, 1, 3, 10, 30, 100)

@@ -73,6 +73,26 @@ def personal_accuracy(problem: Problem, state: Any) -> Array:
     return mean_of_clients(share(getattr(state, "personal", state.x)))
 
 
+def average_value(problem: Problem, state: Any) -> Array:
+    """f(x), plus the shared regulariser where there is one, at the average of the models that came in last (``x_bar``)."""
+    return objective(problem, state.x_bar)
+
+
+def average_accuracy(problem: Problem, state: Any) -> Array:
+    """Share of the test set that the average of the models that came in last (``x_bar``) gets right."""
+    return need(problem, "test_accuracy", "measuring accuracy")(state.x_bar)[..., 0]
+
+
+def primal_residual(problem: Problem, state: Any) -> Array:
+    """Mean distance of the last active clients' models from the server's (`fedtheory.residuals.WithResiduals`)."""
+    return state.primal_residual[..., 0, 0]
+
+
+def dual_residual(problem: Problem, state: Any) -> Array:
+    """Length of the server's last step (`fedtheory.residuals.WithResiduals`)."""
+    return state.dual_residual[..., 0, 0]
+
+
 def common_accuracy(problem: Problem, state: Any) -> Array:
     """Mean over clients of the share of their own test samples that the server's model gets right."""
     return mean_of_clients(need(problem, "personal_accuracy", "measuring accuracy client by client")(state.x))
@@ -121,6 +141,11 @@ def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
         found["factored_size"] = factored_size
     if getattr(state, "p_i", None) is not None:
         found["component_size"] = component_size
+    if hasattr(state, "x_bar"):
+        found |= {"average_value": average_value}
+        found |= {"average_accuracy": average_accuracy} if can(problem, "test_accuracy") else {}
+    if hasattr(state, "primal_residual"):
+        found |= {"primal_residual": primal_residual, "dual_residual": dual_residual}
     return found
 
 

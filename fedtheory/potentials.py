@@ -2,8 +2,8 @@
 
 | method | potential | never rises when (exact local solves, all clients) |
 |---|---|---|
-| FedPD, FedDyn, A-FedPD | `fedtheory.primal_dual.lagrangian` | L eta < 1/2 (rho = 1/eta); FedPD catalogue, D1 |
-| A-FedPD | `a_fedpd`, of the averages | rho >= (3 + sqrt 21) L; A-FedPD catalogue, T1R |
+| FedPD, FedDyn, A-FedPD | `fedtheory.primal_dual.lagrangian` | L eta < 1/2 (rho = 1/eta); FEDPD-D1 |
+| A-FedPD | `a_fedpd`, of the averages | rho >= (3 + sqrt 21) L; AFEDPD-T1R |
 | FedSLR | `fedslr` | eta < 1/(2L); FedSLR, Lemma 3 |
 | DualFL | `dual_inertia` | times 1 - rho t_n: nu <= mu, rho <= nu/L; Chambolle and Pock 2016 on the consensus dual |
 | SAFARI | the objective itself, `fedtheory.metrics.value` | in expectation, for small steps |
@@ -30,7 +30,7 @@ def fedslr(eta: Scalar) -> Metric:
 
 
 def fedslr_subgradient(eta: Scalar) -> Metric:
-    """dist(0, dD_eta) at a state that a round with exact Phase I and all clients has led to (FedSLR catalogue, N5).
+    """dist(0, dD_eta) at a state that a round with exact Phase I and all clients has led to (FEDSLR-N5).
 
     (1/n) sqrt(1 + 1/eta^2) sqrt(sum_i ||w_t - w_{i,t}||^2): there gamma_i = grad f_i(w_i), so the part of w_i is (w_i - w)/(n eta), that of gamma_i
     is (w - w_i)/n, and that of w holds zero by the server's step.

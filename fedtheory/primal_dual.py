@@ -51,8 +51,8 @@ def primal_dual_gap(problem: Problem, state: Any) -> Array:
     """`fedtheory.duality.duality_gap` at the dual points -lam_i: at least the error of x in the objective, for all lam_i.
 
     Without a regulariser it is f(x) - (1/n) sum_i inf_y { f_i(y) + <mu_i, y> } with mu_i = lam_i - mean lam_i; infinite where a client's
-    infimum is not finite, and no certificate of convergence for non-convex f_i, whose gap does not close. Source: A-FedPD
-    catalogue, D15.
+    infimum is not finite, and no certificate of convergence for non-convex f_i, whose gap does not close. Source:
+    AFEDPD-D15.
 
     Raises
     ------

@@ -41,7 +41,9 @@ class Settings:
     eta: Any = _setting(0.1, "Penalty parameter of primal-dual methods (the penalty is 1/(2 eta)).")
     rho: Any = _setting(1.0, "Penalty, or weight of a proximal term.")
     p: Any = _setting(0, "Probability of skipping communication.")
+    communicate_every: int = _setting(1, "Communicate in every so many rounds only (FedPD).", int)
     period: int = _setting(1, "Rounds between exact gradients.", int)
+    gamma: Any = _setting(None, "Proximal parameter of a step of Oracle II (FedPD) [default: infinite].")
     alpha: Any = _setting(0.5, "Mixing or relaxation weight.")
     server_lr: Any = _setting(1, "Step size of the server, relative to the clients' where it has data of its own.")
     server_steps: int = _setting(1, "Steps of the server on its own data.", int)
@@ -50,11 +52,12 @@ class Settings:
     )
     q: Any = _setting(0.5, "Probability of a client (or communication) round.")
     radius: float = _setting(0.05, "Radius of SAM's ascent step.", float, "sam-radius")
+    sam_epsilon: float = _setting(0, "What SAM adds to the norm that it divides by.")
     strong: Any = _setting(0.0, "Strong convexity that 5GCS and APDA-Inexact are told.", float, "strong-convexity")
     nu: Any = _setting(0.1, "Splitting parameter of DualFL.")
     momentum: Any = _setting(0.0, "Momentum parameter.")
     l1: float = _setting(0.01, "Weight of the l1 norm on personal components (FedSLR).")
-    zero_duals: bool = _setting(False, "Start duals at zero and not at gradients (FedSLR).", bool)
+    zero_duals: bool = _setting(False, "Start duals at zero and not at gradients (FedPD, FedSLR).", bool)
     component: str = _setting(
         "zero", "Where personal components start: zero, or copy (of the model's matrices; FedSLR).", str
     )
@@ -123,7 +126,9 @@ class Settings:
         """Return local steps with SAM's perturbed gradients, of this share."""
         from fedtheory.sharpness import SamSteps
 
-        return SamSteps(self.work, self.step, self.radius, self.batch, weight=weight, clip=self.clip)
+        return SamSteps(
+            self.work, self.step, self.radius, self.batch, epsilon=self.sam_epsilon, weight=weight, clip=self.clip
+        )
 
 
 #: hyper-parameters at which no two roles of a number coincide, for quadratics with mu = 0.1 and L = 1

@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 from fedtheory import conic
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.errors import InvalidInput, SolverFailed
+from fedtheory.exact import rational
 from fedtheory.exchangeable import Form, Number, Sampling, Vector, square
+from fedtheory.function_class import CAP, FunctionClass, Measure, require_worst_case
 from fedtheory.interpolation import Interpolated
 from fedtheory.outcomes import courses
 from fedtheory.symmetric_conditions import average_and_differences, dissimilarity, over
 from fedtheory.symmetric_model import Function, Model, free_directions
 from fedtheory.symmetric_noise import Noise
 from fedtheory.symmetric_problem import Evaluation, Leaves, SharedRegulariser, SymmetricProblem, cell, entry
-from fedtheory.worst_case import CAP, FunctionClass, Measure, require_worst_case
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +155,15 @@ def symmetric_worst_case(
     it gives the number of clients where it matters (gradient noise, pairwise dissimilarity, shared functions at clients' points).
     ``agree``, ``tolerance`` and ``time_limit`` are those of `fedtheory.conic.solve`.
 
+    A value is believed when the residuals are below the tolerance and all feasible points are limited (`fedtheory.conic.limits`), so that
+    the residuals bound the error. Without limits it is unbounded if a direction or a cap shows it, and otherwise there is no answer.
+
     Raises
     ------
     CannotTrace
         The algorithm takes decisions on values, or does what exchangeable vectors cannot follow.
     SolverFailed
-        No solver's answer was accepted.
+        No solver's answer was accepted, or nothing limits the feasible points.
     """
     if rounds < 1 or not radius > 0:
         raise InvalidInput(f"expected rounds >= 1 and radius > 0; got rounds={rounds}, radius={radius}")
@@ -167,23 +171,24 @@ def symmetric_worst_case(
     model, problem, start, random = state_program(algorithm, function_class, rounds, measure, radius, participation)
     free = free_directions(model, problem.evaluations)
     solved = model.freed(free)
-    unbounded = False
-    try:
-        solution = conic.solve(solved.program(time_limit), tolerance=tolerance, time_limit=time_limit, agree=agree)
-    except (conic.Infeasible, conic.TooLarge):
-        raise
-    except SolverFailed:
-        found = conic.growing(solved.program(), time_limit=time_limit) or _capped(
-            solved, CAP * float(radius), time_limit
+    program = solved.program(time_limit)
+    limited = isinstance(conic.limits(program, time_limit=time_limit), conic.Limits)
+    if not limited:  # a cancellation that rounding spoils hides a free direction: ask again in fractions
+        exact, asked, _, _ = state_program(
+            rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation
         )
-        if found is None:
-            raise
-        unbounded, solution = True, found
+        again = exact.freed(free_directions(exact, asked.evaluations)).program(time_limit)
+        limited = isinstance(conic.limits(again, time_limit=time_limit), conic.Limits)
+    solution = (
+        conic.solve(program, tolerance=tolerance, time_limit=time_limit, agree=agree)
+        if limited
+        else _unbounded(solved, CAP * float(radius), time_limit)
+    )
     return SymmetricWorstCase(
-        value=float("inf") if unbounded else solution.value,
-        lower=float("inf") if unbounded else solution.lower,
+        value=solution.value if limited else float("inf"),
+        lower=solution.lower if limited else float("inf"),
         random=random,
-        unbounded=unbounded,
+        unbounded=not limited,
         solution=solution,
         model=model,
         free=next((direction for matrix, direction in free if matrix == "Q"), None),
@@ -204,11 +209,38 @@ def symmetric_worst_case(
     )
 
 
+def _unbounded(model: Model, cap: float, time_limit: float | None) -> conic.Solution:
+    """What shows that a program without limits is unbounded: a direction along which it grows, or a solution that reaches a high cap.
+
+    Raises
+    ------
+    SolverFailed
+        Nothing shows it; or there is no feasible point.
+    """
+    try:
+        conic.solve(model.program(), solvers=FAST, time_limit=time_limit)
+    except conic.Infeasible:
+        raise
+    except SolverFailed:
+        pass  # an answer would not be believed, either
+    found = conic.growing(model.program(), solvers=FAST, time_limit=time_limit) or _capped(model, cap, time_limit)
+    if found is None:
+        raise SolverFailed(
+            "nothing limits the points of this program, so that a solver's answer may be a number where the worst case is infinite, and no "
+            "direction was found along which it clearly is; say by how much the clients can differ (zeta, bgd or dissimilarity)"
+        )
+    return found
+
+
+#: without limits a first-order solver runs to its last iteration, and hardly ever shows more
+FAST = ("CLARABEL",)
+
+
 def _capped(model: Model, cap: float, time_limit: float | None) -> conic.Solution | None:
     """A solution that reaches a cap far above any useful bound, which bounded programs do not, or None."""
     capped = dataclasses.replace(model, objectives=(*model.objectives, Form(constant=cap)))
     try:
-        solution = conic.solve(capped.program(), tolerance=1e-4, time_limit=time_limit)
+        solution = conic.solve(capped.program(), tolerance=1e-4, solvers=FAST, time_limit=time_limit)
     except SolverFailed:
         return None
     return solution if solution.lower >= (1 - 1e-3) * cap else None

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fedtheory.exchangeable import Form, Number, Vector, inner, inner_apart, square
+from fedtheory.function_class import FunctionClass
 from fedtheory.symmetric_problem import Evaluation, Leaves
-from fedtheory.worst_case import FunctionClass
 
 Conditions = list[tuple[str, Form]]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory import conic
+from fedtheory.exact import solve_exactly
 from fedtheory.exchangeable import Form, Number
 from fedtheory.symmetric_conditions import alike, apart
 from fedtheory.symmetric_problem import Evaluation, Leaves
@@ -161,29 +162,3 @@ def free_directions(model: Model, evaluations: Sequence[Evaluation]) -> list[Dir
 
 def _quadratic(form: Form, v: Sequence[Fraction]) -> Fraction:
     return sum((Fraction(c) * v[i] * v[j] for (m, i, j), c in form.gram.items() if m == "Q"), Fraction(0))
-
-
-def solve_exactly(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
-    """A solution of linear equations in fractions, zero where it is free; None if there is none."""
-    table = [[*row, value] for row, value in zip(rows, right, strict=True)]
-    width = len(rows[0])
-    pivots: list[int] = []
-    for column in range(width):
-        at = len(pivots)
-        found = next((i for i in range(at, len(table)) if table[i][column] != 0), None)
-        if found is None:
-            continue
-        table[at], table[found] = table[found], table[at]
-        head = table[at][column]
-        table[at] = [entry / head for entry in table[at]]
-        for i, row in enumerate(table):
-            if i != at and row[column] != 0:
-                factor = row[column]
-                table[i] = [a - factor * b for a, b in zip(row, table[at], strict=True)]
-        pivots.append(column)
-    if any(row[-1] != 0 for row in table[len(pivots) :]):
-        return None
-    solution = [Fraction(0)] * width
-    for row, column in zip(table, pivots, strict=False):
-        solution[column] = row[-1]
-    return solution

@@ -14,9 +14,9 @@ from fedtheory import metrics as measures
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.certificates import Certificate, prove
 from fedtheory.errors import InvalidInput, SolverFailed
+from fedtheory.function_class import FunctionClass
 from fedtheory.outcomes import courses, every_subset
 from fedtheory.symmetric import SymmetricWorstCase, symmetric_worst_case
-from fedtheory.worst_case import FunctionClass
 
 Make = Callable[[Any], Algorithm]  # from a value of a hyper-parameter
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from fedtheory import conic
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.certificate_checker import Linear, Refused, _function, _linear, _pair, _require_semidefinite
-from fedtheory.certificates import _form, rational
-from fedtheory.certificates import _function as _stored
+from fedtheory.certificate_checker import Linear, Refused, pair, read_form, read_function, require_semidefinite
 from fedtheory.errors import SolverFailed
+from fedtheory.exact import rational, solve_exactly
 from fedtheory.exchangeable import Number, Sampling
+from fedtheory.function_class import FunctionClass, Measure
+from fedtheory.stored_forms import stored_form, stored_function
 from fedtheory.symmetric import state_program
-from fedtheory.symmetric_model import free_directions, solve_exactly
-from fedtheory.worst_case import FunctionClass, Measure
+from fedtheory.symmetric_model import free_directions
 
 FORMAT = "fedtheory witness 1"
 
@@ -81,11 +81,13 @@ def attain(
         "measure": measure,
         "rounds": rounds,
         "radius": str(rational(radius)),
-        **_stored(model.functions[0]),
+        **stored_function(model.functions[0]),
         "hypotheses": [
-            _form(form) | {"name": name} for name, form in model.inequalities if not name.startswith("interpolation")
+            stored_form(form) | {"name": name}
+            for name, form in model.inequalities
+            if not name.startswith("interpolation")
         ],
-        "objectives": [_form(form) for form in model.objectives],
+        "objectives": [stored_form(form) for form in model.objectives],
     }
     solution = conic.solve(program, tolerance=1e-5, time_limit=time_limit)
     interior = _interior(program, time_limit)
@@ -103,7 +105,7 @@ def attain(
                 "values": [str(v) for v in values[: model.leaves.values]],
             }
             point = _point(data)
-            least = min(_at(_linear(form), point) for form in data["objectives"])
+            least = min(_at(read_form(form), point) for form in data["objectives"])
             data["reached"] = str(Fraction(least.numerator * 10**digits // least.denominator, 10**digits))
             return Witness(check_witness(data), data)
         except Refused as error:
@@ -120,19 +122,19 @@ def check_witness(data: Mapping[str, Any]) -> Fraction:
         A Gram matrix is not semidefinite, or an inequality of the class, a hypothesis or the stated value fails.
     """
     point = _point(data)
-    functions = {"interpolation": _function(dict(data))}
+    functions = {"interpolation": read_function(dict(data))}
     count = len(data["evaluations"])
     for matrix in ("S", "Q"):
-        _require_semidefinite(matrix, [[Fraction(v) for v in row] for row in data[matrix]])
+        require_semidefinite(matrix, [[Fraction(v) for v in row] for row in data[matrix]])
     for form in data["hypotheses"]:
-        if _at(_linear(form), point) > 0:
+        if _at(read_form(form), point) > 0:
             raise Refused(f"the hypothesis {form['name']!r} fails")
     for i in range(count):
         for j in range(count):
-            if i != j and _at(_pair(f"interpolation {i} {j}", functions, Fraction(0)), point) > 0:
+            if i != j and _at(pair(f"interpolation {i} {j}", functions, Fraction(0)), point) > 0:
                 raise Refused(f"the points {i} and {j} do not belong to a function of the class")
     reached = Fraction(data["reached"])
-    if any(_at(_linear(form), point) < reached for form in data["objectives"]):
+    if any(_at(read_form(form), point) < reached for form in data["objectives"]):
         raise Refused(f"the value {data['reached']} is not reached")
     return reached
 

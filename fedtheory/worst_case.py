@@ -11,119 +11,29 @@ import contextlib
 import io
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory import metrics as measures
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.arrays import Array, average
-from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed, require
+from fedtheory.arrays import average
+from fedtheory.errors import InvalidInput, SolverFailed, require
+from fedtheory.function_class import CAP, FunctionClass, Measure, require_worst_case
 from fedtheory.interpolation import Interpolated
 from fedtheory.metrics import Metric
 from fedtheory.outcomes import courses, every_subset
-from fedtheory.participation import Clients
-from fedtheory.problem import Pooled, gradient
+from fedtheory.point_problem import PointProblem, PointRegulariser, ShortPoints, column
+from fedtheory.problem import gradient
 from fedtheory.runner import run
-from fedtheory.spectrum import require_traceable, why_not_traceable
 
 SOLVERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("CLARABEL", {}),
     ("SCS", {"eps": 1e-8, "max_iters": 200_000}),
 )
-#: a program that a solver calls unbounded must reach this many times the radius before it is believed
-CAP = 1e4
-Measure = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
-
-
-@dataclass(frozen=True)
-class FunctionClass:
-    """What is assumed of the clients' functions.
-
-    Parameters
-    ----------
-    L : number
-        Every f_i is L-smooth.
-    mu : number
-        mu > 0: strongly convex; 0: convex; -L: smooth only, not necessarily convex.
-    zeta : number, optional
-        mean_i ||grad f_i(x*)||^2 <= zeta^2 at the minimiser x* of the average (convex classes).
-    bgd : (G, D), optional
-        mean_i ||grad f_i(x)||^2 <= G^2 + D^2 ||grad f(x)||^2, imposed at the server's models.
-    dissimilarity : number, optional
-        ||grad f_i(x) - grad f_j(x)|| <= G, imposed at the server's models (FedPD, A4).
-    similarity : number, optional
-        delta: every f_i - f is delta-smooth (Hessians within delta of the average's).
-    sigma : number, optional
-        Stochastic gradients are unbiased with E ||h_i(x) - grad f_i(x)||^2 <= sigma^2, draws independent of each other.
-    composite : bool
-        The objective is f + h with any closed convex h that is shared by the clients and met through its proximal steps.
-    indicator : bool
-        h is the indicator of a closed convex set, its proximal step the projection (with ``composite``).
-
-    ``similarity`` and ``sigma`` are assumptions of the program for all numbers of clients (`fedtheory.symmetric`) only. Conditions imposed
-    at the server's models only are necessary, not sufficient, for the class: the value is then an upper bound of the worst case.
-    """
-
-    L: float
-    mu: float = 0.0
-    zeta: float | None = None
-    bgd: tuple[float, float] | None = None
-    dissimilarity: float | None = None
-    composite: bool = False
-    indicator: bool = False
-    similarity: float | None = None
-    sigma: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse classes without interpolation conditions."""
-        if not self.L > 0:
-            raise InvalidInput(f"L must be positive, got {self.L}")
-        if not (0 <= self.mu < self.L or self.mu == -self.L):
-            raise InvalidInput(
-                f"mu={self.mu} has no interpolation conditions here; use 0 < mu < L (strongly convex), 0 (convex) or -L "
-                "(smooth, non-convex)"
-            )
-        if self.zeta is not None and not self.convex:
-            raise InvalidInput("zeta speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
-        if self.composite and not self.convex:
-            raise InvalidInput(
-                "composite classes are measured from the minimiser of f + h; they need convex f_i (mu >= 0)"
-            )
-        if self.indicator and not self.composite:
-            raise InvalidInput("indicator says what h is; it goes with composite=True")
-        if self.similarity is not None and not self.similarity > 0:
-            raise InvalidInput(f"similarity must be positive, got {self.similarity}")
-        if self.sigma is not None and not self.sigma >= 0:
-            raise InvalidInput(f"sigma must not be negative, got {self.sigma}")
-
-    @property
-    def convex(self) -> bool:
-        """Whether every f_i is convex."""
-        return self.mu >= 0
-
-    def declare(self, pep: Any) -> Any:
-        """Declare one function of the class in a PEPit problem."""
-        functions = require("PEPit.functions", "worst cases")
-        if self.mu > 0:
-            return pep.declare_function(functions.SmoothStronglyConvexFunction, L=self.L, mu=self.mu)
-        if self.mu == 0:
-            return pep.declare_function(functions.SmoothConvexFunction, L=self.L)
-        return pep.declare_function(functions.SmoothFunction, L=self.L)
-
-    def __str__(self) -> str:
-        kind = f"{self.mu}-strongly convex" if self.mu > 0 else "convex" if self.mu == 0 else "smooth non-convex"
-        extra = [f"zeta={self.zeta}"] if self.zeta is not None else []
-        extra += [f"(G, D)={self.bgd}"] if self.bgd is not None else []
-        extra += [f"G={self.dissimilarity}"] if self.dissimilarity is not None else []
-        extra += [f"delta={self.similarity}"] if self.similarity is not None else []
-        extra += [f"sigma={self.sigma}"] if self.sigma is not None else []
-        h = "the indicator of a convex set" if self.indicator else "a convex h"
-        extra += [f"plus {h}"] if self.composite else []
-        return ", ".join([f"{self.L}-smooth", kind, *extra])
 
 
 @dataclass(frozen=True)
@@ -199,147 +109,6 @@ class WorstCase:
             )
         trace = run(self.algorithm, self.instance, self.x0, self.rounds, metrics={"m": _metric(self.measure)})
         return float(_combine(self.measure, trace["m"]))
-
-
-def why_no_worst_case(algorithm: Any) -> str | None:
-    """Why this engine cannot run the algorithm (it decides on values, or says so in ``no_worst_case``), or None."""
-    reason = getattr(algorithm, "no_worst_case", None)
-    return why_not_traceable(algorithm) or (None if reason is None else f"{type(algorithm).__name__}: {reason}")
-
-
-def require_worst_case(algorithm: Any, *, noise: bool = False) -> None:
-    """Refuse, by name, an algorithm that no worst-case program can be stated for.
-
-    With ``noise`` local solvers may draw samples as long as all they use is gradients plus independent noise.
-
-    Raises
-    ------
-    CannotTrace
-        It decides on values, or treats coordinates apart.
-    """
-    draws = (
-        getattr(getattr(algorithm, "local", None), "only_noise", False)
-        and getattr(algorithm, "numeric_only", None) is None
-    )
-    if not (noise and draws):
-        require_traceable(algorithm, "worst-case")
-    reason = getattr(algorithm, "no_worst_case", None)
-    if reason is not None:
-        raise CannotTrace(
-            f"the worst-case engine does not run this method, because {type(algorithm).__name__}: {reason}; check it numerically or in symbols"
-        )
-
-
-class PointProblem:
-    """n functions of a class as a problem whose points are PEPit points: arrays ``(n, 1)`` of objects."""
-
-    name = "function class"
-    d = 1
-
-    def __init__(
-        self, functions: list[Any], regulariser: PointRegulariser | None = None, vectors: _Short | None = None
-    ) -> None:
-        self.functions = functions
-        self.regulariser = regulariser
-        self.vectors = vectors
-
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return len(self.functions)
-
-    def _each(self, x: Array, oracle: Any) -> NDArray[Any]:
-        full = np.broadcast_to(x, (self.n, 1))
-        return _column([oracle(f, full[i, 0]) for i, f in enumerate(self.functions)])
-
-    def grad(self, x: Array) -> NDArray[Any]:
-        """Gradients as points."""
-        return self._each(x, lambda f, point: f.gradient(point))
-
-    def value(self, x: Array) -> NDArray[Any]:
-        """Values as expressions: ``(n,)``."""
-        return self._each(x, lambda f, point: f.value(point))[:, 0]
-
-    def prox(self, v: Array, step: Any) -> NDArray[Any]:
-        """Proximal steps as points."""
-        proximal = require("PEPit.primitive_steps", "worst cases").proximal_step
-        return self._each(v, lambda f, point: proximal(point, f, float(step))[0])
-
-    def conjugate_grad(self, y: Array) -> NDArray[Any]:
-        """Points at which the gradients are y, that is grad f_i^*(y_i)."""
-        point = require("PEPit.point", "worst cases").Point
-        expression = require("PEPit.expression", "worst cases").Expression
-
-        def at(f: Any, slope: Any) -> Any:
-            x = point(is_leaf=True)
-            f.add_point((x, slope, expression(is_leaf=True)))
-            return x
-
-        return self._each(y, at)
-
-    def short(self, asked: Sequence[Array], limit: Any) -> NDArray[Any]:
-        """Points e_i with ||e_i||^2 <= ``limit``, a number, or ||e_i|| <= ||limit_i||; the same answer whenever the same is ``asked``."""
-        if self.vectors is None:
-            raise CannotTrace(
-                "errors of local answers are met in whole programs only; pass the problem of `worst_case`"
-            )
-        rows = [np.broadcast_to(x, (self.n, 1))[:, 0] for x in asked]
-        limits = np.broadcast_to(limit, (self.n, 1))[:, 0]
-        return _column([self.vectors(f, [row[i] for row in rows], limits[i]) for i, f in enumerate(self.functions)])
-
-    def take(self, clients: Clients | None) -> PointProblem:
-        """Restrict to the clients that take part."""
-        return (
-            self
-            if clients is None
-            else PointProblem([self.functions[i] for i in clients.index], self.regulariser, self.vectors)
-        )
-
-    @property
-    def server(self) -> Pooled:
-        """A server that knows the average."""
-        return Pooled(self)
-
-
-class _Short:
-    """Points of a program that are only known to be short; one for each thing that is asked of a function."""
-
-    def __init__(self, pep: Any) -> None:
-        self.pep = pep
-        self.answers: dict[Any, Any] = {}
-
-    def __call__(self, function: Any, asked: Sequence[Any], limit: Any) -> Any:
-        kind = require("PEPit.point", "worst cases").Point
-        key = (function, *(frozenset(a.decomposition_dict.items()) if isinstance(a, kind) else a for a in asked))
-        if key not in self.answers:
-            self.answers[key] = point = kind(is_leaf=True)
-            self.pep.add_constraint(point**2 <= (limit**2 if isinstance(limit, kind) else float(limit)))
-        return self.answers[key]
-
-
-class PointRegulariser:
-    """A shared convex function h on PEPit points ``(m, 1)``: values and proximal steps."""
-
-    numeric_only = None
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def value(self, x: Array) -> NDArray[Any]:
-        """h(x_i) as expressions: ``(m,)``."""
-        return _column([self.function.value(point) for point in x[:, 0]])[:, 0]
-
-    def prox(self, v: Array, step: Any) -> NDArray[Any]:
-        """Proximal steps as points."""
-        proximal = require("PEPit.primitive_steps", "worst cases").proximal_step
-        return _column([proximal(point, self.function, float(step))[0] for point in v[:, 0]])
-
-
-def _column(entries: list[Any]) -> NDArray[Any]:
-    out = np.empty((len(entries), 1), dtype=object)
-    for i, entry in enumerate(entries):
-        out[i, 0] = entry
-    return out
 
 
 def worst_case(
@@ -474,9 +243,9 @@ def _model(
         shared = pep.declare_function(
             kinds.ConvexIndicatorFunction if function_class.indicator else kinds.ConvexFunction
         )
-    problem = PointProblem(functions, None if shared is None else PointRegulariser(shared), _Short(pep))
+    problem = PointProblem(functions, None if shared is None else PointRegulariser(shared), ShortPoints(pep))
     x0 = pep.set_initial_point()
-    start = _column([x0])
+    start = column([x0])
     who = ((1, None),) if participants is None else tuple(every_subset(n, participants))
     runs = courses(algorithm, problem, start, rounds, who, coins)
     paths = [(float(weight), [state.x for state in states]) for weight, states in runs]
@@ -490,12 +259,12 @@ def _model(
         return gradient(problem, x)[0, 0]
 
     def expected(of: Any, r: int) -> Any:
-        return np.sum(_column([weight * of(path[r]) for weight, path in paths]))
+        return np.sum(column([weight * of(path[r]) for weight, path in paths]))
 
     if measure in ("squared_distance", "gap"):
         # the minimiser is the origin: no unknown for it, and the Gram matrix keeps an interior
         free = [point.Point(is_leaf=True) for _ in range(n - 1)]
-        last = -np.sum(_column(free)) if free else point.null_point
+        last = -np.sum(column(free)) if free else point.null_point
         least = 0
         if shared is not None:  # mean_i grad f_i(x*) + s = 0 with a subgradient s of h at x*
             s, least = point.Point(is_leaf=True), expression(is_leaf=True)
@@ -507,11 +276,11 @@ def _model(
             function.add_point((point.null_point, g, level))
         pep.set_initial_condition(x0**2 <= radius**2)
         if function_class.zeta is not None:
-            pep.add_constraint(np.sum(_column(at_star) ** 2) / n <= function_class.zeta**2)
+            pep.add_constraint(np.sum(column(at_star) ** 2) / n <= function_class.zeta**2)
         if measure == "squared_distance":
             pep.set_performance_metric(expected(lambda x: x[0, 0] ** 2, rounds))
         else:
-            pep.set_performance_metric(expected(f, rounds) - np.sum(_column(levels)) / n - least)
+            pep.set_performance_metric(expected(f, rounds) - np.sum(column(levels)) / n - least)
     else:
         low = expression(is_leaf=True)
         pep.set_initial_condition(f(start) - low <= radius)
@@ -521,7 +290,7 @@ def _model(
         if measure == "stationarity":
             pep.set_performance_metric(squares[-1])
         elif measure == "sum_stationarity":
-            pep.set_performance_metric(np.sum(_column(squares)))
+            pep.set_performance_metric(np.sum(column(squares)))
         else:
             for square in squares:
                 pep.set_performance_metric(square)

@@ -32,7 +32,8 @@ from fedtheory import (
     run,
 )
 from fedtheory.algorithms import FedDane, FedSplit, VrlSgd
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.function_class import FunctionClass
+from fedtheory.worst_case import worst_case
 from problems.quadratics import random_quadratics
 
 L, mu = 1.0, 0.1

@@ -28,6 +28,7 @@ from fedtheory.metrics import named
 from fedtheory.paired import paired_difference
 from fedtheory.participation import who_takes_part
 from fedtheory.problem import can
+from fedtheory.residuals import WithResiduals
 from fedtheory.results import Results
 from fedtheory.runner import Trace, run, start_point
 from fedtheory.settings import Settings
@@ -47,6 +48,7 @@ class Training:
     options : mapping
         What the family is asked for, by the fields of its options.
     metrics : names
+        Those of `fedtheory.metrics.offered`; with residuals among them the method plays with `WithResiduals`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
     every : int
@@ -74,6 +76,11 @@ class Training:
         unread = sorted({*self.settings} - {*entry.uses})
         if unread:
             raise InvalidInput(f"{self.method} does not use {', '.join(unread)}; it uses {', '.join(entry.uses)}")
+
+    @classmethod
+    def of(cls, configuration: Mapping[str, Any]) -> Training:
+        """Return the run of a configuration, as it is kept."""
+        return cls(**{**configuration, "metrics": tuple(configuration["metrics"])})
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -134,6 +141,20 @@ class Log:
         """Return the largest finite value of a metric, as papers report accuracies; NaN for a diverged run."""
         return float("nan") if self.diverged else float(self[name].max())
 
+    def at(self, name: str, round: int) -> float:
+        """Return a metric after a round; NaN where the run had diverged.
+
+        Raises
+        ------
+        InvalidInput
+            It was not measured then.
+        """
+        there = np.flatnonzero(self["round"] == round)
+        if not there.size:
+            raise InvalidInput(f"{name} was not measured after round {round}; measure more often")
+        value = float(self[name][there[0]])
+        return value if np.isfinite(value) else float("nan")
+
     def first(self, name: str, level: float, *, above: bool = True) -> float:
         """Return the first measured round at which a metric is at a level or beyond; infinity if it never is."""
         there = self[name] >= level if above else self[name] <= level
@@ -179,8 +200,7 @@ def _run(training: Training, context: Context) -> Log:
 @lru_cache(maxsize=256)
 def _remembered(configuration: str, data: str | None, device: str) -> Log:
     """Runs of this process, where no folder keeps them."""
-    asked = json.loads(configuration)
-    training = Training(**(asked | {"metrics": tuple(asked["metrics"])}))
+    training = Training.of(json.loads(configuration))
     begun = time.perf_counter()
     trace = _trained(training, data, device, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
@@ -193,7 +213,9 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
     if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
         options["device"] = device
     problem = build_problem(t.problem, **options)
-    method = listed(t.method).build(Settings(**t.settings))
+    method: Any = listed(t.method).build(Settings(**t.settings))
+    if {"primal_residual", "dual_residual"} & {*t.metrics}:
+        method = WithResiduals(method)
     x0 = first_model(problem, t.start, t.seed)
     begun = method.init(problem, start_point(problem, x0))
     trace = run(
@@ -232,6 +254,10 @@ class Repeated:
         """Return `Log.last` of each seed."""
         return np.array([log.last(name, share) for log in self.logs(context)])
 
+    def at(self, context: Context, name: str, round: int) -> NDArray[np.float64]:
+        """Return `Log.at` of each seed."""
+        return np.array([log.at(name, round) for log in self.logs(context)])
+
     def best(self, context: Context, name: str) -> NDArray[np.float64]:
         """Return `Log.best` of each seed."""
         return np.array([log.best(name) for log in self.logs(context)])
@@ -269,7 +295,7 @@ def ordered(
 
     It holds where the 95 % interval of the mean paired difference lies above ``by``, fails where it lies below, and is undecided where it
     contains it. A diverged run is a NaN: it holds where all runs of the lower side diverged and none of the higher, fails where it is the
-    other way round, and is undecided otherwise.
+    other way round, and is undecided otherwise. A single seed has no interval: it is undecided, and the difference is told.
     """
     a, b = np.asarray(higher, dtype=float), np.asarray(lower, dtype=float)
     if a.shape != b.shape:
@@ -278,6 +304,16 @@ def ordered(
         gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
         holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
         return Part(name, holds, "real data", f"{text}: {gone_a} and {gone_b} of {a.size} runs diverged", role=role)
+    if a.size == 1:
+        said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
+        return Part(
+            name,
+            None,
+            "real data",
+            said,
+            role=role,
+            data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        )
     difference = paired_difference(scale * a, scale * b)
     holds = True if difference.low > by else False if difference.high < by else None
     size = max(abs(difference.low), abs(difference.high), abs(by), np.finfo(float).tiny)
@@ -289,6 +325,41 @@ def ordered(
         role=role,
         margin=(difference.low - by if holds is not False else difference.high - by) / size,
         data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+    )
+
+
+def alike(
+    name: str,
+    first: Any,
+    second: Any,
+    text: str,
+    *,
+    within: float,
+    role: Role = "printed",
+    unit: str = "",
+    scale: float = 1.0,
+) -> Part:
+    """Part: two quantities differ by less than ``within``, over seeds that both share.
+
+    It holds where the 95 % interval of the mean paired difference lies inside (-within, within), fails where it lies outside, and is
+    undecided otherwise, as where a run diverged.
+    """
+    a, b = scale * np.asarray(first, dtype=float), scale * np.asarray(second, dtype=float)
+    if np.isnan(a).any() or np.isnan(b).any():
+        gone = f"{int(np.isnan(a).sum())} and {int(np.isnan(b).sum())} of {a.size} runs diverged"
+        return Part(name, None, "real data", f"{text}: {gone}", role=role)
+    difference = paired_difference(a, b)
+    widest = max(abs(difference.low), abs(difference.high))
+    outside = difference.low > within or difference.high < -within
+    holds = True if widest < within else False if outside else None
+    return Part(
+        name,
+        holds,
+        "real data",
+        f"{text}: {difference}{unit}, against {within:g}{unit} either way",
+        role=role,
+        margin=(within - widest) / max(within, widest),
+        data={"first": a.tolist(), "second": b.tolist()},
     )
 
 

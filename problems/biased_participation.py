@@ -25,7 +25,7 @@ FIRST_ONLY = Fixed((0,))
 def one_sided_pair(a: Any = 1.0, curvature: Any = 1.0) -> ServerAssisted:
     """Return the pair with a server that knows F: floats, fractions or symbols.
 
-    Theorem 4's counterexample has curvature 1, Theorem 5's curvature 1000 (SAFARI catalogue, CE-T4 and CE-T5).
+    Theorem 4's counterexample has curvature 1, Theorem 5's curvature 1000 (SAFARI-T4 and SAFARI-T5).
     """
     clients = scalar_quadratics([curvature, curvature], [a, -a], name=f"one-sided pair (a={a}, curvature={curvature})")
     return ServerAssisted(clients, Pooled(clients))

@@ -29,7 +29,7 @@ from problems.datasets import BUNDLED, LIBSVM, Dataset, load
 from problems.logistic import fedpd_synthetic
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.mlp import perceptron
-from problems.networks.families import KINDS, load_parts
+from problems.networks.families import KINDS, load_part
 from problems.networks.families import model as network_model
 from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
@@ -70,6 +70,7 @@ class Options:
     tests_a_client: int = 0
     split: str = "sorted"
     classes_per_client: int = 2
+    shards: int = 2
     samples_per_client: int | None = None
     concentration: float = 0.5
     concentration_of: str = "class"
@@ -100,6 +101,10 @@ SPLITS: dict[str, Rule] = {
             d.labels, o.clients, o.classes_per_client, o.seed, per_client=o.samples_per_client
         ),
         ("classes_per_client", "samples_per_client"),
+    ),
+    "shards": Rule(
+        lambda d, o: splits.by_shards(d.labels, o.clients, o.shards, o.seed, per_client=o.samples_per_client),
+        ("shards", "samples_per_client"),
     ),
     "dirichlet": Rule(lambda d, o: splits.dirichlet(d.labels, o.clients, o.concentration, o.seed), ("concentration",)),
     "dirichlet-labels": Rule(
@@ -209,7 +214,7 @@ class DataFamily:
 
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
-        return load_parts(self.dataset, o.data)[0] if self._tested(o) else load(self.dataset, o.data)
+        return load_part(self.dataset, "train", o.data) if self._tested(o) else load(self.dataset, o.data)
 
     def _tested(self, o: Options) -> bool:
         """Whether the testing part of the set is kept for testing.
@@ -250,12 +255,12 @@ class DataFamily:
         held = self._held(dataset, o)[1]
         of_server = dataset.take(held) if len(held) else None
         if self.network is not None:
-            problem, server = self.network(clients, of_server, load_parts(self.dataset, o.data)[1], o)
+            problem, server = self.network(clients, of_server, load_part(self.dataset, "test", o.data), o)
             return _assisted(problem, o, server)
         assert self.model is not None
         problem = self.model(clients, o)
         if self._tested(o):
-            problem = Tested.on(problem, clients, load_parts(self.dataset, o.data)[1], o.tests_a_client, o.seed)
+            problem = Tested.on(problem, clients, load_part(self.dataset, "test", o.data), o.tests_a_client, o.seed)
         return _assisted(problem, o, None if of_server is None else self.model([of_server], o))
 
     def build(self, o: Options) -> Any:

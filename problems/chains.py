@@ -1,4 +1,4 @@
-"""Convex lower-bound chains split over clients: each communication unlocks one coordinate (DualFL catalogue, 4.0)."""
+"""Convex lower-bound chains split over clients: each communication unlocks one coordinate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def nesterov_chain(links: int, *, L: float = 1.0, mu: float = 0.01, n: int = 2) 
     (mu/2)||x||^2 + (c/2) [(x_1 - 1)^2 + sum_i (x_2i - x_{2i+1})^2], the second
     (mu/2)||x||^2 + (c/2) sum_i (x_{2i-1} - x_2i)^2. Every client is L-smooth and mu-strongly convex; from zero, t communications
     reach at most t coordinates, whatever is computed in between. For large K the minimiser tends to x_j = q^j with
-    q = (sqrt(L/mu) - 1)/(sqrt(L/mu) + 1); for mu = 0 it is x = (1, ..., 1). Source: DualFL catalogue, CH(K, mu, c).
+    q = (sqrt(L/mu) - 1)/(sqrt(L/mu) + 1); for mu = 0 it is x = (1, ..., 1). The DualFL claims call it CH(K, mu, c).
 
     Raises
     ------
@@ -207,7 +207,7 @@ class TotalVariation:
 
 
 def total_variation_chain(d: int, *, mu: float = 1.0, coupling: float = 1.0, pull: float = 1.0) -> TotalVariation:
-    """Two clients with every other coupling of a chain of d coordinates each (DualFL catalogue, TV(K) with K = d).
+    """Two clients with every other coupling of a chain of d coordinates each (TV(K) with K = d in the DualFL claims).
 
     f_1 = (mu/2)||x||^2 + coupling sum_i |x_2i - x_{2i+1}| - pull x_1, f_2 = (mu/2)||x||^2 + coupling sum_i |x_{2i-1} - x_2i|.
     For pull <= coupling the minimiser is x = pull/(2 mu d) (1, ..., 1), and t rounds from zero reach t coordinates.

@@ -16,7 +16,7 @@ def opposite_clients(curvature: Any = 1.0, distance: Any = 1.0) -> Quadratic:
     """f_1 = (a/2)(x - b)^2, f_2 = (a/2)(x + b)^2: x* = 0, and the optimal duals are a b and -a b.
 
     With one of the two a round A-FedPD never learns them: with exact solves E ||grad f(xbar^t)||^2 -> a^3 b^2 / (a + 2 rho)
-    (A-FedPD catalogue, D13, there with a = b = 1). ``curvature`` and ``distance`` may be numbers, fractions or symbols.
+    (AFEDPD-D13, there with a = b = 1). ``curvature`` and ``distance`` may be numbers, fractions or symbols.
     """
     return scalar_quadratics(
         np.array([curvature, curvature]),
@@ -28,7 +28,7 @@ def opposite_clients(curvature: Any = 1.0, distance: Any = 1.0) -> Quadratic:
 def convex_and_concave(convex: Any = 1.0, concave: Any = 0.5) -> Quadratic:
     """f_1 = (p/2) x^2, f_2 = -(q/2) x^2: f is convex for p >= q, and a penalty little above q makes FedPD diverge.
 
-    A-FedPD catalogue, E1, there with p = 1, q = 1/2: spectral radius 1.332 at rho = 0.55, 0.968 at rho = 0.6.
+    Against AFEDPD-T1 for any rho, with p = 1, q = 1/2: spectral radius 1.332 at rho = 0.55, 0.968 at rho = 0.6.
     """
     return scalar_quadratics(np.array([convex, -concave]), name=f"convex and concave ({convex}, {concave})")
 

@@ -151,8 +151,8 @@ class SampledQuadratic:
 def rough_samples(n: int, H: float, mean: float, samples: int = 40) -> SampledQuadratic:
     """Every client holds samples +-(H/2) x^2 whose mean is (mean/2) x^2: smooth f_i, rough samples.
 
-    The number of positive samples is rounded, so ``mean`` must be H (2k/samples - 1) for an integer k. Source: instance
-    I-SAMPLE of the FedPD catalogue.
+    The number of positive samples is rounded, so ``mean`` must be H (2k/samples - 1) for an integer k. The FedPD
+    claims call it I-SAMPLE.
     """
     positive = samples * (1 + mean / H) / 2
     k = round(positive)

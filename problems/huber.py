@@ -202,19 +202,19 @@ def _or_one(a: Array) -> Array:
 def random_huber(
     n: int, d: int, *, width: float = 0.5, mu: float = 0.1, heterogeneity: float = 1.0, seed: int = 0
 ) -> Huber:
-    """Distances of weight one to normal points, plus (mu/2)||x||^2; ``width=0`` is the l1 distance (DualFL catalogue, L1)."""
+    """Distances of weight one to normal points, plus (mu/2)||x||^2; ``width=0`` is the l1 distance (L1 in the DualFL claims)."""
     check_counts(n, d)
     centre = heterogeneity * np.random.default_rng(seed).standard_normal((n, d))
     return _filled(1.0, centre, width, 0.0, mu, f"{'Huber' if width else 'absolute'} distances (mu={mu})")
 
 
 def huber_pair() -> Huber:
-    """f_1 = Hub_2(x - 1), f_2 = 3 Hub_2(x + 1) with Hub_t = t H(.; t): x* = -1/2, f* = 3/4 (DualFL catalogue, HUB)."""
+    """f_1 = Hub_2(x - 1), f_2 = 3 Hub_2(x + 1) with Hub_t = t H(.; t): x* = -1/2, f* = 3/4 (HUB in the DualFL claims)."""
     return _filled([[2.0], [6.0]], [[1.0], [-1.0]], 2.0, 0.0, 0.0, "pair of Huber functions")
 
 
 def linear_pair() -> Huber:
-    """f_1 = 2x, f_2 = Hub_1(x - 0.3) - 2x: x* = 0.3, L = 1 (DualFL catalogue, LIN)."""
+    """f_1 = 2x, f_2 = Hub_1(x - 0.3) - 2x: x* = 0.3, L = 1 (LIN in the DualFL claims)."""
     return _filled([[0.0], [1.0]], [[0.0], [0.3]], 1.0, [[2.0], [-2.0]], 0.0, "linear and Huber function")
 
 

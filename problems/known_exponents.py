@@ -1,4 +1,4 @@
-"""Functions whose Kurdyka-Lojasiewicz exponent at the minimiser is known (FedSLR catalogue, I-POW, I-ZS, I-SHARP)."""
+"""Functions whose Kurdyka-Lojasiewicz exponent at the minimiser is known (I-POW, I-ZS, I-SHARP in the FedSLR claims)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix problems for composite methods: a common low-rank matrix plus sparse deviations of the clients (FedSLR catalogue, I-LRS and I-ROB)."""
+"""Matrix problems for composite methods: a common low-rank matrix plus sparse deviations of the clients (I-LRS and I-ROB in the FedSLR claims)."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def low_rank_regression(
 ) -> LowRankTask:
     """Linear regression f_i(W) = ||A_i vec(W) - b_i||^2 / (2 samples), Gaussian A_i, plus ``weight`` times the nuclear norm.
 
-    The truth is a matrix of the given rank plus, for every client, ``nonzeros`` entries of +-``size``. Source: instance I-LRS of the
-    FedSLR catalogue, which is what the defaults draw, number for number.
+    The truth is a matrix of the given rank plus, for every client, ``nonzeros`` entries of +-``size``. The FedSLR claims
+    call it I-LRS, which is what the defaults draw, number for number.
     """
     check_counts(n, rows * columns)
     d = rows * columns
@@ -181,7 +181,7 @@ def robust_low_rank_regression(
 ) -> LowRankTask:
     """Cauchy regression onto a matrix of rank one plus 10 % sparse deviations, 20 % of the targets gross outliers, plus the nuclear norm.
 
-    Meets FedSLR's A1 to A3 (smooth, bounded gradients, bounded below), non-convex. Source: instance I-ROB of the FedSLR catalogue.
+    Meets FedSLR's A1 to A3 (smooth, bounded gradients, bounded below), non-convex. The FedSLR claims call it I-ROB.
     """
     check_counts(n, rows * columns)
     d = rows * columns

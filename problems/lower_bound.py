@@ -176,7 +176,7 @@ def two_group_chain(T: int, *, L: float = 1.0, epsilon: float = 1.0, n: int = 2)
 
     Group A holds the first link and twice every even link, group B the first and twice every odd link from the third.
     Each client is 19 pi-smooth before scaling: links of one client touch disjoint pairs of coordinates, so its Hessian
-    has 2x2 blocks of norm at most 2 (8 pi + 4 sqrt(2/e)) + psi(1) 3 sqrt(3)/2 < 19 pi. Source: FedPD catalogue, D11
+    has 2x2 blocks of norm at most 2 (8 pi + 4 sqrt(2/e)) + psi(1) 3 sqrt(3)/2 < 19 pi. Source: FEDPD-D11
     (a repair of the paper's supplement, Theorem 4).
     """
     if T < 1 or n < 2 or n % 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from fedtheory.arrays import Array, namespace, squared_norm, take, to_numpy
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.layers import Layer
-from fedtheory.participation import Clients
 from fedtheory.problem import Certified
 from problems.datasets import Dataset, digits
+from problems.samples import Classified, cross_entropy, probabilities
 from problems.splits import by_shards, clients_of, hold_out, iid, padded
 
 
 @dataclass(frozen=True, eq=False)
-class MultilayerPerceptron:
+class MultilayerPerceptron(Classified):
     """Mean cross-entropy of a network  inputs -> hidden (ReLU) -> classes plus (l2/2) ||x||^2, one flat parameter vector a client.
 
     The vector holds, in this order, the first weights (inputs, hidden), biases (hidden,), second weights (hidden, classes)
@@ -27,49 +27,22 @@ class MultilayerPerceptron:
 
     Parameters
     ----------
-    features : array ``(n, m, inputs)``
-        Samples of each client; clients with fewer are filled up and their weights are zero.
-    targets : array ``(n, m, classes)``
-        One-hot labels.
-    weights : array ``(n, m)``
-        1/n_i for real samples, 0 for filling; real samples come first.
+    features, targets, weights : arrays
+        See `problems.samples.Classified`; a sample of client i weighs 1/n_i.
     hidden : int
     name : str
     l2 : float
         Weight decay: (l2/2) ||x||^2 is part of every f_i, biases included.
     """
 
-    features: Array
-    targets: Array
-    weights: Array
     hidden: int
     name: str = "multilayer perceptron"
     l2: float = 0.0
 
     @property
-    def n(self) -> int:
-        """Number of clients."""
-        return int(self.features.shape[-3])
-
-    @property
-    def inputs(self) -> int:
-        """Number of inputs."""
-        return int(self.features.shape[-1])
-
-    @property
-    def classes(self) -> int:
-        """Number of classes."""
-        return int(self.targets.shape[-1])
-
-    @property
     def d(self) -> int:
         """Number of parameters."""
         return (self.inputs + 1) * self.hidden + (self.hidden + 1) * self.classes
-
-    @property
-    def n_samples(self) -> NDArray[np.int64]:
-        """Samples of each client ``(n,)``."""
-        return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -102,11 +75,8 @@ class MultilayerPerceptron:
 
     def value(self, x: Array) -> Array:
         """Values ``(..., n)``."""
-        xp = namespace(x)
-        out = self.logits(x, self.features)
-        top = xp.max(out, axis=-1, keepdims=True)
-        logsum = xp.log(xp.sum(xp.exp(out - top), axis=-1)) + top[..., 0]
-        loss = xp.sum(self.weights * (logsum - xp.sum(self.targets * out, axis=-1)), axis=-1)
+        losses = cross_entropy(self.logits(x, self.features), self.targets)
+        loss = namespace(losses).sum(self.weights * losses, axis=-1)
         return loss + self.l2 / 2 * squared_norm(x) if self.l2 else loss
 
     def grad(self, x: Array) -> Array:
@@ -123,8 +93,7 @@ class MultilayerPerceptron:
         hidden = xp.matmul(features, w1) + b1
         active = xp.maximum(hidden, xp.zeros_like(hidden))
         out = xp.matmul(active, w2) + b2
-        soft = xp.exp(out - xp.max(out, axis=-1, keepdims=True))
-        slope = weights * (soft / xp.sum(soft, axis=-1, keepdims=True) - targets)
+        slope = weights * (probabilities(out) - targets)
         back = xp.matmul(slope, xp.matrix_transpose(w2)) * xp.astype(hidden > 0, hidden.dtype)
         parts = [
             xp.matmul(xp.matrix_transpose(features), back),
@@ -135,18 +104,6 @@ class MultilayerPerceptron:
         lead = parts[1].shape[:-1]
         g = xp.concat([xp.reshape(part, (*lead, -1)) for part in parts], axis=-1)
         return g + self.l2 * x if self.l2 else g
-
-    def take(self, clients: Clients | None) -> MultilayerPerceptron:
-        """Restrict to the clients that take part."""
-        if clients is None:
-            return self
-        i = clients.index
-        return replace(
-            self,
-            features=take(self.features, i, axes_behind=2),
-            targets=take(self.targets, i, axes_behind=2),
-            weights=take(self.weights, i),
-        )
 
     def lower_bound(self) -> Certified:
         """Zero: cross-entropy is not negative."""

@@ -223,7 +223,7 @@ def random_cosines(
 ) -> Cosines:
     """Draw sums of cosines with frequencies in [0.5, 2] that are all equally curved, a ridge of L/10, and L_i = L for every client.
 
-    Source: instances S4 of the A-FedPD catalogue; there the amplitudes are such that the sum of the terms' curvatures is 0.9 L, here
+    Source: the instances on which AFEDPD-T1R is checked; there the amplitudes are such that the sum of the terms' curvatures is 0.9 L, here
     such that the norm of their sum is.
     """
     check_counts(n, d)

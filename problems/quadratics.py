@@ -381,7 +381,7 @@ def random_indefinite(
     """Draw quadratics whose clients may be indefinite while the average is positive definite.
 
     All |eigenvalues| of A_i are at most L; the average was built with eigenvalues in [floor L, L] before the common
-    rescaling that enforces this. Source: instance family I-QUAD of the FedPD catalogue.
+    rescaling that enforces this. The FedPD claims call this family I-QUAD.
     """
     check_counts(n, d)
     if not (L > 0 and 0 < floor <= 1):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fedtheory.arrays import Array, namespace, take, to_numpy
+from fedtheory.participation import Clients
 
 
 def filled_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -25,3 +30,64 @@ def equal_weights(samples: Sequence[Any]) -> NDArray[np.float64]:
 def one_hot(labels: Any, classes: int) -> NDArray[np.float64]:
     """Labels 0, 1, ... ``(n_i,)`` as rows of the identity matrix ``(n_i, classes)``."""
     return np.eye(classes)[np.asarray(labels).astype(np.int64)]
+
+
+@dataclass(frozen=True, eq=False)
+class Classified:
+    """Labelled samples of every client, the data of problems of classification.
+
+    Parameters
+    ----------
+    features : array ``(*batch, n, m, inputs)``
+        Clients with fewer than m samples are filled up and their weights are zero.
+    targets : array ``(n, m, classes)``
+        One-hot labels.
+    weights : array ``(n, m)``
+        w_ik >= 0, positive for samples, which come first.
+    """
+
+    features: Array
+    targets: Array
+    weights: Array
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.features.shape[-3])
+
+    @property
+    def inputs(self) -> int:
+        """Number of features."""
+        return int(self.features.shape[-1])
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return int(self.targets.shape[-1])
+
+    @cached_property
+    def n_samples(self) -> NDArray[np.int64]:
+        """Samples of each client ``(n,)``."""
+        return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
+
+    def take(self, clients: Clients | None) -> Self:
+        """Restrict to the clients that take part."""
+        if clients is None:
+            return self
+        index = clients.index
+        features, targets = take(self.features, index, axes_behind=2), take(self.targets, index, axes_behind=2)
+        return replace(self, features=features, targets=targets, weights=take(self.weights, index))
+
+
+def cross_entropy(logits: Array, targets: Array) -> Array:
+    """Losses log sum_l exp(z_l) - <b, z> of samples: logits z and one-hot labels b ``(..., classes)`` to ``(...)``."""
+    xp = namespace(logits, targets)
+    top = xp.max(logits, axis=-1, keepdims=True)
+    return xp.log(xp.sum(xp.exp(logits - top), axis=-1)) + top[..., 0] - xp.sum(targets * logits, axis=-1)
+
+
+def probabilities(logits: Array) -> Array:
+    """exp(z_l) / sum_k exp(z_k), the cross-entropy's slope plus the label: ``(..., classes)`` to the same."""
+    xp = namespace(logits)
+    soft = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
+    return soft / xp.sum(soft, axis=-1, keepdims=True)

@@ -298,7 +298,7 @@ def curvature_constants(
 def random_sines(n: int, d: int = 1, *, L: float = 1.0, batch: tuple[int, ...] = (), seed: int = 0) -> Sines:
     """Three random sines a client and coordinate, frequencies in [0.2, 2], scaled to sum |a| w^2 = L.
 
-    Source: instance family I-TRIG of the FedPD catalogue.
+    The FedPD claims call this family I-TRIG.
     """
     check_counts(n, d)
     if not L > 0:
@@ -325,6 +325,6 @@ def root_plus_quadratic(h: Any, g: Any, c: Any, name: str = "quadratic plus root
 def skipping_instance(g: float, c: float) -> RootPlusQuadratic:
     """Return two clients x^2/2 +- (g x + c sqrt(1 + x^2)): f = x^2/2, x* = 0, L = 1 + c, G = 2 (g + c).
 
-    Source: instance I-SKIP(g, c) of the FedPD catalogue; gradients are dissimilar, yet boundedly so.
+    The FedPD claims call it I-SKIP(g, c); gradients are dissimilar, yet boundedly so.
     """
     return root_plus_quadratic([1, 1], [g, -g], [c, -c], name=f"skipping instance (g={g}, c={c})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,32 +13,24 @@ from fedtheory.arrays import Array, like, namespace, squared_norm, take, to_nump
 from fedtheory.conjugates import newton_conjugate
 from fedtheory.errors import InvalidInput, NotAvailable, require
 from fedtheory.layers import Layer
-from fedtheory.participation import Clients
 from fedtheory.problem import Certified
-from problems.samples import equal_weights, filled_up, one_hot
+from problems.samples import Classified, cross_entropy, equal_weights, filled_up, one_hot, probabilities
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax:
+class Softmax(Classified):
     """f_i(x) = sum_k w_ik [ log sum_l exp(<a_ik, W_l>) - <a_ik, W_{b_ik}> ] + (l2/2) ||x||^2, x = W (inputs, classes) row by row.
 
     A bias is a feature that is 1 for every sample.
 
     Parameters
     ----------
-    features : array ``(*batch, n, m, inputs)``
-        Samples a_ik; clients with fewer than m are filled up and their weights are zero.
-    targets : array ``(n, m, classes)``
-        One-hot labels.
-    weights : array ``(n, m)``
-        w_ik >= 0.
+    features, targets, weights : arrays
+        a_ik, b_ik and w_ik, see `problems.samples.Classified`.
     l2 : number
     name : str
     """
 
-    features: Array
-    targets: Array
-    weights: Array
     l2: float = 0.0
     name: str = "softmax regression"
 
@@ -54,21 +45,6 @@ class Softmax:
             )
 
     @property
-    def n(self) -> int:
-        """Number of clients."""
-        return int(self.features.shape[-3])
-
-    @property
-    def inputs(self) -> int:
-        """Number of features."""
-        return int(self.features.shape[-1])
-
-    @property
-    def classes(self) -> int:
-        """Number of classes."""
-        return int(self.targets.shape[-1])
-
-    @property
     def d(self) -> int:
         """Number of parameters, inputs times classes."""
         return self.inputs * self.classes
@@ -78,11 +54,6 @@ class Softmax:
         """One matrix."""
         return (Layer("W", (self.inputs, self.classes)),)
 
-    @cached_property
-    def n_samples(self) -> NDArray[np.int64]:
-        """Samples of each client ``(n,)``: rows with positive weight, which come first."""
-        return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
-
     def logits(self, x: Array, features: Array) -> Array:
         """Scores of the classes: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to ``(..., m, classes)``."""
         xp = namespace(x, features)
@@ -90,12 +61,8 @@ class Softmax:
 
     def value(self, x: Array) -> Array:
         """Values ``(..., n)``."""
-        xp = namespace(x, self.features)
-        out = self.logits(x, self.features)
-        top = xp.max(out, axis=-1, keepdims=True)
-        logsum = xp.log(xp.sum(xp.exp(out - top), axis=-1)) + top[..., 0]
-        loss = logsum - xp.sum(self.targets * out, axis=-1)
-        return xp.sum(self.weights * loss, axis=-1) + (self.l2 / 2) * squared_norm(x)
+        loss = cross_entropy(self.logits(x, self.features), self.targets)
+        return namespace(loss).sum(self.weights * loss, axis=-1) + (self.l2 / 2) * squared_norm(x)
 
     def grad(self, x: Array) -> Array:
         """Gradients ``(..., n, d)``."""
@@ -107,14 +74,14 @@ class Softmax:
 
     def _grad(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
         xp = namespace(x, features)
-        slope = weights * (_softmax(self.logits(x, features)) - targets)
+        slope = weights * (probabilities(self.logits(x, features)) - targets)
         g = xp.matmul(xp.matrix_transpose(features), slope)
         return xp.reshape(g, (*g.shape[:-2], self.d)) + self.l2 * x
 
     def hess(self, x: Array) -> Array:
         """Hessians sum_k w_k a a^T (x) (diag(p) - p p^T) + l2 I: ``(..., n, d, d)``."""
         xp = namespace(x, self.features)
-        p = _softmax(self.logits(x, self.features))  # (..., n, m, classes)
+        p = probabilities(self.logits(x, self.features))  # (..., n, m, classes)
         a = self.features
         rows = xp.reshape(a[..., :, None] * p[..., None, :], (*p.shape[:-1], self.d))
         outer = xp.matmul(xp.matrix_transpose(rows), self.weights[..., None] * rows)
@@ -133,14 +100,6 @@ class Softmax:
     def ridged(self, weight: float) -> Softmax:
         """The same clients with (weight/2)||x||^2 added."""
         return replace(self, l2=self.l2 + weight)
-
-    def take(self, clients: Clients | None) -> Softmax:
-        """Restrict to the clients that take part."""
-        if clients is None:
-            return self
-        index = clients.index
-        features, targets = take(self.features, index, axes_behind=2), take(self.targets, index, axes_behind=2)
-        return replace(self, features=features, targets=targets, weights=take(self.weights, index))
 
     def slice(self, first: int, last: int) -> Softmax:
         """Clients first, ..., last - 1, without copying."""
@@ -187,12 +146,6 @@ class Softmax:
             "mu": Certified(np.full(batch[:-1], self.l2)[()], below),
             "mu_avg": Certified(np.full(batch[:-1], self.l2)[()], below),
         }
-
-
-def _softmax(out: Array) -> Array:
-    xp = namespace(out)
-    soft = xp.exp(out - xp.max(out, axis=-1, keepdims=True))
-    return soft / xp.sum(soft, axis=-1, keepdims=True)
 
 
 def softmax(

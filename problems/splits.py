@@ -34,14 +34,21 @@ def by_sorted_label(labels: Any, n: int, seed: int = 0) -> Split:
     return by_shards(labels, n, 1, seed, deal=False)
 
 
-def by_shards(labels: Any, n: int, shards: int, seed: int = 0, *, deal: bool = True) -> Split:
+def by_shards(
+    labels: Any, n: int, shards: int, seed: int = 0, *, deal: bool = True, per_client: int | None = None
+) -> Split:
     """Sort by label, cut into n ``shards`` pieces, deal that many to each client at random (McMahan et al. 2017).
 
-    All samples are used. Without ``deal`` the pieces go to the clients in order.
+    All samples are used; with ``per_client`` n times as many, drawn at random before they are sorted. Without ``deal`` the pieces go to
+    the clients in order.
     """
-    count = _enough(labels, n, shards)
+    count = _enough(labels, n, max(shards, per_client or 0))
+    if per_client is not None and per_client < shards:
+        raise InvalidInput(
+            f"{per_client} samples a client cannot be in {shards} shards; ask for more samples or fewer shards"
+        )
     rng = _generator(seed, "shards")
-    shuffled = rng.permutation(count)
+    shuffled = rng.permutation(count)[: None if per_client is None else n * per_client]
     order = shuffled[np.argsort(np.asarray(labels)[shuffled], kind="stable")]
     pieces = np.array_split(order, n * shards)
     dealt = (rng.permutation(n * shards) if deal else np.arange(n * shards)).reshape(n, shards)
@@ -51,13 +58,14 @@ def by_shards(labels: Any, n: int, shards: int, seed: int = 0, *, deal: bool = T
 def by_classes(labels: Any, n: int, classes: int, seed: int = 0, *, per_client: int | None = None) -> Split:
     """Each client holds ``classes`` classes, evenly and without replacement (SAFARI, Section 5 and Appendix B.1).
 
-    Every client in turn draws its classes among those with the fewest holders so far, so that no class has two holders more
-    than another: with as many clients as classes and one class each this is a permutation, the only reading of "each client
-    randomly selects p classes" under which all classes are there. Every class is cut evenly over its holders; a class
-    that nobody holds (n ``classes`` below the number of classes) is left out, otherwise all samples are used. With
-    ``per_client`` all clients have that many samples instead, as evenly over their classes as it divides. Which classes a client
-    holds depends on n, ``classes``, the seed and the number of classes alone: the test labels, split with the same, go to the
-    clients that hold their classes.
+    One after the other, in random order, clients draw their classes among those with the fewest holders so far, so that
+    no class has two holders more than another, and the first k clients are a random k of them: with as many clients as
+    classes and one class each this is a permutation, the only reading of "each client randomly selects p classes" under
+    which all classes are there. Every class is cut evenly over its holders; a class that nobody holds (n ``classes``
+    below the number of classes) is left out, otherwise all samples are used. With ``per_client`` all clients have that
+    many samples instead, as evenly over their classes as it divides. Which classes a client holds depends on n,
+    ``classes``, the seed and the number of classes alone: the test labels, split with the same, go to the clients that
+    hold their classes.
 
     Raises
     ------
@@ -75,12 +83,12 @@ def by_classes(labels: Any, n: int, classes: int, seed: int = 0, *, per_client: 
     rng = _generator(seed, "classes")
     holders: list[list[int]] = [[] for _ in kinds]
     wanted: list[list[int]] = [[] for _ in kinds]
-    for client in range(n):
+    for client in rng.permutation(n):
         order = rng.permutation(len(kinds))
         chosen = order[np.argsort([len(holders[k]) for k in order], kind="stable")][:classes]
         sizes = np.full(classes, 0) if per_client is None else _even(per_client, classes)
         for kind, size in zip(chosen, sizes, strict=True):
-            holders[kind].append(client)
+            holders[kind].append(int(client))
             wanted[kind].append(int(size))
     parts: list[list[NDArray[np.int64]]] = [[] for _ in range(n)]
     for kind, clients in enumerate(holders):

@@ -76,7 +76,7 @@ def relatedness(target: Law, pooled: Law, star: Any, low: Any, high: Any) -> Any
 
     For P uniform on [a, b], Q uniform on [a', b'] inside it and t* in [a', b'], thresholds in [a', b'] give
     1 - (b' - a')/(b - a), as SAFARI's example says; thresholds outside need more. For a mixture Q of D and P the value is at most
-    max(1, lambda_1/lambda_2) (SAFARI catalogue, X5).
+    max(1, lambda_1/lambda_2) (SAFARI-X5).
     """
     largest: Any = 0
     for side, end in ((1, high), (-1, low)):

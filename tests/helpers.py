@@ -384,6 +384,25 @@ def start(f: Any) -> np.ndarray:
     return 0.7 + 0.4 * np.sin(np.arange(f.d) + 1.0)
 
 
+def x0_of(f: Any) -> np.ndarray:
+    """The same as an array ``(1, d)``, as methods take it."""
+    return start(f)[None, :]
+
+
+def draw(shape: Any, seed: int = 0) -> np.ndarray:
+    """Standard normal numbers."""
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def composite_solution(f: Any, h: Any, rounds: int = 4000) -> np.ndarray:
+    """Proximal gradient steps on the average of quadratics plus h, to its floor."""
+    L = float(np.linalg.eigvalsh(f.A).max())
+    x = np.zeros((1, f.d))
+    for _ in range(rounds):
+        x = h.prox(x - gradient(f, x) / L, 1 / L)
+    return x
+
+
 def play(algorithm: Any, f: Any, x0: Any, rounds: int, participation: Any = None, seed: Any = 0) -> list[Any]:
     """The states of the first rounds, without the runner; x0 is ``(..., 1, d)``."""
     states = [algorithm.init(f, x0)]

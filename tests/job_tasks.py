@@ -20,6 +20,11 @@ def note(folder, x, seconds=0.0):
     return x * x
 
 
+def held_back(_):
+    """Names of the signals that do not reach the worker."""
+    return [held.name for held in signal.pthread_sigmask(signal.SIG_BLOCK, [])]
+
+
 def one_is_bad(x):
     if x == 1:
         raise ZeroDivisionError("one over nothing")
@@ -36,6 +41,14 @@ def interrupts(folder, x):
     return x
 
 
+def interrupts_parent(x):
+    """All sleep; the second first interrupts the process that waits for them."""
+    if x == 1:
+        time.sleep(0.2)
+        os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(60)
+
+
 def dies_once(folder, x):
     """The worker that first runs job 3 is killed in the middle, as by the system when memory runs out."""
     marker = Path(folder) / "killed"
@@ -45,7 +58,8 @@ def dies_once(folder, x):
     return note(folder, x, 0.02)
 
 
-def dies_always(x):
+def dies_always(x, seconds=0.0):
+    time.sleep(seconds)
     if x == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return x

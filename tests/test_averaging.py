@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import Counting, close, play, problem, start
+from helpers import Counting, close, play, problem, start, x0_of
 
 from fedtheory.algorithms import FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
 from fedtheory.algorithms.base import one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.arrays import along_batch, average
 from fedtheory.errors import InvalidInput
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem
 from fedtheory.participation import All, Bernoulli, Clients, Fixed, Uniform
 from fedtheory.problem import Pooled
@@ -27,7 +28,7 @@ from fedtheory.runner import run
 from fedtheory.sharpness import SamSteps
 from fedtheory.spectrum import round_map
 from fedtheory.stochastic import StochasticSteps
-from fedtheory.worst_case import FunctionClass, worst_case
+from fedtheory.worst_case import worst_case
 from problems.biased_participation import FIRST_ONLY
 from problems.quadratics import random_quadratics, same_curvature, scalar_quadratics
 from problems.server import ServerAssisted
@@ -39,10 +40,6 @@ LR = 0.13
 SCHEDULES = {"all": All(), "uniform": Uniform(2), "bernoulli": Bernoulli(0.6), "fixed": Fixed((3, 1))}
 EVERYWHERE = pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
 FAMILIES = pytest.mark.parametrize("name", ["quadratics", "finite-sum", "sines", "penalised-logistic"])
-
-
-def x0_of(f) -> np.ndarray:
-    return start(f)[None, :]
 
 
 def assert_same_models(left, right, rtol=ROUNDING) -> None:
@@ -407,7 +404,7 @@ def test_alike_clients_leave_no_bias() -> None:
 
 
 def test_the_limit_of_the_mean_with_biased_clients() -> None:
-    """SAFARI catalogue, X2: one curvature A, minimisers b_i; E x -> [(1-q) eta_s A + q H]^{-1} q H b_D, H = I - (I - eta_c A)^K.
+    """SAFARI-X2: one curvature A, minimisers b_i; E x -> [(1-q) eta_s A + q H]^{-1} q H b_D, H = I - (I - eta_c A)^K.
 
     Measured from the minimiser of the average. The matrices of the two kinds of rounds are read off the code.
     """
@@ -445,7 +442,7 @@ def test_safari_in_the_worst_case() -> None:
 
 
 def test_traffic() -> None:
-    """FedPD catalogue, Section 2.7: F-SVRG sends 2d each way; A-FedPD catalogue, Section 2.4: FedCM d up and 2d down."""
+    """F-SVRG sends 2d each way, FedCM d up and 2d down."""
     f = assisted("quadratics")
     one = GradientSteps(1, LR)
     expected = {

@@ -24,10 +24,12 @@ from fedtheory import (
 from fedtheory.algorithms import GlobalProximal, LocalProximal, RandProx
 from fedtheory.certificate_checker import Refused, check
 from fedtheory.certificate_files import read_certificate
-from fedtheory.certificates import _function, prove, rational
+from fedtheory.certificates import prove
 from fedtheory.errors import InvalidInput
+from fedtheory.exact import rational
 from fedtheory.exchangeable import Sampling
 from fedtheory.inexact import Inexact
+from fedtheory.stored_forms import stored_function
 from fedtheory.symmetric import state_program, symmetric_worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
@@ -150,14 +152,14 @@ def test_the_checker_writes_down_the_inequalities_of_the_program(participation):
     """Both are exact, and made by different code from the same evaluations."""
     functions = rational(replace(STRONG, composite=True, similarity=0.2))
     model, *_ = state_program(rational(LocalProximal(2, 0.5)), functions, 1, "gap", 1, participation)
-    known = {f.name: certificate_checker._function(_function(f)) for f in model.functions}
-    across = certificate_checker._across(model.clients)
+    known = {f.name: certificate_checker.read_function(stored_function(f)) for f in model.functions}
+    across = certificate_checker.across_clients(model.clients)
     names = [(name, form) for f in model.functions for name, form in f.conditions(model.clients)]
     assert {name.split()[0] for name, _ in names} == {"interpolation", "regulariser", "average", "difference"}
     assert any("apart" in name for name, _ in names)
     for name, form in names:
         expected = {**form.gram, **{("f", t): c for t, c in form.values.items()}}
-        found = certificate_checker._pair(name, known, across)
+        found = certificate_checker.pair(name, known, across)
         assert {k: v for k, v in found.items() if v} == {k: v for k, v in expected.items() if v}, name
 
 

@@ -560,9 +560,7 @@ def test_worst_case_on_smooth_functions(call) -> None:
     answer = strict(
         call("worst-case", "fedpd", "--nonconvex", "--exact", "--eta", 0.2, "--rounds", 2, "--json", "-").stdout
     )
-    assert answer["measure"] == "sum_stationarity" and answer["value"] == pytest.approx(
-        2.4587, abs=2e-4
-    )  # catalogue, D2
+    assert answer["measure"] == "sum_stationarity" and answer["value"] == pytest.approx(2.4587, abs=2e-4)  # FEDPD-D2
 
 
 def test_worst_case_refuses_what_it_cannot_trace(call) -> None:

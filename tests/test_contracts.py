@@ -247,7 +247,12 @@ def test_the_solution_with_its_duals_is_a_fixed_point(case: Case, xp: Library) -
     algorithm = case.algorithm()
     state = algorithm.solution_state(f, x)
     # with differences of gradients the noise cancels
-    noisy = case.kind in ("batch", "epochs") and case.entry.name not in ("fedpd-vr", "f-svrg", "s-local-svrg")
+    noisy = case.kind in ("batch", "epochs") and case.entry.name not in (
+        "fedpd-vr",
+        "fedprox-vr",
+        "f-svrg",
+        "s-local-svrg",
+    )
     if state is None or noisy:
         moved = play(case.algorithm(), f, x, 1)[-1]
         models = [to_numpy(model) for model in (moved.x, getattr(moved, "personal", moved.x))]
@@ -264,7 +269,7 @@ def test_the_solution_with_its_duals_is_a_fixed_point(case: Case, xp: Library) -
 
 @cases(lambda c: c.kind == "skip" and c.entry.name.startswith("fedpd") and c.problem_name not in UNSOLVED)
 def test_one_skipped_round_leaves_the_servers_model_at_the_solution(case: Case) -> None:
-    """The clients go their own way, x_{0,i} = x* - eta grad f_i(x*), and their mean stays (FedPD catalogue, D3)."""
+    """The clients go their own way, x_{0,i} = x* - eta grad f_i(x*), and their mean stays (FEDPD-D3)."""
     f, x = case.problem, stationary_point(case.problem_name)
     algorithm = case.algorithm()
     new = algorithm.round(f, algorithm.solution_state(f, x), None, ScriptedKey(0, {"communicate": False}))
@@ -277,7 +282,7 @@ def _on_host(state):
 
 
 def _unbiased_here(case: Case) -> bool:
-    """Equal curvatures leave local steps unbiased (FedPD catalogue, D12); personal parts move, the server's model need not."""
+    """Equal curvatures leave local steps unbiased (FEDPD-D12); personal parts move, the server's model need not."""
     return case.problem_name == "same-curvature" or getattr(case.algorithm(), "personal", None) is not None
 
 
@@ -363,6 +368,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "server_steps": 2,
         "q": 0.3,
         "radius": 0.2,
+        "sam_epsilon": 0.3,
         "momentum": 0.4,
         "nu": 0.2,
         "strong": 0.05,
@@ -370,9 +376,11 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "clip": 3.0,
         "epochs": 2,
         "server_epochs": 2,
+        "communicate_every": 2,
+        "zero_duals": True,
+        "gamma": 0.4,
         "personal_steps": 3,
         "personal_epochs": 2,
-        "zero_duals": True,
         "component": "copy",
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}

@@ -86,7 +86,7 @@ def test_narrow_rounding_is_solved_where_newton_alone_stalls() -> None:
 
 
 def test_real_data_support_vector_machine_is_certified() -> None:
-    """DualFL catalogue, HINGE: breast_cancer over clients, mean hinge plus ridge."""
+    """HINGE: breast_cancer over clients, mean hinge plus ridge."""
     data = breast_cancer()
     base = federate(data, by_sorted_label(data.labels, 4))
     f = SupportVectorMachine(base.signed, base.weights, 0.1)
@@ -264,7 +264,7 @@ def test_solutions_of_distances_are_minimisers(seed, n, mu, width) -> None:
             assert float(objective(f, x + step * np.eye(3)[k])) >= value - 1e-14 * (1 + abs(value))
 
 
-def test_the_catalogues_pairs() -> None:
+def test_the_pairs_with_known_solutions() -> None:
     """HUB: x* = -1/2, f* = 3/4. LIN: x* = 0.3, L = 1."""
     f = huber_pair()
     np.testing.assert_allclose(f.solution(), [-0.5], rtol=1e-15)

@@ -373,7 +373,7 @@ def test_exact_local_answers_close_the_local_gap(name, seed, share) -> None:
 @given(seed=seeds, share=st.sampled_from([0.3, 0.9, 0.99]))
 @settings(max_examples=20)
 def test_local_gaps_lie_between_their_bounds(seed, share) -> None:
-    """||r||^2/(2 (L - nu)) <= Gamma <= ||r||^2/(2 (mu - nu)) and Gamma <= mu/(mu - nu) * energy gap (DualFL catalogue, 2.7)."""
+    """||r||^2/(2 (L - nu)) <= Gamma <= ||r||^2/(2 (mu - nu)) and Gamma <= mu/(mu - nu) * energy gap (DUALFL-N1)."""
     f = random_quadratics(3, 4, mu=0.2, seed=seed)
     mu, L, nu = 0.2, 1.0, share * 0.2
     zeta = draw(f, seed)
@@ -388,7 +388,7 @@ def test_local_gaps_lie_between_their_bounds(seed, share) -> None:
 
 
 def test_local_gaps_at_the_modulus_may_be_infinite() -> None:
-    """DualFL catalogue, G1 (a) and (d): dom g^* is thin for nu = mu."""
+    """DUALFL-G1 (a) and (d): dom g^* is thin for nu = mu."""
     square = scalar_quadratics([0.5])
     zeta = np.array([[6.0]])
     assert local_gap(square, np.array([[6.0]]), zeta, 0.5)[0] == 0.0

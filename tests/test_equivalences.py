@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import close, play, problem, ragged_logistic, start
+from helpers import close, play, problem, ragged_logistic, start, x0_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,17 +52,13 @@ def assert_same_models(left, right, rtol=ROUNDING, names=("x",)) -> None:
             close(getattr(ours, name), getattr(theirs, name), rtol, f"{name} after round {r}")
 
 
-def x0_of(f):
-    return start(f)[None, :]
-
-
 SMOOTH = ("quadratics", "indefinite", "logistic", "penalised-logistic", "sines", "skipping", "zero-chain")
 
 # ---- golden numbers -----------------------------------------------------------------------------------------------
 
 TEN = Q(1, 10)
 
-#: FedPD catalogue, Section 2.9: f_1 = (x-1)^2/2, f_2 = 3(x+1)^2/2, x^0 = 2; server models after rounds 1, 2, ...
+#: f_1 = (x-1)^2/2, f_2 = 3(x+1)^2/2, x^0 = 2; server models after rounds 1, 2, ...
 GOLDEN = {
     "FedPD exact": (FedPD(TEN), "3/2 166/143 126/143"),
     "FedPD exact, zero duals": (FedPD(TEN, init_dual="zero"), "174/143 10/11 13680/20449"),
@@ -101,7 +97,7 @@ def test_golden_rational_numbers(name: str) -> None:
 
 @pytest.mark.parametrize(("steps", "factor"), [(2, 1.04), (8, 2.2337946)])
 def test_fedavg_counterexample_grows_by_the_stated_factor(steps, factor) -> None:
-    """x^r = m^r x^0 with m = ((1-z)^Q + (1+z)^Q)/2, z = 2 eta (FedPD catalogue, 4.5; the factors are its examples)."""
+    """x^r = m^r x^0 with m = ((1-z)^Q + (1+z)^Q)/2, z = 2 eta."""
     z = 2 * 0.1
     m = ((1 - z) ** steps + (1 + z) ** steps) / 2
     assert m == pytest.approx(factor, rel=1e-7)
@@ -146,7 +142,7 @@ def test_fedprox_with_one_gradient_step_is_gradient_descent() -> None:
 @pytest.mark.parametrize("name", ["logistic", "penalised-logistic"])
 @pytest.mark.parametrize("batch", [None, 2])
 def test_scaffold_is_vrl_sgd(name: str, batch: int | None) -> None:
-    """Delta_i = c_i - c, with full participation and c^0 = 0, on the same samples too (FedPD catalogue, D6)."""
+    """Delta_i = c_i - c, with full participation and c^0 = 0, on the same samples too (FEDPD-D6)."""
     f = problem(name)
     solver = GradientSteps(3, 0.1) if batch is None else StochasticSteps(3, 0.1, batch)
     scaffold, vrl = (play(algorithm(solver), f, x0_of(f), 6) for algorithm in (Scaffold, VrlSgd))
@@ -156,7 +152,7 @@ def test_scaffold_is_vrl_sgd(name: str, batch: int | None) -> None:
 
 
 def test_scaffold_control_variate_is_the_servers_movement() -> None:
-    """mean_i c_i^{r+1} = (x^r - x^{r+1})/(K lr): only models need to travel (FedPD catalogue, D5)."""
+    """mean_i c_i^{r+1} = (x^r - x^{r+1})/(K lr): only models need to travel (FEDPD-D5)."""
     f, lr = problem("quadratics"), 0.2
     states = play(Scaffold(GradientSteps(3, lr)), f, x0_of(f), 5)
     for old, new in pairwise(states):
@@ -292,7 +288,7 @@ def proximal(f, v, step):
 
 
 def test_fedpd_is_douglas_rachford_and_fedsplit_peaceman_rachford() -> None:
-    """In v_i = x_{0,i} - eta lam_i, and in z_i (FedPD catalogue, D6 and 2.3)."""
+    """In v_i = x_{0,i} - eta lam_i, and in z_i (FEDPD-D6)."""
     f, eta = problem("indefinite"), 0.3
     states = play(FedPD(eta), f, x0_of(f), 6)
     v = states[0].x0_i - eta * states[0].lam_i
@@ -313,7 +309,7 @@ def test_fedpd_is_douglas_rachford_and_fedsplit_peaceman_rachford() -> None:
 
 
 def test_fedpd_skipped_round_is_a_local_proximal_step() -> None:
-    """v_i <- prox_i(v_i) (FedPD catalogue, 2.3)."""
+    """v_i <- prox_i(v_i)."""
     f, eta = problem("indefinite"), 0.3
     algorithm = FedPD(eta, p=0.5)
     state = algorithm.round(f, algorithm.init(f, x0_of(f)), None, ScriptedKey(0, {"communicate": True}))
@@ -352,7 +348,7 @@ def test_oracle_two_step_solves_its_subproblem() -> None:
 
 @pytest.mark.parametrize("name", ["quadratics", "logistic", "sines", "skipping"])
 def test_many_gradient_steps_are_an_exact_solve(name: str) -> None:
-    """With eta_1 = eta the subproblem's gradient shrinks by u = L eta a step (FedPD catalogue, 2.4): u^40 < 1e-24."""
+    """With eta_1 = eta the subproblem's gradient shrinks by u = L eta a step: u^40 < 1e-24."""
     f = problem(name)
     eta = 0.25 / float(constant(f, "L"))
     exact = play(FedPD(eta), f, x0_of(f), 5)
@@ -378,14 +374,14 @@ def test_mean_identity_of_fedpd(name: str, local_solver) -> None:
 
 
 def test_equal_curvatures_make_skipping_harmless() -> None:
-    """The mean trajectory does not depend on p (FedPD catalogue, D4)."""
+    """The mean trajectory does not depend on p (FEDPD-D4)."""
     f = same_curvature(3, 2, seed=2)
     always, seldom = (play(FedPD(0.3, p=p), f, x0_of(f), 9) for p in (0, every(3)))
     assert_same_models(always, seldom)
 
 
 def test_first_round_of_fedpd_is_a_gradient_step() -> None:
-    """With lam_i^0 = -grad f_i(x^0): x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0) (FedPD catalogue, D13)."""
+    """With lam_i^0 = -grad f_i(x^0): x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0) (FEDPD-D13)."""
     for name in ("indefinite", "sines", "penalised-logistic"):
         f = problem(name)
         eta = 0.25 / float(constant(f, "L"))
@@ -570,7 +566,7 @@ def test_weights_make_copies_of_clients() -> None:
 
 
 def test_skipping_instance_leaves_the_solution_after_one_skip() -> None:
-    """x* = 0 is where the run starts; prox_i(0) and the next model are the numbers printed at E4 of the catalogue."""
+    """x* = 0 is where the run starts; prox_i(0) and the next model are those derived for FEDPD-T3."""
     f, eta = skipping_instance(1.0, 0.5), 2 / 15
     algorithm = FedPD(eta, p=0.5)
     state = algorithm.init(f, np.zeros((1, 1)))

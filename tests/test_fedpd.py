@@ -22,7 +22,7 @@ STORED = json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verd
 EXPECTED = {v["id"]: v["status"] for v in STORED if v["id"].startswith("FEDPD-")}
 IDS = sorted(load_claims(SOURCE))
 
-#: the ledger of the paper, by section of its catalogue
+#: the ledger of the paper, by its sections
 LEDGER = (
     [f"D{k}" for k in range(1, 15)]
     + [f"EQ{k}" for k in range(1, 7)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -76,6 +78,33 @@ def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path)
     again = {o.key: o for o in run_jobs(job_tasks.dies_once, jobs, workers=2, journal=journal)}
     assert {k: o.value for k, o in again.items()} == {str(k): k * k for k in range(8)}
     assert {k for k, o in again.items() if o.kept} == set(done)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot hold signals back")
+def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
+    """In a process of its own: once joblib's helpers run, their start can no more let Ctrl-C through to the workers."""
+    code = (
+        "import job_tasks, signal; from fedtheory.jobs import run_jobs\n"
+        "print([o.value for o in run_jobs(job_tasks.held_back, {str(k): (k,) for k in range(4)}, workers=2)])\n"
+        "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    )
+    here = Path(__file__).parent
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here.parent), str(here)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stdout.splitlines() == ["[['SIGINT'], ['SIGINT'], ['SIGINT'], ['SIGINT']]", "set()"], "free again here"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process cannot send Ctrl-C to one other alone")
+def test_ctrl_c_leaves_no_thread_that_failed(monkeypatch) -> None:
+    """Jobs that wait in the queue are not looked for any more, whose results nobody waits for."""
+    failed: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: failed.append(repr(what.exc_value)))
+    with pytest.raises(KeyboardInterrupt):
+        list(run_jobs(job_tasks.interrupts_parent, {str(k): (k,) for k in range(20)}, workers=2))
+    assert not failed
+    assert squares(workers=2) == squares(), "new workers start"
 
 
 # ---- keeping what is done -----------------------------------------------------------------------------------------
@@ -157,7 +186,7 @@ def test_a_journal_is_named_by_what_is_run_and_by_the_code(tmp_path) -> None:
 
 def cluster(**options):
     distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
-    return distributed.LocalCluster(processes=True, threads_per_worker=1, dashboard_address=":0", **options)
+    return distributed.LocalCluster(processes=True, dashboard_address=":0", **{"threads_per_worker": 1} | options)
 
 
 @pytest.fixture(scope="module")
@@ -193,16 +222,25 @@ def test_a_killed_dask_worker_loses_nothing(dask, tmp_path) -> None:
 
 
 def test_a_job_that_kills_every_worker_becomes_an_error(dask) -> None:
-    """Dask gives up on it after four, now and then on a neighbour too; the other jobs are done, and the call comes to its end."""
-    found = {
-        o.key: o
-        for o in run_jobs(job_tasks.dies_always, {str(k): (k,) for k in range(6)}, scheduler=dask.scheduler_address)
-    }
+    """Dask gives up on it after four; the other jobs are done, and the call comes to its end."""
+    jobs = {str(k): (k, 0.5) for k in range(6)}  # a worker that dies as it comes up would not be restarted by its nanny
+    found = {o.key: o for o in run_jobs(job_tasks.dies_always, jobs, scheduler=dask.scheduler_address)}
     assert found["3"].error.startswith("KilledWorker") and "4 different workers" in found["3"].error
-    assert set(found) == {str(k) for k in range(6)}
-    done = {k: o.value for k, o in found.items() if o.error is None}
-    assert done and all(value == int(k) for k, value in done.items())
-    assert all(o.error.startswith("KilledWorker") for k, o in found.items() if k not in done)
+    assert {k: o.value for k, o in found.items() if o.error is None} == {str(k): k for k in (0, 1, 2, 4, 5)}
+
+
+def test_jobs_given_up_on_with_their_neighbour_are_run_again(tmp_path) -> None:
+    """A worker with two threads, and a scheduler that gives up at the first death: what runs beside the killer goes with it."""
+    journal = Journal("neighbours", 0, folder=tmp_path)
+    jobs = {str(k): (k, 0.5 if k == 3 else 2.0) for k in (3, 4)}
+    dask = pytest.importorskip("dask", reason="the extra 'distributed' is not installed")
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster(n_workers=1, threads_per_worker=2) as made,
+    ):
+        found = list(run_jobs(job_tasks.dies_always, jobs, scheduler=made.scheduler_address, journal=journal))
+    assert {o.key: o.value for o in found} == {"3": None, "4": 4} and len(found) == 2
+    assert [o.error for o in found if o.key == "4"] == [None] and journal.read() == {"4": 4}
 
 
 def test_stopped_dask_jobs_go_on(dask, tmp_path) -> None:
@@ -241,6 +279,18 @@ def test_a_single_dask_worker_is_used_too(tmp_path) -> None:
         list(run_jobs(job_tasks.note, {str(k): (str(tmp_path), k) for k in range(3)}, scheduler=made.scheduler_address))
     done, processes = calls(tmp_path)
     assert done == [0, 1, 2] and os.getpid() not in processes
+
+
+def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.jobs.ALONE_SECONDS", 1.0)
+    with cluster(n_workers=1) as made:
+        outcomes = run_jobs(
+            job_tasks.note, {str(k): (str(tmp_path), k, 0.1) for k in range(200)}, scheduler=made.scheduler_address
+        )
+        assert next(outcomes).error is None
+        made.scale(0)
+        with pytest.raises(JobsStopped, match=r"has had no workers for 1 seconds; results so far are kept"):
+            list(outcomes)
 
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch) -> None:

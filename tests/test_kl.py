@@ -102,7 +102,7 @@ def test_a_sharp_objective_is_reached_and_has_exponent_zero() -> None:
     ids=["sharp", "square", "power"],
 )
 def test_the_potential_has_the_exponent_of_f_plus_h_or_one_half(known, theta, rounds) -> None:
-    """FedSLR catalogue, N7 and N8: Theorem 2's case theta = 0 is never met, finite convergence of f + h notwithstanding."""
+    """FEDSLR-N7 and FEDSLR-N8: Theorem 2's case theta = 0 is never met, finite convergence of f + h notwithstanding."""
     f = known.problem
     # for convex clients any step below 1/L will do, and a large one leaves more rounds before rounding
     eta = (0.9 if known.theta == 0 else 0.45) / float(constant(f, "L"))
@@ -178,7 +178,7 @@ def test_implied_rates() -> None:
 
 @pytest.mark.parametrize("p", [4, 6, 8])
 def test_powers_converge_at_the_implied_rate_and_not_at_the_printed_one(p) -> None:
-    """FedSLR, (13): the printed exponent -(4 theta - 2) is faster than what happens for p >= 6 (FedSLR catalogue, T2c)."""
+    """FedSLR, (13): the printed exponent -(4 theta - 2) is faster than what happens for p >= 6 (FEDSLR-T2c)."""
     known = power(p)
     rounds, gaps, subgradients = along(FedSLR(0.25 / (p - 1)), known.problem, [0.9], 4000, 0.0)
     rate = implied_rate(known.theta)

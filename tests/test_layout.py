@@ -172,11 +172,12 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
     import numpy as np
 
     from fedtheory.algorithms import GradientDescent
+    from fedtheory.function_class import FunctionClass
     from fedtheory.ground_truth import ground_truth
     from fedtheory.interpolation import prox_of_max_affine
     from fedtheory.plotting import figure
     from fedtheory.symbolic import symbols
-    from fedtheory.worst_case import FunctionClass, worst_case
+    from fedtheory.worst_case import worst_case
     from problems.datasets import breast_cancer
     from problems.networks import Architecture
     from problems.quadratics import random_quadratics

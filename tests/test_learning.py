@@ -147,7 +147,7 @@ POOLED = (F(6, 10), F(2, 10), F(2, 10))
 
 
 def test_pooling_hurts_a_misspecified_class() -> None:
-    """SAFARI catalogue, X7: the pooled minimiser is worse by 0.3 on the target, and no positive beta relates the laws."""
+    """SAFARI-X7: the pooled minimiser is worse by 0.3 on the target, and no positive beta relates the laws."""
     f = MISSPECIFIED
     assert f.risks(TARGET) == [F(5, 10), F(7, 10), F(2, 10), F(5, 10)]
     assert f.risks(POOLED) == [F(2, 10), F(8, 10), F(6, 10), F(8, 10)]
@@ -212,7 +212,7 @@ def test_safaris_example_holds_inside_the_support_only() -> None:
 
 
 def test_relatedness_of_mixtures() -> None:
-    """SAFARI catalogue, X5: bounded where the clients cover t*, lambda_1/lambda_2 where they do not."""
+    """SAFARI-X5: bounded where the clients cover t*, lambda_1/lambda_2 where they do not."""
     p, d = uniform(0, 1), uniform(F(3, 10), F(7, 10))
     inside = [relatedness(p, mixture(1 - l2, d, p), F(1, 2), 0, 1) for l2 in (F(1, 2), F(1, 10), F(1, 100), F(1, 1000))]
     assert [float(a) for a in inside] == pytest.approx([0.43, 0.57, 0.598, 0.600], abs=5e-3)

@@ -224,7 +224,7 @@ def test_exact_gradients_come_every_period(period) -> None:
 @given(seed=st.integers(0, 10**6), period=st.integers(1, 4), gamma=st.floats(0.05, 5))
 @settings(max_examples=20)
 def test_duals_are_the_last_gradient_estimates(seed, period, gamma) -> None:
-    """lam^{r+1} = -g^{r,Q-1} - (x^{r,Q} - x^{r,Q-1})/gamma, exactly (FedPD catalogue, Theorem 2): shown for Q = 1."""
+    """lam^{r+1} = -g^{r,Q-1} - (x^{r,Q} - x^{r,Q-1})/gamma, exactly (FEDPD-T2): shown for Q = 1."""
     f, eta = ragged_logistic(seed=1), 0.2
     algorithm = FedPD(eta, FedPD.oracle_two(eta, gamma, 1, 2, period))
     states = play(algorithm, f, start(f)[None, :], 5, seed=seed)

@@ -1,82 +1,31 @@
-"""Networks by PyTorch: the same methods, gradients that are gradients, ways that agree, long runs that go on."""
+"""Networks by PyTorch: the same methods, gradients that are gradients, ways that agree, accuracy, bad input."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import json
 import math
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from helpers import dressed
+from small_networks import BATCH, N, close, one_thread, points, small, some_samples, split_digits, torch  # noqa: F401  one_thread is for pytest to find
 
 from fedtheory import memory, metrics, runner
-from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedCM, FedRep, Scaffold, Settings
-from fedtheory.algorithms.views import only
-from fedtheory.cli import main
-from fedtheory.composite import ProximalSteps, Shifted
+from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedRep, Scaffold, Settings
 from fedtheory.errors import InvalidInput, NotAvailable
 from fedtheory.layers import ranks
-from fedtheory.local import GradientSteps, Subproblem
+from fedtheory.local import GradientSteps
 from fedtheory.participation import Clients, Uniform
-from fedtheory.problem import gradient, objective
-from fedtheory.randomness import Key
-from fedtheory.regularisers import Zero
 from fedtheory.runner import run
 from fedtheory.schedules import Decayed
 from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import Epochs, Passes, StochasticSteps, draw_samples, minibatches, number_of_steps
+from fedtheory.stochastic import StochasticSteps
 from problems.datasets import Dataset, digits, iris
 from problems.mlp import perceptron
 from problems.networks import ARCHITECTURES, Architecture, Arithmetic, Plan, network
-from problems.networks.augmentation import PAD, VARIANTS, augment
 from problems.networks.plan import WAYS
 from problems.networks.problem import Network
 from problems.splits import by_classes, client_tests, clients_of, hold_out
-
-torch = pytest.importorskip("torch", reason="networks need PyTorch, the extra 'cnn'")
-
-N, BATCH = 4, 8
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def split_digits() -> tuple[list[Dataset], Dataset]:
-    """Four clients with three classes each and unequal amounts of data, 9 to 90 images."""
-    train, test = hold_out(digits(), 397)
-    clients = clients_of(train, by_classes(train.labels, N, 3))
-    return [c.take(np.arange(size)) for c, size in zip(clients, (90, 9, 40, 31), strict=True)], test
-
-
-def small(kind: str = "small-cnn", **options) -> Network:
-    clients, test = split_digits()
-    given = {"test": test, "tests_a_client": 20, "dtype": "float64", "together": "one by one"} | options
-    return network(clients, kind, **given)
-
-
-def close(left, right, rtol: float) -> None:
-    size = max(1.0, float(right.abs().max()))
-    assert left.shape == right.shape and left.dtype == right.dtype
-    assert float((left - right).abs().max()) <= rtol * size
-
-
-def points(f: Network, *lead: int):
-    """Random models around the start, one a client."""
-    noise = torch.from_numpy(np.random.default_rng(5).standard_normal((*lead, f.n, f.d)))
-    return f.initial(0) + 0.05 * noise
-
-
-def some_samples(f: Network, batch: int = BATCH) -> np.ndarray:
-    return draw_samples(Subproblem(f), Key(3, 0), 1, batch)[:, 0]
-
 
 # ---- architectures ------------------------------------------------------------------------------------------------
 
@@ -383,92 +332,6 @@ def test_clients_tests_have_their_training_shares() -> None:
     assert (few == -1).any() and (np.sort(few[few >= 0].reshape(-1)) < 20).all()
 
 
-# ---- augmentation -------------------------------------------------------------------------------------------------
-
-
-def test_variants_are_flips_and_crops_half_of_the_time() -> None:
-    rng = np.random.default_rng(0)
-    image = rng.random((2, 5, 7))
-    padded = np.pad(image, ((0, 0), (PAD, PAD), (PAD, PAD)))
-    seen: dict[bytes, int] = {}
-    found = augment(torch.from_numpy(np.repeat(image[None], VARIANTS, axis=0)), torch.arange(VARIANTS)).numpy()
-    for out in found:
-        seen[out.tobytes()] = seen.get(out.tobytes(), 0) + 1
-    whole = (2 * PAD + 1) ** 2
-    for flip in (False, True):
-        for down in range(2 * PAD + 1):
-            for right in range(2 * PAD + 1):
-                crop = padded[:, down : down + 5, right : right + 7]
-                crop = np.ascontiguousarray(crop[..., ::-1] if flip else crop)
-                uncropped = down == PAD and right == PAD
-                assert seen.pop(crop.tobytes()) == (whole + 1 if uncropped else 1)
-    assert not seen
-
-
-def equal_shares(**options) -> Network:
-    """Four clients with nine images each: minibatches of four leave one over."""
-    train, _ = hold_out(digits(), 397)
-    clients = clients_of(train, by_classes(train.labels, N, 3))
-    return network(
-        [c.take(np.arange(9)) for c in clients], "small-cnn", dtype="float64", together="one by one", **options
-    )
-
-
-def test_a_pass_through_augmented_images_takes_each_once_in_some_variant() -> None:
-    f = equal_shares(augmented=True)
-    parts = minibatches(Subproblem(f), Key(1, 2), Passes(40), 4)
-    assert [p.shape for p in parts] == [(N, 4), (N, 4), (N, 1)] * 40
-    image, variant = np.divmod(np.concatenate(parts, axis=-1).reshape(N, 40, 9), VARIANTS)
-    np.testing.assert_array_equal(np.sort(image, axis=-1), np.broadcast_to(np.arange(9), (N, 40, 9)))
-    flips, crops = variant % 2, variant // 2
-    still = 2 * PAD * (PAD + 1)
-    for share in (
-        flips.mean(),
-        ((crops >= (2 * PAD + 1) ** 2) | (crops == still)).mean(),
-    ):  # 1440 draws: 5 standard errors
-        assert abs(share - 0.5) < 5 * 0.5 / np.sqrt(variant.size) + 1 / (2 * PAD + 1) ** 2
-    assert len(np.unique(variant)) > VARIANTS / 2
-    assert number_of_steps(Epochs(2, 0.1, 4), f) == 6
-
-
-@pytest.mark.parametrize("augmented", [False, True])
-def test_epochs_of_a_network_are_minibatch_steps(augmented) -> None:
-    """Also with SAM, a personal component, a view of the gradients, and a few of the clients."""
-    f = equal_shares(augmented=augmented, l2=0.01)
-    x0 = f.initial(0)[None]
-    clients = Clients(N, np.array([2, 1]))
-    sub = Subproblem(f.take(clients), clients=clients)
-    x = x0.broadcast_to(2, f.d)
-    for part in minibatches(sub, Key(1, 2), Passes(2), 4):
-        x = x - 0.1 * sub.f.sample_grad(x, part)
-    close(Epochs(2, 0.1, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
-    close(SamSteps(Passes(2), 0.1, 0, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
-    shifted = Subproblem(Shifted(sub.f, x0), clients=clients)
-    close(x0 + ProximalSteps(Passes(2), 0.1, Zero(), 4)(shifted, 0 * x0, Key(1, 2), None)[0], x, 1e-12)
-    seen = Subproblem(only(sub.f, np.ones(f.d, dtype=bool)), clients=clients)
-    close(Epochs(2, 0.1, 4)(seen, x0, Key(1, 2), None)[0], x, 1e-13)
-
-
-def test_unequal_clients_take_no_passes() -> None:
-    with pytest.raises(InvalidInput, match="smallest has 9 and the largest 90"):
-        run(FedAvg(Epochs(1, 0.1, BATCH)), small(augmented=True), small().initial(0), 1, metrics={})
-
-
-def test_augmented_samples_are_drawn_at_the_rounds_address() -> None:
-    f = small(augmented=True)
-    assert (f.n_samples == np.array([90, 9, 40, 31]) * VARIANTS).all()
-    x, x0 = points(f), f.initial(0)
-    method = FedAvg(StochasticSteps(2, 0.1, BATCH))
-    once, again, other = (run(method, f, x0, 3, seed=seed, metrics={}).state.x for seed in (1, 1, 2))
-    assert torch.equal(once, again) and not torch.equal(once, other)
-    number = 5 * VARIANTS + 2 * (PAD * (2 * PAD + 1) + PAD)  # image 5 as it is
-    plain = dataclasses.replace(f, augmented=False)
-    close(f.sample_grad(x, np.full((N, 1), number)), plain.sample_grad(x, np.full((N, 1), 5)), 1e-13)
-    flipped = f.sample_grad(x, np.full((N, 1), number + 1)) - plain.sample_grad(x, np.full((N, 1), 5))
-    assert flipped.abs().max() > 0.01
-    assert torch.equal(f.grad(x), plain.grad(x))
-
-
 # ---- arithmetic ---------------------------------------------------------------------------------------------------
 
 
@@ -538,160 +401,3 @@ def test_free_memory_is_a_number_of_bytes_or_unknown() -> None:
     found = [memory.free_bytes(array) for array in (np.zeros(1), torch.zeros(1))]
     assert all(free is None or 10**6 < free < 10**15 for free in found)
     assert memory.free_bytes(torch.zeros(1, device="meta")) is None
-
-
-# ---- long runs ----------------------------------------------------------------------------------------------------
-
-
-class KillAt:
-    """A metric that ends the process's work in a round."""
-
-    def __init__(self, round: int) -> None:
-        self.left = round
-
-    def __call__(self, problem, state):
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        return metrics.test_accuracy(problem, state)
-
-
-@pytest.mark.parametrize(
-    "method",
-    [AFedPD(1.0, StochasticSteps(2, 0.1, BATCH)), FedCM(StochasticSteps(2, 0.1, BATCH), 0.5)],
-    ids=lambda m: type(m).__name__,
-)
-def test_a_killed_run_goes_on_bit_by_bit(method, tmp_path, monkeypatch) -> None:
-    """Also where the ways to compute gradients are measured, and the second process would have measured otherwise."""
-    monkeypatch.setattr(runner, "CHECKPOINT_SECONDS", -1)
-
-    def problem() -> Network:
-        return small(together="measure", dtype="float32", augmented=True)
-
-    def prefer(way: str) -> None:
-        times = {other: 1.0 + (other != way) for other in WAYS}
-        monkeypatch.setattr("problems.networks.plan._seconds", lambda work, device: {w: times[w] for w in work})
-
-    options = {"participation": Uniform(3), "seed": 2}
-    prefer("together")
-    f = problem()
-    whole = run(method, f, f.initial(0), 7, metrics={"m": metrics.test_accuracy}, **options)
-    f = problem()
-    with pytest.raises(KeyboardInterrupt):
-        run(method, f, f.initial(0), 7, metrics={"m": KillAt(4)}, checkpoint=tmp_path / "run", **options)
-    prefer("one by one")
-    f, seen = problem(), []
-    resumed = run(
-        method,
-        f,
-        f.initial(0),
-        7,
-        metrics={"m": metrics.test_accuracy},
-        checkpoint=tmp_path / "run",
-        watch=seen.append,
-        **options,
-    )
-    for name, value in runner.arrays_of(whole.state).items():
-        assert torch.equal(getattr(resumed.state, name), value), name
-    assert (resumed["m"] == whole["m"]).all() and (resumed.floats_up == whole.floats_up).all()
-    assert len(seen) == 4 and len(seen[-1].rounds) == 8
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*arguments, code: int = 0):
-        result = CliRunner().invoke(main, [str(a) for a in arguments])
-        assert result.exit_code == code, (result.output, result.stderr, result.exception)
-        return result
-
-    return invoke
-
-
-RUN = ("run", "fedavg", "digits-cnn", "--clients", 4, "--split", "iid", "--rounds", 4, "--batch", 8, "--local-steps", 2)
-
-
-def test_a_folder_of_results(call, tmp_path) -> None:
-    arguments = (*RUN, "--metric", "test_accuracy,value", "--every", 2, "--results", "out")
-    said = call(*arguments).stdout
-    assert "share of test samples right" in said and "results: out" in said
-    folder = tmp_path / "out"
-    with (folder / "metrics.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [*rows[0]] == ["round", "test_accuracy", "value", "floats_up", "floats_down"]
-    assert [float(row["round"]) for row in rows] == [0, 2, 4] and float(rows[-1]["floats_up"]) == 4 * 4 * 13706
-    assert json.loads((folder / "configuration.json").read_text())["set_batch"] == 8
-    summary = json.loads((folder / "summary.json").read_text())
-    assert summary["diverged_at"] == -1 and "torch" in summary["versions"] and summary["plan"]
-    for name in ("test_accuracy", "test_accuracy-by-communication", "value", "value-by-communication"):
-        assert (folder / f"{name}.png").stat().st_size > 1000
-    before = (folder / "metrics.csv").read_text()
-    call(*arguments)  # complete: read, not run
-    assert (folder / "metrics.csv").read_text() == before
-    assert "was 2, is 1" in call(*RUN, "--metric", "test_accuracy,value", "--results", "out", code=2).stderr
-    assert "a checkpoint of its own" in call(*arguments, "--checkpoint", "x", code=2).stderr
-    (folder / "configuration.json").write_text("{")
-    assert "is not readable" in call(*arguments, code=2).stderr
-
-
-def test_the_command_line_knows_networks(call) -> None:
-    trace = json.loads(
-        call(
-            *RUN,
-            "--metric",
-            "test_accuracy,personal_accuracy",
-            "--tests-a-client",
-            20,
-            "--precision",
-            "double",
-            "--json",
-            "-",
-        ).stdout
-    )
-    assert len(trace["test_accuracy"]) == len(trace["personal_accuracy"]) == 5
-    mixed = json.loads(call(*RUN, "--precision", "mixed", "--augment", "crop-flip", "--start", 0, "--json", "-").stdout)
-    assert mixed["stationarity"][0] > 0
-    for option, value in (("--device", "cuda"), ("--precision", "mixed"), ("--augment", "crop-flip")):
-        stderr = call("run", "fedavg", "quadratics", option, value, code=2).stderr
-        assert f"quadratics does not use {option}; these do: digits-cnn" in stderr
-    if not torch.cuda.is_available():
-        assert "no GPU that PyTorch can use" in call(*RUN, "--device", "cuda", code=2).stderr
-    assert "more than a client has" in call(*RUN[:-4], "--batch", 5000, code=2).stderr
-    swept = call(
-        "sweep", "fedavg,a-fedpd", "digits-cnn", "--clients", 4, "--lr", "0.05,0.1", "--rounds", 2, "--batch", 8,
-        "--metric", "test_accuracy,value", "--workers", 1, "--json", "-",
-    )  # fmt: skip
-    rows = [json.loads(line) for line in swept.stdout.splitlines()]
-    assert len(rows) == 4 and all(0 <= row["test_accuracy"] <= 1 and row["error"] is None for row in rows)
-    alone = json.loads(
-        call(*RUN[:6], "sorted", *RUN[7:8], 2, "--batch", 8, "--lr", 0.1, "--metric", "value", "--json", "-").stdout
-    )
-    assert rows[1]["value"] == pytest.approx(alone["value"][-1], rel=1e-4)
-
-
-def test_a_server_with_images_of_its_own(call) -> None:
-    """SAFARI on a network: images that no client holds, scaled like the clients', and a run of it."""
-    from fedtheory.families import build_problem
-
-    options = {"clients": 4, "split": "iid", "precision": "double", "tests_a_client": 20}
-    f, alone = build_problem("digits-cnn", server="50", **options), build_problem("digits-cnn", **options)
-    assert f.server.n == 1 and f.server.n_samples.tolist() == [50] and f.n_samples.sum() == alone.n_samples.sum() - 50
-    assert f.server.images is f.clients.images and f.tests.of_client.shape[0] == 4 and f.server.tests is None
-    assert f.name.startswith("small-cnn on digits, 4 clients") and f.personal_accuracy(f.initial(0)[None]).shape == (4,)
-    trace = json.loads(
-        call(
-            "run", "safari", *RUN[2:], "--server", 50, "--q", 0.5, "--metric", "value,test_accuracy", "--json", "-"
-        ).stdout
-    )
-    assert np.isfinite(trace["value"]).all() and trace["value"][-1] != trace["value"][0]
-
-
-def test_objective_and_gradient_are_means_over_clients() -> None:
-    f = small(l2=0.01)
-    x = f.initial(0)[None]
-    close(objective(f, x), f.value(x).mean(), 1e-14)
-    close(gradient(f, x), f.grad(x).mean(dim=-2, keepdim=True), 1e-14)
-    assert f.lower_bound().value == 0
-    with pytest.raises(NotAvailable, match="not globally smooth"):
-        f.certify()

@@ -89,7 +89,7 @@ def test_the_coefficient_of_lemma_3_cannot_be_larger() -> None:
 def test_steps_beyond_the_limit_and_wrong_signs_make_it_rise() -> None:
     """The coefficient changes sign at eta = 1/(2L) (the paper's C2), and a dual of the wrong sign is no dual.
 
-    -w^2/2 + |w|: the server stays at zero, and w_{i,t+1} = -(x/(1-x)) w_{i,t} exactly (FedSLR catalogue, N2).
+    -w^2/2 + |w|: the server stays at zero, and w_{i,t+1} = -(x/(1-x)) w_{i,t} exactly (FEDSLR-N2).
     """
     f = regularised(scalar_quadratics([-1.0], [0.0]), L1(1.0))
     for eta in (0.45, 0.49, 0.5, 0.51):
@@ -121,7 +121,7 @@ class WrongDual(FedSLR):
 
 
 def test_with_duals_zero_the_first_round_may_rise() -> None:
-    """I-HET2 (FedSLR catalogue, N11): 0.5, 0.56, 0.5024 for L = b = 1, x = 1/4; from round 1 on it falls."""
+    """I-HET2 (FEDSLR-N11): 0.5, 0.56, 0.5024 for L = b = 1, x = 1/4; from round 1 on it falls."""
     f = scalar_quadratics([1.0, 1.0], [1.0, -1.0])
     states = play(FedSLR(0.25, init_dual="zero"), f, np.zeros((1, 1)), 10)
     found = [float(fedslr(0.25)(f, s)) for s in states]
@@ -131,7 +131,7 @@ def test_with_duals_zero_the_first_round_may_rise() -> None:
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_potential_lies_above_the_objective(name) -> None:
-    """D_t >= f(w_t) + h(w_t) + (1/(2 eta) - L/2) mean ||w_t - w_{i,t}||^2 (FedSLR catalogue, N4)."""
+    """D_t >= f(w_t) + h(w_t) + (1/(2 eta) - L/2) mean ||w_t - w_{i,t}||^2 (FEDSLR-N4)."""
     f = INSTANCES[name](1)
     L = float(constant(f, "L"))
     eta = 0.45 / L
@@ -159,7 +159,7 @@ def test_potentials_are_metrics_with_batches() -> None:
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_subgradient_of_the_potential(name) -> None:
-    """Block by block: the x block holds zero, the others are gradients (FedSLR catalogue, N5)."""
+    """Block by block: the x block holds zero, the others are gradients (FEDSLR-N5)."""
     f = INSTANCES[name](2)
     eta = 0.4 / float(constant(f, "L"))
     for state in play(FedSLR(eta), f, start(f)[None], 6)[1:]:
@@ -177,7 +177,7 @@ def test_the_subgradient_of_the_potential(name) -> None:
 
 @pytest.mark.parametrize("name", ["indefinite", "sines"])
 def test_the_augmented_lagrangian_of_fedpd_falls(name) -> None:
-    """FedPD catalogue, D1; the Lagrangian is FedSLR's potential with lambda_i = -gamma_i and no h."""
+    """FEDPD-D1; the Lagrangian is FedSLR's potential with lambda_i = -gamma_i and no h."""
     for seed in range(3):
         f = INSTANCES[name](seed)
         eta = 0.45 / float(constant(f, "L"))
@@ -193,7 +193,7 @@ def test_the_augmented_lagrangian_of_fedpd_falls(name) -> None:
 
 @pytest.mark.parametrize("name", ["indefinite", "sines"])
 def test_the_potential_of_a_fedpd_falls_by_the_gradient(name) -> None:
-    """A-FedPD catalogue, T1R (i): by ||grad f(xbar)||^2 / (4 rho) a round, from round 1 on."""
+    """AFEDPD-T1R (i): by ||grad f(xbar)||^2 / (4 rho) a round, from round 1 on."""
     for seed in range(3):
         f = INSTANCES[name](seed)
         L = float(constant(f, "L"))
@@ -209,7 +209,7 @@ def test_the_potential_of_a_fedpd_falls_by_the_gradient(name) -> None:
 
 
 def dual_ascent(f, nu, rho, rounds, sign=1):
-    """Accelerated gradient with step nu on sum_j f_j^*(lam_j), sum_j lam_j = 0 (DualFL catalogue, 2.6); yields (lam, y, t)."""
+    """Accelerated gradient with step nu on sum_j f_j^*(lam_j), sum_j lam_j = 0; yields (lam, y, t)."""
     lam = y = np.zeros((f.n, f.d))
     t = 1.0
     for _ in range(rounds):

@@ -82,7 +82,7 @@ def test_pooled_is_the_average() -> None:
 # ---- the counterexamples to Theorems 4 and 5 ----------------------------------------------------------------------
 
 
-def test_assumptions_hold_with_the_constants_of_the_catalogue() -> None:
+def test_assumptions_hold_with_the_constants_known_for_it() -> None:
     for curvature in (1.0, 1000.0):
         f = one_sided_pair(1.0, curvature)
         for name, value in (("L", curvature), ("mu", curvature), ("G_centred", curvature)):
@@ -149,7 +149,7 @@ def test_moments_are_those_of_runs() -> None:
         (2.4, 0.3, 100_000, 0.2219, 0.0197),
     ],
 )
-def test_theorem_four_fails_by_the_numbers_of_the_catalogue(x0, q, rounds, exact, printed) -> None:
+def test_theorem_four_fails_by_the_numbers_known_for_it(x0, q, rounds, exact, printed) -> None:
     """CE-T4: the mean of the squared gradients of rounds 1, ..., R against x0^2/(R eta_s) + 480 q eta_s^2, and against that plus 4 q."""
     eta_s, steps = rounds**-0.5, 5
     assert 2 * eta_s / steps <= 1 / (4 * 30**0.5 * steps)  # the theorem's step condition
@@ -169,10 +169,10 @@ def test_theorem_four_fails_by_the_numbers_of_the_catalogue(x0, q, rounds, exact
         (40_000, 2 * np.log(40_000) / 40_000, 0.4444, 0.0043),
     ],
 )
-def test_theorem_five_fails_by_the_numbers_of_the_catalogue(rounds, etabar, exact, printed) -> None:
+def test_theorem_five_fails_by_the_numbers_known_for_it(rounds, etabar, exact, printed) -> None:
     """CE-T5: E|x_R|^2 against (1 - etabar)^R x0^2 + deltabar.
 
-    Where etabar = 2 log R / R the catalogue's 0.440, 0.442, 0.445 are simulations, whose spread is 0.0025.
+    Where etabar = 2 log R / R the known 0.440, 0.442, 0.445 are simulations, whose spread is 0.0025.
     """
     lam, q, steps = 1000.0, 0.5, 5
     eta_c, eta_s = 2 * etabar / (steps * lam), etabar / lam

@@ -37,7 +37,7 @@ from fedtheory.symbolic import play as play_exactly
 from problems.fedavg_divergence import curved_counterexample, fedavg_counterexample
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
-STEP = Quadratic(  # I-STEP of the FedPD catalogue
+STEP = Quadratic(  # I-STEP in the FedPD claims
     np.array([1, 1, -0.98, -0.94])[:, None, None], np.array([0.3, -0.1, 1, -1])[:, None]
 )
 
@@ -70,12 +70,12 @@ def test_matrix_of_fedavg_is_the_mean_of_the_clients_powers(seed, lr, steps) -> 
     ("u", "radius"), [(0.30, 0.9935), (0.50, 0.9870), (0.52, 0.9978), (0.53, 1.0369), (0.60, 1.3606)]
 )
 def test_radius_of_fedpd_at_the_step_size_limit(u, radius) -> None:
-    """FedPD catalogue, D7, printed with four places; 0.309 is the paper's limit, 0.5 the proven one."""
+    """FEDPD-D7, printed with four places; 0.309 is the paper's limit, 0.5 the proven one."""
     assert spectral_radius(FedPD(u), STEP, np.ones(1)) == pytest.approx(radius, abs=6e-5)
 
 
 def test_the_step_size_limit_of_fedpd_is_sharp() -> None:
-    """Unstable at u = 0.501 already, radius 1.0035 (FedPD catalogue, D7); stable at 0.5 on the same curvatures."""
+    """Unstable at u = 0.501 already, radius 1.0035 (FEDPD-D7); stable at 0.5 on the same curvatures."""
     near = Quadratic(np.array([1, 1, -0.99967, -0.9998])[:, None, None], np.array([0.3, -0.1, 1, -1])[:, None])
     assert spectral_radius(FedPD(0.501), near, np.ones(1)) == pytest.approx(1.0035, abs=5e-5)
     assert spectral_radius(FedPD(0.5), near, np.ones(1)) < 1
@@ -200,7 +200,7 @@ def test_symbolic_round_matrix_with_numbers_is_the_numeric_one(name) -> None:
 
 
 def test_one_fedavg_round_in_closed_form() -> None:
-    """x (4 eta^2 + 1) for f = +-x^2 and two local steps (FedPD catalogue, 4.5)."""
+    """x (4 eta^2 + 1) for f = +-x^2 and two local steps."""
     pair = scalar_quadratics(np.array([sympy.Integer(2), sympy.Integer(-2)]))
     states = play_exactly(FedAvg(GradientSteps(2, eta)), pair, vector("x"), 2)
     x0 = vector("x")[0]
@@ -209,7 +209,7 @@ def test_one_fedavg_round_in_closed_form() -> None:
 
 
 def test_threshold_of_the_curved_counterexample() -> None:
-    """m = ((1 - eta a)^2 + (1 + eta b)^2)/2 is one at eta = 2 (a - b)/(a^2 + b^2) (FedPD catalogue, D9)."""
+    """m = ((1 - eta a)^2 + (1 + eta b)^2)/2 is one at eta = 2 (a - b)/(a^2 + b^2) (FEDPD-D9)."""
     matrix, _ = round_matrix(FedAvg(GradientSteps(2, eta)), curved_counterexample(a, b))
     assert is_zero(matrix[0, 0].subs(eta, 2 * (a - b) / (a**2 + b**2)) - 1)
     radius = [
@@ -219,7 +219,7 @@ def test_threshold_of_the_curved_counterexample() -> None:
 
 
 def test_eigenvalues_of_fedpd_on_the_counterexample_are_zero_and_one() -> None:
-    """On f = +-x^2, for every eta L < 1 (FedPD catalogue, D14)."""
+    """On f = +-x^2, for every eta L < 1 (FEDPD-D14)."""
     for e in (0.05, 0.2, 0.45):
         eigenvalues = np.linalg.eigvals(round_map(FedPD(e), fedavg_counterexample(), np.zeros(1)).matrix)
         # zero is a defective eigenvalue: its computed copies lie within eps^(1/3) of it
@@ -227,7 +227,7 @@ def test_eigenvalues_of_fedpd_on_the_counterexample_are_zero_and_one() -> None:
 
 
 def test_exact_fixed_point_of_fedavg() -> None:
-    """sum w_i c_i / sum w_i with w_i = 1 - (1 - eta a_i)^2, in symbols (FedPD catalogue, D12)."""
+    """sum w_i c_i / sum w_i with w_i = 1 - (1 - eta a_i)^2, in symbols (FEDPD-D12)."""
     c1, c2 = symbols("c1 c2")
     f = scalar_quadratics(np.array([a, b]), np.array([c1, c2]))
     w1, w2 = 1 - (1 - eta * a) ** 2, 1 - (1 - eta * b) ** 2

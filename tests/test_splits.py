@@ -140,6 +140,13 @@ def test_as_many_clients_as_classes_with_one_each_is_a_permutation() -> None:
     assert len(orders) == 5
 
 
+def test_the_first_clients_are_a_random_choice_of_clients() -> None:
+    """Five clients of two classes hold all ten if they draw one after the other; a random five of ten seldom do."""
+    labels = np.tile(np.arange(10), 30)
+    covered = [(label_counts(labels, by_classes(labels, 10, 2, seed))[:5] > 0).any(axis=0).sum() for seed in range(200)]
+    assert min(covered) < 8 and abs(np.mean(covered) - 10 * (1 - (5 / 10) * (4 / 9))) < 0.3
+
+
 def test_all_classes_is_nearly_iid() -> None:
     labels = np.tile(np.arange(10), 30)
     assert (label_counts(labels, by_classes(labels, 10, 10)) == 3).all()
@@ -441,7 +448,7 @@ def test_options_that_a_split_does_not_read_are_refused() -> None:
     ):
         divide(digits(), Options(split="iid", concentration=0.1))
     with pytest.raises(
-        InvalidInput, match="the split 'sorted' does not use --samples-per-client; these do: iid, classes, dir"
+        InvalidInput, match="the split 'sorted' does not use --samples-per-client; these do: iid, classes, shards, dir"
     ):
         divide(digits(), Options(samples_per_client=3))
     with pytest.raises(InvalidInput, match="the split 'dirichlet' does not use --draw; these do: dirichlet-labels"):

@@ -29,6 +29,7 @@ from fedtheory.algorithms.dual_averaging import FedDualAvg
 from fedtheory.arrays import along_batch
 from fedtheory.composite import ProximalSteps
 from fedtheory.errors import CannotTrace, InvalidInput
+from fedtheory.function_class import require_worst_case
 from fedtheory.local import Exact, GradientSteps, Subproblem
 from fedtheory.participation import Clients, Fixed, Uniform
 from fedtheory.randomness import Key
@@ -36,7 +37,6 @@ from fedtheory.regularisers import L1, Zero
 from fedtheory.schedules import Decayed
 from fedtheory.sharpness import SamSteps
 from fedtheory.stochastic import Epochs, Passes, StochasticSteps, draw_samples, minibatches, number_of_steps, shortened
-from fedtheory.worst_case import require_worst_case
 from problems.finite_sum import random_finite_sum
 
 KEY = Key(3, 5)

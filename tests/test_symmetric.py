@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import combinations
 
 import numpy as np
@@ -10,11 +11,12 @@ import pytest
 from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffold, Schedule, run
 from fedtheory import metrics as measures
 from fedtheory.algorithms import ALGORITHMS, Settings
-from fedtheory.errors import CannotTrace, InvalidInput
+from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.exchangeable import Sampling, Vector, square
+from fedtheory.function_class import why_no_worst_case
 from fedtheory.outcomes import every_outcome
 from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import why_no_worst_case, worst_case
+from fedtheory.worst_case import worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -109,6 +111,32 @@ def test_known_values():
         found = symmetric_worst_case(FedAvg(GradientSteps(steps, 1.0)), STRONG, rounds=rounds)
         assert found.value == pytest.approx(value, abs=2e-6)
         assert found.solution.worst() <= 1e-6
+
+
+@pytest.mark.parametrize("lr", [0.3, 0.1, 0.03, 0.01, 0.003])
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_clients_that_differ_without_limit_get_no_number(lr, rounds, steps):
+    """From x* itself two quadratics with gradients +-b drift by lr^2 (h_1 - h_2) b / 2, with b as large as one likes, unless steps = 1.
+
+    The drift is small: for lr = 0.01 a program with finite multipliers is 1e-8 away, and a solver's residuals no reason to doubt it.
+    """
+    functions = FunctionClass(L=1.0, mu=0.1)
+    algorithm = FedAvg(GradientSteps(steps, lr))
+    if steps == 1:  # gradient descent on the average
+        found = symmetric_worst_case(algorithm, functions, rounds=rounds)
+        assert found.value == pytest.approx((1 - 0.1 * lr) ** (2 * rounds), abs=1e-6)
+        return
+    with contextlib.suppress(SolverFailed):
+        found = symmetric_worst_case(algorithm, functions, rounds=rounds)
+        assert found.unbounded
+        assert found.value == np.inf
+
+
+def test_limits_hide_behind_no_rounding():
+    """FedPD's duals absorb whatever the clients differ by, exactly: 0.3 is read as 3/10 where floats leave 1e-17 over."""
+    found = symmetric_worst_case(FedPD(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
+    assert found.value == pytest.approx(2.5386753, abs=2e-6)
 
 
 def test_an_average_that_keeps_deviations_would_be_seen(monkeypatch):

@@ -33,10 +33,11 @@ from fedtheory.algorithms import (
 )
 from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.exchangeable import Lost, Sampling, Vector, inner, inner_apart, square
+from fedtheory.function_class import why_no_worst_case
 from fedtheory.inexact import Inexact
 from fedtheory.stochastic import VarianceReduced
 from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import why_no_worst_case, worst_case
+from fedtheory.worst_case import worst_case
 from problems.quadratics import random_quadratics
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
@@ -551,6 +552,21 @@ def test_programs_without_a_solution_say_what_that_means(solver):
         conic.solve(program(1, -1, 1), solvers=(solver,))
     with pytest.raises(conic.Infeasible, match="assumptions of the class contradict each other"):
         conic.solve(program(1, 1, -1), solvers=(solver,))
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_limits_are_found_or_refused(solver):
+    for entry, bound in ((1.0, 3.0), (0.1, 3.0), (10.0, 0.1)):
+        found = conic.limits(program(0, entry, bound), solvers=(solver,))
+        assert isinstance(found, conic.Limits)
+        assert found.trace >= bound / entry
+        assert found.multipliers @ [entry] >= 1
+    for entry in (0.0, -1e-6, -1.0):
+        assert not isinstance(conic.limits(program(0, entry, 1), solvers=(solver,)), conic.Limits)
+
+
+def test_a_direction_without_limit_is_found():
+    assert isinstance(conic.limits(program(0, -1.0, 1)), conic.Ray)
 
 
 def test_programs_that_are_too_large_are_refused_before_they_are_solved(monkeypatch):

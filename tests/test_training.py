@@ -134,6 +134,11 @@ def test_an_ordering_holds_fails_or_is_undecided(higher, lower, holds) -> None:
     assert ordered("it", higher, lower, "a against b").holds is holds
 
 
+def test_a_single_seed_decides_nothing() -> None:
+    part = ordered("it", [0.5], [0.25], "a against b", scale=100, unit=" points")
+    assert part.holds is None and part.margin is None and "+25 points with one seed" in part.text
+
+
 def test_an_ordering_by_a_margin() -> None:
     assert ordered("it", [3.0, 3.1, 2.9], [1.0, 1.1, 0.9], "a", by=1.5).holds is True
     assert ordered("it", [3.0, 3.1, 2.9], [1.0, 1.1, 0.9], "a", by=2.5).holds is False

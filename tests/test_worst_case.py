@@ -24,12 +24,13 @@ from fedtheory.algorithms import (
     every,
 )
 from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
+from fedtheory.function_class import FunctionClass, why_no_worst_case
 from fedtheory.inexact import ToAccuracy
 from fedtheory.local import GradientSteps
 from fedtheory.problem import gradient, objective
 from fedtheory.spectrum import why_not_traceable
 from fedtheory.stochastic import StochasticSteps
-from fedtheory.worst_case import FunctionClass, why_no_worst_case, worst_case
+from fedtheory.worst_case import worst_case
 
 STRONG = FunctionClass(1, 0.1)
 CONVEX = FunctionClass(1)
@@ -95,7 +96,7 @@ def test_fedavg_under_bounded_heterogeneity(n, steps, rounds, value) -> None:
     assert found.value == pytest.approx(value, rel=SOLVER)
 
 
-#: FedPD catalogue, D2: exact solves, L = 1, eta = u, f(x^0) - inf f <= 1
+#: FEDPD-D2: exact solves, L = 1, eta = u, f(x^0) - inf f <= 1
 D2 = [
     (0.05, "sum_stationarity", {1: 1.8299, 2: 3.4739}),
     (0.20, "sum_stationarity", {1: 1.5320, 2: 2.4587, 3: 3.1406}),
@@ -117,14 +118,14 @@ def test_fedpd_on_smooth_functions(u, measure, table) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_first_round_of_fedpd_in_closed_form(n) -> None:
-    """2 L (1+u)^2/(1 + 4u + 2u^2) at T = 1, for every n (FedPD catalogue, D2)."""
+    """2 L (1+u)^2/(1 + 4u + 2u^2) at T = 1, for every n (FEDPD-D2)."""
     u = 0.25
     found = worst_case(FedPD(u), SMOOTH, n=n, rounds=1, measure="sum_stationarity")
     assert found.value == pytest.approx(2 * (1 + u) ** 2 / (1 + 4 * u + 2 * u**2), rel=1e-4)
 
 
 def test_no_bound_is_reported_as_no_bound() -> None:
-    """From zero duals no bound by f(x^0) - inf f exists (FedPD catalogue, E1)."""
+    """From zero duals no bound by f(x^0) - inf f exists (FEDPD-T1 needs lam^0 = -grad)."""
     found = worst_case(FedPD(0.2, init_dual="zero"), SMOOTH, n=2, rounds=1, measure="sum_stationarity")
     assert found.unbounded and found.value == np.inf and found.residuals is None
     with pytest.raises(InvalidInput, match="has no instance to replay"):

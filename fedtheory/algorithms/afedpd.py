@@ -41,7 +41,7 @@ class AFedPD:
     The increment of the absent clients' duals is that of the mean: lambar^{t+1} = lambar^t + rho (xbar^{t+1} - x^t). So with
     lam_i = lambar + mu_i only the deviations of active clients move, mu_i^{t+1} = mu_i^t + rho (x_i^{t+1} - xbar^{t+1}), and a
     round touches the active clients alone. The models extrapolate: x^{t+1} = 2 xbar^{t+1} - xbar^t, with xbar^0 = x^0. The local
-    problem is that of mu_i with the centre xbar^t (A-FedPD catalogue, D1 to D3 and D5).
+    problem is that of mu_i with the centre xbar^t (AFEDPD-D1 to AFEDPD-D3 and AFEDPD-D5).
 
     Guarantee: with all clients this is `FedADMM`, and with exact solves and rho >= (3 + sqrt(21)) L
     (1/T) sum_{t=1}^T ||grad f(xbar^t)||^2 <= (4 rho (f(xbar^1) - f*) + L^2 mean_i ||x_i^1 - x^0||^2) / T (repaired Theorem 1). With
@@ -110,7 +110,7 @@ LISTED = (
         "primal-dual",
         "A-FedPD, Algorithm 2",
         lambda s: AFedPD(s.rho, s.sam()),
-        ("rho", *LOCAL, "radius"),
+        ("rho", *LOCAL, "radius", "sam_epsilon"),
         True,
     ),
 )

@@ -40,7 +40,7 @@ class FedADMM:
 
     Guarantee: averaging all, the state at a solution is kept whoever takes part. Averaging the active ones it is not, so even a
     stable run keeps a noise floor under heterogeneity, and on identical quadratics of curvature a it is unstable in mean square
-    below a threshold of rho/a that rises as fewer take part (A-FedPD catalogue, D11 and D12).
+    below a threshold of rho/a that rises as fewer take part (AFEDPD-D11 and AFEDPD-D12).
 
     Departure: equation (6) prints the proximal weight of the server as 1/(2 rho); minimising the augmented Lagrangian gives rho/2.
     The first duals are zero and the first z_i are x^0.
@@ -112,7 +112,7 @@ LISTED = (
         "primal-dual",
         "Sun et al. 2023 (FedSpeed): the server averages active clients only",
         lambda s: FedADMM(s.rho, s.sam(s.alpha), averages="active"),
-        ("rho", *LOCAL, "radius", "alpha"),
+        ("rho", *LOCAL, "radius", "sam_epsilon", "alpha"),
         True,
     ),
 )

@@ -12,6 +12,7 @@ from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
 from fedtheory.settings import LOCAL
+from fedtheory.stochastic import VarianceReduced
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ LISTED = (
         "averaging",
         "Qu et al. 2022, Algorithm 1; A-FedPD, Table 3",
         lambda s: FedAvg(s.sam()),
-        (*LOCAL, "radius"),
+        (*LOCAL, "radius", "sam_epsilon"),
         True,
     ),
     Listed(
@@ -118,6 +119,14 @@ LISTED = (
         "Li et al. 2020; FedPD, Section IV-C",
         lambda s: FedProx(s.rho, s.local()),
         ("rho", *LOCAL, "exact"),
+        True,
+    ),
+    Listed(
+        "fedprox-vr",
+        "averaging",
+        "FedPD, Section IV-C: FedProx with SARAH",
+        lambda s: FedProx(s.rho, VarianceReduced(s.steps, s.step, s.batch)),
+        ("rho", "lr", "lr_decay", "steps", "batch"),
         True,
     ),
 )

@@ -114,7 +114,7 @@ LISTED = (
         "primal-dual",
         "Sun et al. 2023 (FedSpeed), with the server of its authors' simulator",
         lambda s: FedDyn(s.rho, s.sam(s.alpha)),
-        ("rho", *LOCAL, "radius", "alpha"),
+        ("rho", *LOCAL, "radius", "sam_epsilon", "alpha"),
         True,
     ),
 )

@@ -11,11 +11,11 @@ import numpy as np
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
 from fedtheory.arrays import Array, Scalar, average, choose, spread
 from fedtheory.errors import InvalidInput
-from fedtheory.local import Exact, LocalSolver, Subproblem, plain, positive
+from fedtheory.local import Exact, LocalSolver, Subproblem, at_least_one, plain, positive
 from fedtheory.participation import Clients
 from fedtheory.problem import Problem
 from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
+from fedtheory.settings import LOCAL, Settings
 from fedtheory.stochastic import VarianceReduced
 
 
@@ -112,9 +112,36 @@ class FedPD:
         return FedPDState(x_star, copies, copies, -g, memory)
 
 
-def every(rounds: int) -> Callable[[int], float]:
+@dataclass(frozen=True)
+class Every:
     """Deterministic skipping: communicate in every ``rounds``-th round only, as a function for ``FedPD.p``."""
-    return lambda r: 0 if (r + 1) % rounds == 0 else 1
+
+    rounds: int
+
+    def __post_init__(self) -> None:
+        """Refuse a number below one."""
+        at_least_one("communicate_every", self.rounds)
+
+    def __call__(self, round: int) -> float:
+        """Return the probability of skipping: 0 or 1."""
+        return 0 if (round + 1) % self.rounds == 0 else 1
+
+
+def every(rounds: int) -> Every:
+    """Return deterministic skipping for ``FedPD.p``: communicate in every ``rounds``-th round only."""
+    return Every(rounds)
+
+
+def _build(s: Settings, local: LocalSolver) -> FedPD:
+    if s.communicate_every == 1:
+        p = s.p
+    elif isinstance(s.p, int | float) and s.p == 0:
+        p = Every(s.communicate_every)
+    else:
+        raise InvalidInput(
+            f"skipping is random or in a fixed rhythm, got p = {s.p} and communicate_every = {s.communicate_every}"
+        )
+    return FedPD(s.eta, local, p, "zero" if s.zero_duals else "grad")
 
 
 LISTED = (
@@ -122,16 +149,16 @@ LISTED = (
         "fedpd",
         "primal-dual",
         "FedPD, Algorithms 2 and 3 (Oracle I)",
-        lambda s: FedPD(s.eta, s.local(), s.p),
-        ("eta", *LOCAL, "exact", "p"),
+        lambda s: _build(s, s.local()),
+        ("eta", *LOCAL, "exact", "p", "communicate_every", "zero_duals"),
         False,
     ),
     Listed(
         "fedpd-vr",
         "primal-dual",
         "FedPD, Algorithms 2 and 4 (Oracle II)",
-        lambda s: FedPD(s.eta, FedPD.oracle_two(s.eta, None, s.steps, s.batch, s.period), s.p),
-        ("eta", "steps", "batch", "period", "p"),
+        lambda s: _build(s, FedPD.oracle_two(s.eta, s.gamma, s.steps, s.batch, s.period)),
+        ("eta", "gamma", "steps", "batch", "period", "p", "communicate_every", "zero_duals"),
         False,
     ),
 )

@@ -64,7 +64,7 @@ class Safari:
     The server's data is ``problem.server``, an objective with n = 1. Guarantee claimed (Theorems 4 and 5, Remark 3): a stationary
     point of the average although only some clients ever take part. With q fixed this fails when those clients are biased: for
     small steps the limit solves (1-q) grad F + q (K eta_c / eta_s) grad F_D = 0, F_D the average of the clients that take part
-    (SAFARI catalogue, X2).
+    (SAFARI-X2).
 
     Relations: q = 1 is FedAvg, q = 0 `ServerSgd`. Source: SAFARI, Algorithm 1. Departures: K local steps (the printed index runs to
     K + 1); the server may take more than the one step of Algorithm 1, which the experiments seem to need.

@@ -27,7 +27,7 @@ class FedSplit:
     """x = mean_i z_i,  x_i = prox_{s f_i}(2 x - z_i),  z_i <- z_i + 2 (x_i - x).
 
     Guarantee: linear convergence on strongly convex problems. Relation: the over-relaxed form of the splitting that FedPD
-    with exact solves is (FedPD catalogue, D6).
+    with exact solves is (FEDPD-D6).
 
     Parameters
     ----------

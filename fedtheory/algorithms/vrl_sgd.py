@@ -28,7 +28,7 @@ class VrlState:
 class VrlSgd:
     """x_i <- x_i - lr (g_i - Delta_i), K steps;  x = mean_i x_i;  Delta_i <- Delta_i + (x - x_i) / (K lr).
 
-    Relation: with full participation it is SCAFFOLD, with Delta_i = c_i - c (FedPD catalogue, D6).
+    Relation: with full participation it is SCAFFOLD, with Delta_i = c_i - c (FEDPD-D6).
 
     Parameters
     ----------

@@ -9,9 +9,9 @@ from __future__ import annotations
 from fedtheory.claims import Claim
 from paper_checks.fedpd import (
     baselines,
+    characters,
     communication,
     curvatures,
-    digits,
     divergence,
     equivalences,
     experiments,
@@ -44,5 +44,5 @@ CLAIMS: list[Claim] = [
     *equivalences.CLAIMS,
     *baselines.CLAIMS,
     *experiments.CLAIMS,
-    *digits.CLAIMS,
+    *characters.CLAIMS,
 ]

@@ -9,8 +9,8 @@ from fedtheory.certificate_checker import check
 from fedtheory.certificates import prove
 from fedtheory.claims import Part, Role
 from fedtheory.errors import SolverFailed
+from fedtheory.function_class import FunctionClass
 from fedtheory.witnesses import attain, check_witness
-from fedtheory.worst_case import FunctionClass
 
 #: all L-smooth functions with L = 1
 SMOOTH = FunctionClass(1, -1)

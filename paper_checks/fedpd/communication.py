@@ -24,12 +24,12 @@ from fedtheory.claims import (
 )
 from fedtheory.errors import require
 from fedtheory.falsifier import Search, falsify
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import GradientSteps
 from fedtheory.problem import constant, gradient
 from fedtheory.randomness import ScriptedKey
 from fedtheory.runner import run
 from fedtheory.symbolic import is_zero, symbols
-from fedtheory.worst_case import FunctionClass
 from paper_checks.fedpd.certified import at_most
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, shown, theorem_one_factor, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
@@ -123,25 +123,60 @@ def derivative_bounds() -> bool:
     return True
 
 
+def slopes_of_a_chain(gradient_bound: Any = 1) -> bool:
+    """Check what makes the gradient of a chain at least psi(1) phi'(1) = 2 (1 - 1/e) while some |x[k]| < 1.
+
+    The derivative by x[k] of the link to k is -psi(-x[k-1]) phi'(-x[k]) - psi(x[k-1]) phi'(x[k]), that of the link from k is
+    -psi'(-x[k]) phi(-x[k+1]) - psi'(x[k]) phi(x[k+1]): no term is positive, because psi, psi', phi, phi' >= 0. For the first k with
+    |x[k]| < 1 (the first link has psi(1) in the place of psi(x[k-1])) one is at most -psi(1) phi'(1): psi rises, and phi' is even and falls.
+    """
+    sympy = require("sympy", "closed forms")
+    v = symbols("v", positive=True)
+    psi_, phi_ = 1 - sympy.exp(-(v**2)), 4 * sympy.atan(v) + 2 * sympy.pi  # of v > 0; psi(-v) = 0
+    rises = bool(psi_.diff(v).is_positive and phi_.diff(v).is_positive)
+    even = is_zero(phi_.diff(v) - phi_.diff(v).subs(v, -v)) and bool(sympy.simplify(phi_.diff(v, 2)).is_negative)
+    above_zero = is_zero(sympy.limit(psi_, v, 0, "+")) and is_zero(phi_.subs(v, -v).limit(v, sympy.oo))
+    least = (psi_ * phi_.diff(v)).subs(v, 1)
+    return rises and even and above_zero and bool(least**2 > gradient_bound)
+
+
+def one_link_a_communication() -> bool:
+    """Check the step of the induction over communications, for every k: local work from e_1..e_k stays in e_1..e_{k+1}.
+
+    A link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides. So a client reaches k + 1 if
+    it holds the link from k, and k + 2 if it holds the link from k + 1, too; holding no two neighbours it does not. Averages and other
+    linear maps of the server's add nothing.
+    """
+    sympy = require("sympy", "closed forms")
+    v = symbols("v", positive=True)
+    psi_ = 1 - sympy.exp(-(v**2))
+    flat = all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
+    this, following = sympy.symbols("holds_link_from_k holds_link_from_k_plus_1")
+    apart, reached = ~(this & following), this & following
+    return flat and not sympy.satisfiable(apart & reached)
+
+
 def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0) -> bool:
     """Check what the proof of D11 rests on, for every T.
 
     (a) No client holds two neighbouring links beyond the first (one group has the even links, the other the odd ones): from a server model
-    in span(e_1..e_k) any number of linear local steps stays in span(e_1..e_{k+1}), so after t communications x[t+2] = 0, and from 0 the
-    first communication opens two. (b) A client's links touch disjoint pairs of coordinates, so its Hessian has 2x2 blocks, of norm at most
-    2 (sup |psi''| sup phi + sup psi' sup phi') and psi(1) sup |phi''| more for the first link: below 19 pi. (c) All derivatives of all
-    links are <= 0; while x[T+1] = 0 take the first k with |x[k]| < 1: the k-th derivative is at most -psi(1) phi'(1) = -2(1 - 1/e).
+    in span(e_1..e_k) any number of linear local steps stays in span(e_1..e_{k+1}) (`one_link_a_communication`), so after t communications
+    x[t+2] = 0, and from 0 the first communication opens two. (b) A client's links touch disjoint pairs of coordinates, so its Hessian has
+    2x2 blocks, of norm at most 2 (sup |psi''| sup phi + sup psi' sup phi') and psi(1) sup |phi''| more for the first link: below 19 pi.
+    (c) While x[T+1] = 0 some |x[k]| < 1, and a derivative is at most -2(1 - 1/e) (`slopes_of_a_chain`).
     """
     mp = require("mpmath", "high precision").mp
     with mp.workdps(30):
         block = 2 * (8 * mp.pi + 4 * mp.sqrt(2 / mp.e)) + (1 - 1 / mp.e) * 3 * mp.sqrt(3) / 2
         smooth = bool(block < share * 19 * mp.pi)
-        steep = bool((2 * (1 - 1 / mp.e)) ** 2 > gradient_bound)
-    apart = True
-    for T in (1, 2, 3, 40, 41):  # the links are set by parity, so two lengths of each parity are all
-        held = two_group_chain(T).links != 0
+    apart, longest = True, two_group_chain(41).links
+    for T in (1, 2, 3, 40, 41):  # the links are set by parity, and a longer chain begins like a shorter one
+        links = two_group_chain(T).links
+        held = links != 0
         apart &= not (held[:, 1:-1] & held[:, 2:]).any() and bool(held[:, 1:].any(axis=0).all())
-    return bool(apart and smooth and steep and derivative_bounds())
+        apart &= bool((links == longest[:, : T + 1]).all())
+    steps = one_link_a_communication() and slopes_of_a_chain(gradient_bound)
+    return bool(apart and steps and smooth and derivative_bounds())
 
 
 ARGUMENT = (

@@ -252,7 +252,7 @@ CLAIMS = [
         "divergence",
         "why Theorem 3 needs A4",
         "Without A4 skipping can destroy convergence although f is strongly convex: on h = (1, -0.5), u = 0.25 FedPD is mean-square "
-        "stable iff p < 0.6315.",
+        "stable iff p < p*, p* = 0.6315 to four digits.",
         check_d8,
         (
             Fault("threshold shifted by 0.02", "threshold h=(1, -0.5) u=0.25", {"shift": 0.02}),

@@ -22,6 +22,7 @@ from fedtheory.runner import run
 from fedtheory.spectrum import round_map
 from fedtheory.symbolic import is_zero, play, round_matrix, symbols, vector
 from paper_checks.fedpd.common import A1, A2, PAPER, shown, total
+from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import scalar_quadratics
@@ -32,6 +33,19 @@ from problems.quadratics import scalar_quadratics
 def multiplier(problem: Any, steps: int, lr: Any) -> Any:
     """Return the factor one FedAvg round applies to the server's model on scalar quadratics through the origin."""
     return round_map(FedAvg(GradientSteps(steps, lr)), problem, np.zeros(1)).matrix[0, 0]
+
+
+def multipliers_grow() -> bool:
+    """Check p' = p + z q, q' = q + z p for p_Q = ((1+z)^Q + (1-z)^Q)/2 and q_Q = ((1+z)^Q - (1-z)^Q)/2.
+
+    With p_1 = 1 and q_1 = z this makes p_Q > 1 and q_Q > 0 for every Q >= 2 and z > 0.
+    """
+    z, Q = symbols("z Q", positive=True)
+    up, down = (1 + z) ** Q, (1 - z) ** Q
+    p, q = (up + down) / 2, (up - down) / 2
+    return is_zero(((1 + z) * up + (1 - z) * down) / 2 - (p + z * q)) and is_zero(
+        ((1 + z) * up - (1 - z) * down) / 2 - (q + z * p)
+    )
 
 
 def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Iterator[Finding]:
@@ -59,16 +73,9 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
         "symbolic",
         "one round multiplies the server's model by sum_k binom(Q, 2k) z^{2k}, z = a eta, on +-(a/2) x^2",
     )
-    # p_Q = ((1+z)^Q + (1-z)^Q)/2 and q_Q = ((1+z)^Q - (1-z)^Q)/2 satisfy p_{Q+1} = p_Q + z q_Q, q_{Q+1} = q_Q + z p_Q
-    Q = symbols("Q", positive=True)
-    up, down = (1 + z) ** Q, (1 - z) ** Q
-    p, q = (up + down) / 2, (up - down) / 2
-    induction = is_zero(((1 + z) * up + (1 - z) * down) / 2 - (p + z * q)) and is_zero(
-        ((1 + z) * up - (1 - z) * down) / 2 - (q + z * p)
-    )
     yield shown(
         "m > 1 for every Q >= 2 and eta > 0",
-        not wrong and induction,
+        not wrong and multipliers_grow(),
         "with p_1 = 1 and q_1 = z > 0 the recursion p' = p + z q, q' = q + z p makes p_Q > 1 for all Q >= 2: x^r = m^r x^0 goes "
         "to infinity from every x^0 != 0",
     )
@@ -210,11 +217,12 @@ def check_d9(ctx: Context, *, factor: int = 2) -> Iterator[Finding]:
     matrix, _ = round_matrix(FedAvg(GradientSteps(2, eta)), curved_counterexample(a, b))
     threshold = factor * (a - b) / (a**2 + b**2)
     excess = matrix[0, 0] - 1
-    # m - 1 = eta (a^2 + b^2)/2 (eta - threshold)
+    # m - 1 = eta (a^2 + b^2)/2 (eta - threshold), and m >= 0 is a mean of squares
+    positive = is_zero(matrix[0, 0] - ((1 - eta * a) ** 2 + (1 + eta * b) ** 2) / 2)
     yield shown(
         "Q = 2",
-        is_zero(excess - eta * (a**2 + b**2) / 2 * (eta - threshold)),
-        "m - 1 = (eta/2)(a^2 + b^2)(eta - 2(a-b)/(a^2+b^2)): divergence exactly above the threshold",
+        positive and is_zero(excess - eta * (a**2 + b**2) / 2 * (eta - threshold)),
+        "m >= 0 and m - 1 = (eta/2)(a^2 + b^2)(eta - 2(a-b)/(a^2+b^2)): divergence exactly above the threshold",
     )
     problem = curved_counterexample(2.0, 1.0)
     low = constant(problem, "mu_avg")
@@ -313,10 +321,21 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
     # with B = (eta/2) sum_j (|1-2eta|^j + (1+2eta)^j): |x'| - B/(m-1) >= m (|x| - B/(m-1))
     mm, B, size = symbols("m B size", positive=True)
     growth = is_zero(mm * size - B - B / (mm - 1) - mm * (size - B / (mm - 1)))
-    yield shown(
+    far = all(agree) and induction and growth and multipliers_grow()
+    yield true(
         "divergence from every |x^0| > B/(m-1)",
-        all(agree) and induction and growth,
+        far,
+        "symbolic",
         "since |slope| <= 1, |x'| - B/(m-1) >= m(|x| - B/(m-1)): geometric growth for every constant eta > 0 and Q >= 2",
+    )
+    w = symbols("w")
+    slope = sympy.sqrt(1 + w**2).diff(w)
+    single = bool(sympy.simplify(slope.diff(w)).is_positive) and is_zero(slope.subs(w, 0))
+    yield shown(
+        "FedAvg diverges, FedPD converges",
+        far and single and proof_of_corrected_theorem(4),
+        "both: the recursion above, and for FedPD with exact solves and u < 1/2 the sum of ||grad f||^2 is finite (D1), and f' is increasing "
+        "with the one zero 0, so that x_0^r goes to the minimiser",
     )
     problem = coercive_counterexample()
     yield true(
@@ -405,6 +424,17 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
     problem = scalar_quadratics(np.array([a1, a2]), np.array([c1, c2]))
     kept, biased = True, True
     x_star = (a1 * c1 + a2 * c2) / (a1 + a2)
+    # for every Q: a client maps x to c_i + (1 - w_i)(x - c_i), whatever w_i is
+    w1, w2 = symbols("w1 w2", positive=True)
+    any_point = (w1 * c1 + w2 * c2) / (w1 + w2)
+    kept &= is_zero(sum(c + (1 - w) * (any_point - c) for w, c in ((w1, c1), (w2, c2))) / 2 - any_point)
+    apart = (w1 / a1 - w2 / a2) * a1 * a2 * (c1 - c2) / ((w1 + w2) * (a1 + a2))
+    biased &= is_zero(any_point - x_star - apart)
+    # w(a)/a = lr sum_{j<Q} (1 - lr a)^j falls in a for lr a < 1 and Q >= 2, so that w_1/a_1 = w_2/a_2 for a_1 = a_2 only
+    base, power = symbols("base power", positive=True)
+    biased &= is_zero((1 - base**power) + (1 - base) * base**power - (1 - base ** (power + 1)))
+    matrix, _ = round_matrix(FedAvg(GradientSteps(2, lr)), scalar_quadratics(np.array([a1, -a1])))
+    grows = is_zero(matrix[0, 0] - 1 - (lr * a1) ** 2)
     for Q in (2, 3):
         point = fedavg_fixed_point((a1, a2), (c1, c2), lr, Q + steps_in_formula)
         states = play(FedAvg(GradientSteps(Q, lr)), problem, np.array([point], dtype=object), 1)
@@ -413,8 +443,10 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
     single = is_zero(fedavg_fixed_point((a1, a2), (c1, c2), lr, 1) - x_star)
     yield shown(
         "fixed point",
-        kept and biased and single,
-        "with Q = 2, 3 the fixed point is sum w_i c_i / sum w_i, w_i = 1 - (1 - lr a_i)^Q, which is not x*; with Q = 1 it is",
+        kept and biased and single and grows,
+        "for every Q the fixed point is sum w_i c_i / sum w_i, w_i = 1 - (1 - lr a_i)^Q (played for Q = 2, 3), away from x* by a multiple of "
+        "(w_1/a_1 - w_2/a_2)(c_1 - c_2), which for Q >= 2 and lr a_i < 1 vanishes for equal curvatures or centres only; with Q = 1 it is x*. "
+        "On +-(a/2) x^2 the multiplier of Q = 2 is 1 + (lr a)^2 > 1, and at 0 all gradients vanish",
     )
     a, c = (1.0, 5.0, 0.5), (2.0, -1.0, 4.0)
     trace = total(scalar_quadratics(a, c), FedAvg(GradientSteps(8, 0.05)), np.zeros(1), 300)
@@ -525,7 +557,7 @@ CLAIMS = [
         "divergence",
         "non-degenerate version of Claim II.2, all constant steps at once",
         "On f_{1,2} = +-x^2 + sqrt(1+x^2) (f convex, coercive, unique minimiser; A3 fails) FedAvg diverges for every constant "
-        "eta > 0 and Q >= 2 from every sufficiently large |x^0|, while FedPD converges.",
+        "eta > 0 and Q >= 2 from every sufficiently large |x^0|, while FedPD with exact solves and u < 1/2 converges to the minimiser.",
         check_d10,
         (
             Fault("one local step fewer, symbols", "recursion, Q = 2..5", {"drop": 1}),
@@ -568,7 +600,8 @@ CLAIMS = [
         PAPER,
         "divergence",
         "Section II-B, after Remark 2",
-        "Pure local gradient directions are not compatible with the compute-then-aggregate protocol.",
+        "Pure local gradient directions are not compatible with the compute-then-aggregate protocol: on one problem FedAvg with any "
+        "constant step and any Q >= 2 diverges from far enough away.",
         check_q12,
         (Fault("a single local step", "every constant step diverges from far enough", {"local_steps": 1}),),
         (A1, A2),

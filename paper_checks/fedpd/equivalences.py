@@ -27,7 +27,7 @@ from fedtheory.runner import run
 from fedtheory.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.symbolic import is_zero, play, symbols
 from paper_checks.fedpd.common import PAPER, HalfDualStep, shown
-from paper_checks.fedpd.structure import SCRIPT, general_quadratics, models, same_symbols
+from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models, same_symbols
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -77,8 +77,10 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
         "one round",
         is_zero(states[1].x[0, 0] - z)
         and same_symbols(states[2].x_i[:, 0], again)
-        and same_symbols(states[2].lam_i[:, 0], dual),
-        "the z-, x- and y-steps of ADMM are FedPD's aggregation, local solve and dual step, on general quadratics",
+        and same_symbols(states[2].lam_i[:, 0], dual)
+        and all(fedpd_is_admm(n, algorithm) for n in (2, 3, 4)),
+        "the z-, x- and y-steps of ADMM are FedPD's aggregation, local problem and dual step, from any state and whatever points the local "
+        "problems return (affine maps of each client and of the mean, so for every n and any functions); and on general quadratics",
     )
 
 
@@ -88,12 +90,13 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     general, _, _ = general_quadratics(2)
     z, x1, x2 = symbols("z x1 x2")
     point, at = np.array([[z]], dtype=object), np.array([[x1], [x2]], dtype=object)
-    with_dual = Subproblem(general, a=0 * at, rho=1 / eta, z=point)
+    lam = np.array([symbols("l1 l2")], dtype=object).T
+    with_dual = Subproblem(general, a=lam, rho=1 / eta, z=point)
     proximal = Subproblem(general, rho=penalty / eta, z=point)
     yield shown(
         "local problem",
-        same_symbols(with_dual.grad(at), proximal.grad(at)),
-        "with lam_i = 0 FedPD's local problem is FedProx's with rho = 1/eta",
+        same_symbols(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
+        "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; lam_i grows by the gap (x_i - x_0)/eta in every round",
     )
     problem = random_quadratics(4, 3, seed=ctx.seed)
     x0 = np.ones(3)
@@ -124,9 +127,10 @@ def check_eq4(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     printed = (eta * x + gamma * x0 - eta * gamma * (g + lam)) / (eta + gamma)
     s = eta * gamma / (eta + gamma) ** power
     step = x - s * (g + lam + (x - x0) / eta)
-    yield shown(
+    yield true(
         "closed form",
         is_zero(minimiser - printed) and is_zero(printed - step),
+        "symbolic",
         "the printed inner step minimises the linearised Lagrangian and is a gradient step of size eta gamma/(eta + gamma)",
     )
     problem = random_quadratics(4, 3, seed=ctx.seed)

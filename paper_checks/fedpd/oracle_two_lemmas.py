@@ -218,18 +218,24 @@ def variances_add(batch_share: Any = 1) -> bool:
     The zeta_k = d_k - mean d are the deviations of the sample differences d_k = h(x'; k) - h(x; k), so that mean ||zeta_k||^2 is
     mean ||d_k||^2 - ||mean d||^2 <= L^2 ||x' - x||^2 for L-smooth samples.
     """
-    e = symbols("e")
-    kept = True
-    for m, B in ((2, 1), (3, 1), (2, 2), (3, 2)):
-        d = symbols(f"d1:{m + 1}")
-        mean = sum(d) / m
-        zeta = [dk - mean for dk in d]
-        expected = sum((e + sum(draw) / B) ** 2 for draw in product(zeta, repeat=B)) / m**B
-        spread = sum(z**2 for z in zeta) / m
-        kept &= is_zero(expected - e**2 - batch_share * spread / B) and is_zero(
-            spread - sum(dk**2 for dk in d) / m + mean**2
-        )
-    return bool(kept)
+    e, s, before, moved = symbols("e s before moved")
+    L, m, B = symbols("L m B", positive=True)
+    first, second = symbols("sum_of_d sum_of_d2")  # over the m samples
+    mean = first / m
+    spread = is_zero((second - 2 * mean * first + m * mean**2) / m - (second / m - mean**2))
+    # of the square of the sum only the B squares are left: independent draws with mean zero have E zeta_b zeta_c = 0
+    squares, products = symbols("E_zeta_b2 E_zeta_b_zeta_c")
+    expected = e**2 + (B * squares + B * (B - 1) * products) / B**2
+    adds = is_zero(expected.subs({squares: s, products: 0}) - e**2 - batch_share * s / B)
+    # the step of the induction: E ||error||^2 <= (L^2/B) (sum so far) goes on with one more E ||x' - x||^2; it starts from zero
+    induction = is_zero(L**2 / B * before + L**2 * moved / B - L**2 / B * (before + moved))
+    enumerated = True
+    for samples, draws in ((2, 1), (3, 1), (2, 2), (3, 2)):
+        d = symbols(f"d1:{samples + 1}")
+        zeta = [dk - sum(d) / samples for dk in d]
+        found = sum((e + sum(draw) / draws) ** 2 for draw in product(zeta, repeat=draws)) / samples**draws
+        enumerated &= is_zero(found - e**2 - batch_share * sum(z**2 for z in zeta) / samples / draws)
+    return spread and adds and induction and enumerated
 
 
 def value_and_lagrangian(share: Any = 1) -> bool:
@@ -259,7 +265,8 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) ->
         "variances add",
         variances_add(batch_share),
         "given the past the draws are independent with mean zero, so products of different draws vanish (all draws of 2 and 3 samples, B = 1 "
-        "and 2, enumerated in symbols): E ||error||^2 grows by mean ||zeta||^2/B <= (L^2/B) ||x' - x||^2 a step, from zero at a full gradient",
+        "and 2, enumerated in symbols; any number of samples and any B by moments): E ||error||^2 grows by mean ||zeta||^2/B <= "
+        "(L^2/B) ||x' - x||^2 a step, from zero at a full gradient",
     )
     rounds = 4
     excess, tight = [], []

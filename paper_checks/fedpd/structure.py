@@ -173,12 +173,12 @@ def _unchecked(method: Any, local: Any) -> Any:
 
 
 def _dual_relation(n: int, scale: Any = 1) -> bool:
-    """lam_i = c - c_i moves by FedPD's dual step with eta_FedPD = Q eta, then is centred."""
+    """lam_i = c - c_i moves by FedPD's dual step with eta_FedPD = Q eta, then is centred; and c stays the mean of the c_i."""
     before, after, y, eta, Q = _scaffold_round(n)
     lam = before.c - before.c_i
     moved = lam + (y - before.x) / (scale * Q * eta)
     centred = moved - moved.sum() / n
-    return same_symbols(after.c - after.c_i, centred)
+    return same_symbols(after.c - after.c_i, centred) and is_zero(after.c[0, 0] - after.c_i.sum() / n)
 
 
 def _server_can_tell(n: int) -> bool:
@@ -336,7 +336,8 @@ def scaffold_is_vrl(n: int, sign: int = 1) -> bool:
     left = Scaffold.round(_unchecked(Scaffold, first), _General(n), ScaffoldState(x, c, c_i), None, SCRIPT)
     right = VrlSgd.round(_unchecked(VrlSgd, second), _General(n), VrlState(x, sign * (c_i - c)), None, SCRIPT)  # type: ignore[arg-type]
     asked = same_symbols(first.seen.a, second.seen.a)
-    return asked and same_symbols(left.x, right.x) and same_symbols(left.c_i - left.c, right.delta_i)
+    kept = is_zero(left.c[0, 0] - left.c_i.sum() / n)
+    return asked and kept and same_symbols(left.x, right.x) and same_symbols(left.c_i - left.c, right.delta_i)
 
 
 def fedpd_is_douglas_rachford(n: int) -> bool:
@@ -354,6 +355,21 @@ def fedpd_is_douglas_rachford(n: int) -> bool:
     return (
         asked and same_symbols(new.x, reflected) and same_symbols(new.x0_i - eta * new.lam_i, v + reflected - answers)
     )
+
+
+def fedpd_is_admm(n: int, algorithm: Any = FedPD) -> bool:
+    """From x_0 = mean(x_i + eta lam_i), ADMM's z: its x-step is the local problem, its y- and z-steps follow, whatever the local answers."""
+    eta = symbols("eta", positive=True)
+    x_i, lam, answers = _column("x", n), _column("l", n), _column("y", n)
+    z = (x_i + eta * lam).sum(axis=0, keepdims=True) / n
+    solver: Any = _SymbolicSteps(answers)
+    problem: Any = _General(n)
+    state = FedPDState(z, x_i, z + 0 * lam, lam, None)
+    new = algorithm(eta, solver).round(problem, state, None, SCRIPT)
+    asked = same_symbols(solver.seen.a, lam) and same_symbols(solver.seen.z + 0 * lam, z + 0 * lam)
+    dual = same_symbols(new.lam_i, lam + (answers - z) / eta)
+    server = is_zero(new.x[0, 0] - (answers + eta * new.lam_i).sum() / n)
+    return asked and is_zero(solver.seen.rho - 1 / eta) and dual and server
 
 
 def fedsplit_is_peaceman_rachford(n: int, relaxation: int = 2) -> bool:

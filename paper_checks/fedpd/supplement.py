@@ -27,13 +27,13 @@ from fedtheory.claims import (
 )
 from fedtheory.errors import require
 from fedtheory.falsifier import Search, falsify
+from fedtheory.function_class import FunctionClass
 from fedtheory.local import GradientSteps
 from fedtheory.problem import gradient
 from fedtheory.symbolic import is_zero, symbols
-from fedtheory.worst_case import FunctionClass
 from paper_checks.fedpd.certified import at_most
 from paper_checks.fedpd.common import A1, A2, PAPER, shown, total
-from paper_checks.fedpd.communication import CTA, TOP, check_d11, lipschitz_ratio, unlocked
+from paper_checks.fedpd.communication import CTA, TOP, check_d11, lipschitz_ratio, slopes_of_a_chain, unlocked
 from problems.lower_bound import (
     ZeroChain,
     dphi,
@@ -326,10 +326,9 @@ def check_l7s(ctx: Context, *, scale: float = 1.0) -> Iterator[Finding]:
         each = 2 * (1 - mp.exp(-1))
     yield shown(
         "argument",
-        bool(each > scale),
+        bool(each > scale) and slopes_of_a_chain(),
         "take the first k with |x[k]| < 1: either k = 1, or |x[k-1]| >= 1; both terms of the k-th derivative have one sign, and one is at "
-        f"least psi(1) phi'(1)/N = {float(each):.6f}/N",
-        engine="exact",
+        f"least psi(1) phi'(1)/N = {float(each):.6f}/N (signs, monotonicity and limits of psi and phi in symbols)",
     )
 
 

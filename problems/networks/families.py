@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from problems.datasets import Dataset, cifar10, emnist_letters, load, mnist
+from problems.datasets.handwriting import Part
 from problems.networks.oracle import Arithmetic
 from problems.networks.problem import Network, network
 from problems.splits import hold_out
@@ -32,15 +33,15 @@ KINDS: dict[str, dict[str, str]] = {
 }
 
 
-@lru_cache(maxsize=1)
-def load_parts(name: str, folder: str | None = None) -> tuple[Dataset, Dataset]:
-    """Return a data set's training and testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter.
+@lru_cache(maxsize=2)
+def load_part(name: str, part: Part, folder: str | None = None) -> Dataset:
+    """Return a data set's training or testing part; of a set without parts, `HELD_OUT` samples drawn once for all are the latter.
 
-    The last one is kept: building an instance asks twice, and a process that makes many runs asks for each.
+    The last two are kept: a process that makes many runs asks for them again and again.
     """
     if name in WITH_PARTS:
-        return WITH_PARTS[name](folder, "train"), WITH_PARTS[name](folder, "test")
-    return hold_out(load(name, folder), HELD_OUT)
+        return WITH_PARTS[name](folder, part)
+    return hold_out(load(name, folder), HELD_OUT)[part == "test"]
 
 
 def model(kind: str) -> Callable[[list[Dataset], Dataset | None, Dataset, Any], tuple[Network, Network | None]]:

@@ -1,0 +1,30 @@
+"""A-FedPD (Sun, Shen, Tao): the experiments.
+
+`runs` has the three sizes and what was chosen where the paper leaves it open, `published` the numbers that the paper prints; the other
+modules follow its figures and tables.
+"""
+
+from __future__ import annotations
+
+from fedtheory.claims import Claim
+from paper_checks.afedpd import (
+    accuracies,
+    costs,
+    hyperparameters,
+    intervals,
+    label_shares,
+    participation,
+    residuals,
+    speed,
+)
+
+CLAIMS: list[Claim] = [
+    *participation.CLAIMS,
+    *speed.CLAIMS,
+    *residuals.CLAIMS,
+    *intervals.CLAIMS,
+    *accuracies.CLAIMS,
+    *label_shares.CLAIMS,
+    *costs.CLAIMS,
+    *hyperparameters.CLAIMS,
+]

@@ -1,0 +1,185 @@
+"""Tables 5 and 6: what a round costs, in gradients and in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms import listed
+from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Role, true
+from fedtheory.families import build_problem, first_model
+from fedtheory.participation import Clients, Uniform
+from fedtheory.randomness import Key
+from fedtheory.runner import start_point
+from fedtheory.settings import Settings
+from paper_checks.afedpd.published import SECONDS
+from paper_checks.afedpd.runs import METHODS, PAPER, scale, training
+from paper_checks.training import ordered, shown, table
+
+LABELS = tuple(SECONDS["LeNet"])
+STEPS = 100  # of Tables 5 and 6
+
+
+def gradients_a_step(label: str) -> int:
+    """Minibatch gradients of a local step: two where SAM's ascent takes one."""
+    return 2 if "radius" in METHODS[label].own else 1
+
+
+class Counted:
+    """A problem that counts the minibatch gradients of clients that are taken through it."""
+
+    def __init__(self, problem: Any, total: list[int]) -> None:
+        self.problem = problem
+        self.total = total
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.problem, name)
+
+    def take(self, clients: Clients | None) -> Counted:
+        """Restrict to the clients that take part; the count is common."""
+        return Counted(self.problem.take(clients), self.total)
+
+    def slice(self, first: int, last: int) -> Counted:
+        """Restrict to some clients; the count is common."""
+        return Counted(self.problem.slice(first, last), self.total)
+
+    def sample_grad(self, x: Any, samples: Any) -> Any:
+        """Return minibatch gradients, one a client."""
+        self.total[0] += self.problem.n
+        return self.problem.sample_grad(x, samples)
+
+
+@dataclass
+class Played:
+    """One method on one problem, round after round."""
+
+    method: Any
+    problem: Any
+    state: Any
+    participants: int
+    rounds: int = 0
+
+    def round(self) -> None:
+        """Play a round."""
+        key = Key(0, self.rounds)
+        clients = Uniform(self.participants).draw(self.problem.n, key)
+        self.state = self.method.round(self.problem, self.state, clients, key)
+        self.rounds += 1
+
+
+def played(
+    ctx: Context, labels: tuple[str, ...], network: str, steps: int, count: list[int] | None = None
+) -> dict[str, Played]:
+    """Return the methods, ready to play on one and the same problem."""
+    base = training(ctx, "FedAvg", "IID", network=network)
+    device = {} if ctx.size == "laptop" else {"device": ctx.device}
+    problem = build_problem(base.problem, **base.options, seed=ctx.seed, data=ctx.data, **device)
+    x0 = start_point(problem, first_model(problem, None, ctx.seed))
+    if count is not None:
+        problem = Counted(problem, count)
+    found = {}
+    for label in labels:
+        one = training(ctx, label, "IID", network=network, steps=steps)
+        method = listed(one.method).build(Settings(**one.settings))
+        found[label] = Played(method, problem, method.init(problem, x0), scale(ctx).participants)
+    return found
+
+
+def seconds(ctx: Context, methods: Mapping[str, Played], turns: int) -> dict[str, NDArray[np.float64]]:
+    """Time rounds in turns, after one that is not counted: processor time on a CPU, wall-clock time on a GPU."""
+    clock = time.process_time if ctx.device == "cpu" else time.perf_counter
+    found: dict[str, list[float]] = {label: [] for label in methods}
+    for turn in range(turns + 1):
+        for label, one in methods.items():
+            begun = clock()
+            one.round()
+            float(abs(one.state.x).max())  # on a GPU: wait for it
+            if turn:
+                found[label].append(clock() - begun)
+    return {label: np.array(values) for label, values in found.items()}
+
+
+def check_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
+    """Count gradients of a round, time rounds of 100 steps in turns; ``plain`` turns SAM off in the methods that have it."""
+    labels = tuple("A-FedPD" if plain and label == "A-FedPDSAM" else label for label in LABELS)
+    total = [0]
+    for label, asked in zip(LABELS, labels, strict=True):
+        total[0] = 0
+        played(ctx, (asked,), "LeNet", scale(ctx).steps, total)[asked].round()
+        expected = gradients_a_step(label) * scale(ctx).steps * scale(ctx).participants
+        text = f"{total[0]} minibatch gradients in a round of {scale(ctx).steps} steps on {scale(ctx).participants} clients; {expected} expected"
+        yield true(f"gradients of {label}", total[0] == expected, "count", text)
+    for network in ctx.sized(("LeNet",), ("LeNet",), ("LeNet", "ResNet-18")):
+        yield from timed(ctx, network, plain)
+    yield Reading(
+        "Counts are exact. Seconds are measured in turns, one round of every method after the other, so that a busy machine slows all "
+        "alike; they are of this implementation on this machine, and the ratios of Tables 5 and 6 are of the authors' on theirs."
+    )
+
+
+def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
+    """Seconds of rounds, ratios to FedAvg's, and what takes longer than what."""
+    found = seconds(ctx, played(ctx, LABELS, network, STEPS), ctx.sized(12, 5, 12))
+    if plain:
+        found |= {"A-FedPDSAM": found["A-FedPD"]}
+    pairs: tuple[tuple[str, str, Role], ...] = (
+        ("A-FedPDSAM", "A-FedPD", "printed"),
+        ("FedSpeed", "FedDyn", "printed"),
+        ("FedSAM", "FedAvg", "printed"),
+        ("A-FedPD", "FedAvg", "reading"),
+        ("SCAFFOLD", "FedAvg", "reading"),
+    )
+    for slow, quick, role in pairs:
+        text = f"{network}'s task, seconds of a round of {STEPS} steps over FedAvg's median, {slow} minus {quick}"
+        unit = np.median(found["FedAvg"])
+        part = ordered(
+            f"{slow} takes longer than {quick}, {network}", found[slow] / unit, found[quick] / unit, text, role=role
+        )
+        yield Part(part.name, part.holds, "numeric", part.text, role=part.role, margin=part.margin)
+    rows = []
+    for label in LABELS:
+        ratio = float(np.median(found[label]) / np.median(found["FedAvg"]))
+        paper = [
+            entry
+            for of in ("LeNet", "ResNet-18")
+            for entry in (SECONDS[of][label], f"{SECONDS[of][label] / SECONDS[of]['FedAvg']:.2f}x")
+        ]
+        rows.append([label, gradients_a_step(label), *paper, shown(found[label], 3, 1), f"{ratio:.2f}x"])
+    columns = [
+        "method",
+        "gradients a step",
+        "paper: LeNet, s",
+        "ratio",
+        "paper: ResNet-18, s",
+        "ratio",
+        "ours, s",
+        "ratio of medians",
+    ]
+    yield table(f"Tables 5 and 6: a round of {STEPS} steps ({ctx.size} size, in place of {network})", columns, rows)
+
+
+CLAIMS = [
+    Claim(
+        "AFEDPD-Q12",
+        PAPER,
+        "ordering",
+        "Appendix A.4.4, Tables 5 and 6",
+        "A round of the methods with SAM costs two gradients a step and takes longer; all others cost one.",
+        check_costs,
+        (
+            Fault("no ascent in A-FedPDSAM", "gradients of A-FedPDSAM", {"plain": True}),
+            Fault(
+                "A-FedPD's seconds for A-FedPDSAM's",
+                "A-FedPDSAM takes longer than A-FedPD, LeNet",
+                {"plain": True},
+                holds=None,
+            ),
+        ),
+        needs=lambda ctx: (),
+    ),
+]

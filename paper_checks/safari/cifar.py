@@ -1,0 +1,8 @@
+"""The claims on CIFAR-10."""
+
+from __future__ import annotations
+
+from paper_checks.safari import degradation, gains, rounds
+from paper_checks.safari.runs import CIFAR
+
+CLAIMS = [*degradation.claims(CIFAR), *gains.claims(CIFAR), *rounds.claims(CIFAR), rounds.FIGURE]

@@ -1,0 +1,113 @@
+"""Runs that are kept in the repository can be read in the place of the runs that claims ask for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from fedtheory.claims import Context, Size
+from paper_checks.fedpd.character_runs import half
+from paper_checks.kept import FILES, FOLDER, asked_for, flaws, kept, stale
+from paper_checks.training import Training
+
+SIZES = get_args(Size)
+#: as a claim asks for it, with a seed of its own
+RUN = replace(half(Context(), "FedAvg 0.001").trainings[0], seed=77)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("results")
+    RUN.make(Context(results=str(root / "laptop")))
+    return root
+
+
+@pytest.fixture
+def root(made, tmp_path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "results"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_kept_can_be_read(size) -> None:
+    assert {folder.name: found for folder in kept(size) if (found := flaws(folder))} == {}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_kept_is_asked_for(size) -> None:
+    if found := stale(size):
+        pytest.skip(f"stale, no claim asks for them: {', '.join(folder.name for folder in found)}")
+
+
+def test_nothing_else_is_kept() -> None:
+    assert {path.name for path in FOLDER.iterdir()} <= {"README.md", *SIZES}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_claims_ask_for_runs_at_every_size(size) -> None:
+    assert len(asked_for(size)) >= 10
+
+
+def test_a_run_is_done_by_three_files(root) -> None:
+    context = Context(results=str(root / "laptop"))
+    [folder] = kept("laptop", root)
+    assert {path.name for path in folder.iterdir()} == {*FILES}, "no checkpoint of a run that has ended"
+    assert RUN.is_done(context) and flaws(folder) == [] and stale("laptop", root) == []
+    assert (RUN.read(context)["value"] == RUN.read(Context())["value"]).all()
+    assert kept("small", root) == [] and stale("small", root) == []
+
+
+def test_a_run_that_no_claim_asks_for_is_stale(root) -> None:
+    other: Training = replace(RUN, rounds=2)
+    other.make(Context(results=str(root / "laptop")))
+    assert [folder.name for folder in stale("laptop", root)] == [other.key]
+    shutil.copytree(root / "laptop", root / "paper")
+    assert {folder.name for folder in stale("paper", root)} == {RUN.key, other.key}, "each size has its own runs"
+
+
+def _edit(path: Path, **changes) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda f: (f / "metrics.csv").unlink(), "metrics.csv is missing"),
+        (lambda f: (f / "checkpoint.npz").touch(), "checkpoint.npz does not belong there"),
+        (lambda f: (f / "summary.json").write_text("{"), "it cannot be read"),
+        (lambda f: _edit(f / "configuration.json", rounds=9), "its configuration belongs to fedavg-digits-mlp-seed77-"),
+        (lambda f: _edit(f / "configuration.json", settings={"no": 1}), "it cannot be read: fedavg does not use no"),
+        (lambda f: _edit(f / "configuration.json", method="fedfoo"), "it cannot be read: unknown algorithm 'fedfoo'"),
+        (lambda f: _edit(f / "configuration.json", no=1), "it cannot be read"),
+        (lambda f: _edit(f / "summary.json", versions={"python": "3"}), "the version of fedtheory is missing"),
+        (lambda f: _edit(f / "summary.json", seed=3), "its summary is of seed 3, its configuration of seed 77"),
+        (
+            lambda f: (f / "metrics.csv").write_text("".join((f / "metrics.csv").read_text().splitlines(True)[:-1])),
+            "its metrics do not reach round 60",
+        ),
+    ],
+    ids=str,
+)
+def test_damage_is_told(root, damage, message) -> None:
+    [folder] = kept("laptop", root)
+    damage(folder)
+    assert any(flaw.startswith(message) for flaw in flaws(folder)), flaws(folder)
+
+
+def test_checkpoints_stay_out_of_the_repository() -> None:
+    inside = "paper_checks/results/paper/some-run"
+    root = FOLDER.parent.parent
+    if not (root / ".git").exists():
+        pytest.skip("not a checkout")
+    asked = [f"{inside}/{name}" for name in ("checkpoint.npz", "checkpoint.npz.part", "value.png", *FILES)]
+    found = subprocess.run(["git", "check-ignore", *asked], cwd=root, capture_output=True, text=True)
+    assert [Path(line).name for line in found.stdout.splitlines()] == [
+        "checkpoint.npz",
+        "checkpoint.npz.part",
+        "value.png",
+    ]

@@ -1,0 +1,110 @@
+"""Residuals of a round, and metrics of the average model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import problem, start
+
+from fedtheory import metrics
+from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold
+from fedtheory.arrays import along_batch
+from fedtheory.claims import Context
+from fedtheory.local import GradientSteps
+from fedtheory.participation import Uniform
+from fedtheory.residuals import WithResiduals
+from fedtheory.runner import run
+from fedtheory.settings import Settings
+from fedtheory.sharpness import SamSteps
+from fedtheory.state import from_host, to_host
+from paper_checks.training import Training
+
+STEPS = GradientSteps(3, 0.1)
+METHODS = {
+    "fedavg": FedAvg(STEPS),
+    "scaffold": Scaffold(STEPS),
+    "feddyn": FedDyn(0.7, STEPS),
+    "a-fedpd": AFedPD(0.7, STEPS),
+    "a-fedpdsam": AFedPD(0.7, SamSteps(3, 0.1, 0.05)),
+}
+RESIDUALS = {name: getattr(metrics, name) for name in ("primal_residual", "dual_residual")}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("participation", [None, Uniform(2)], ids=["all", "two"])
+def test_measuring_changes_nothing(method, participation) -> None:
+    f = problem("quadratics")
+    more = {"participation": participation, "metrics": {"f": metrics.value}, "progress": False}
+    bare = run(method, f, start(f), 6, **more)
+    watched = run(WithResiduals(method), f, start(f), 6, **more)
+    assert (bare["f"] == watched["f"]).all() and (bare.floats_up == watched.floats_up).all()
+    assert (bare.state.x == watched.state.x).all()
+
+
+def test_residuals_are_those_of_the_states() -> None:
+    f = problem("quadratics")
+    method = WithResiduals(AFedPD(0.7, STEPS))
+    before = run(method, f, start(f), 4, progress=False).state
+    trace = run(method, f, start(f), 5, metrics=RESIDUALS, progress=False)
+    after = trace.state
+    assert trace["dual_residual"][-1] == pytest.approx(np.linalg.norm(after.x - before.x))
+    assert trace["primal_residual"][-1] == pytest.approx(np.linalg.norm(after.x_i - after.x, axis=-1).mean())
+    assert trace["primal_residual"][0] == trace["dual_residual"][0] == 0
+
+
+def test_only_those_that_came_count() -> None:
+    f = problem("quadratics")
+    method = WithResiduals(FedDyn(0.7, STEPS))
+    trace = run(method, f, start(f), 1, participation=Uniform(2), metrics=RESIDUALS, progress=False)
+    came = (trace.state.x_i != start(f)).any(axis=-1)
+    assert came.sum() == 2
+    away = np.linalg.norm(trace.state.x_i - trace.state.x, axis=-1)
+    assert trace["primal_residual"][-1] == pytest.approx(away[came].mean())
+    assert abs(away.mean() - trace["primal_residual"][-1]) > 1e-6
+
+
+def test_a_batch() -> None:
+    f = problem("quadratics")
+    rhos = [0.5, 1.0, 2.0]
+    batch = run(WithResiduals(AFedPD(along_batch(rhos), STEPS)), f, start(f), 5, metrics=RESIDUALS, progress=False)
+    for k, rho in enumerate(rhos):
+        one = run(WithResiduals(AFedPD(rho, STEPS)), f, start(f), 5, metrics=RESIDUALS, progress=False)
+        for name in RESIDUALS:
+            assert batch[name][k] == pytest.approx(one[name], rel=1e-12)
+
+
+def test_a_checkpoint_holds_them() -> None:
+    f = problem("quadratics")
+    state = run(WithResiduals(Scaffold(STEPS)), f, start(f), 3, progress=False).state
+    held = to_host(state)
+    assert {"x", "c", "c_i", "primal_residual", "dual_residual"} == {*held}
+    again = from_host(state, {name: 2 * value for name, value in held.items()})
+    assert (again.dual_residual == 2 * state.dual_residual).all() and again.dual_residual > 0
+    assert {*RESIDUALS} <= {*metrics.offered(again)}
+
+
+def test_metrics_of_the_average_model() -> None:
+    f = problem("quadratics")
+    state = run(AFedPD(0.7, STEPS), f, start(f), 4, progress=False).state
+    found = metrics.offered(state, f)
+    assert found["average_value"](f, state) == pytest.approx(f.value(state.x_bar).mean(axis=-1))
+    assert abs(found["average_value"](f, state) - found["value"](f, state)) > 1e-6
+    assert "average_accuracy" not in found and "primal_residual" not in found
+    plain = run(FedAvg(STEPS), f, start(f), 1, progress=False).state
+    assert not {"average_value", "average_accuracy"} & {*metrics.offered(plain, f)}
+
+
+def test_sam_divides_by_a_little_more_when_asked() -> None:
+    for entry in ALGORITHMS:
+        assert ("sam_epsilon" in entry.uses) == ("radius" in entry.uses)
+    assert Settings(sam_epsilon=0.25).sam().epsilon == 0.25 and Settings().sam().epsilon == 0
+
+
+def test_networks_have_residuals_too() -> None:
+    pytest.importorskip("torch")
+    settings = {"lr": 0.1, "steps": 2, "batch": 5, "rho": 0.1, "radius": 0.1, "sam_epsilon": 0.01, "clip": 10.0}
+    names = ("average_value", "average_accuracy", *RESIDUALS)
+    one = Training("a-fedpdsam", "digits-cnn", 2, settings, {"clients": 4, "split": "iid"}, names, participants=2)
+    log = one.read(Context())
+    assert not log.diverged and (log["dual_residual"][1:] > 0).all() and (log["primal_residual"][1:] > 0).all()
+    assert log["dual_residual"][0] == 0 and 0 <= log["average_accuracy"][-1] <= 1
