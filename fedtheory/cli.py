@@ -345,6 +345,8 @@ _LABELS = {
     "personal_value": "mean_i f_i(personal_i)",
     "personal_stationarity": "mean_i ||grad f_i(personal_i)||^2",
     "test_accuracy": "share of test samples right",
+    "average_value": "f(mean of the active clients' models)",
+    "average_accuracy": "share of test samples that the mean of the active clients' models gets right",
     "personal_accuracy": "mean share of clients' own test samples right",
     "common_accuracy": "the same, by the server's model",
     "factored_size": "numbers of the server's model, by factors",

@@ -13,7 +13,15 @@ SYNTAX = (
 METRICS = (
     *("stationarity", "value", "magnitude", "gap", "distance", "consensus"),
     *("primal_dual_gap", "mean_dual", "personal_value", "personal_stationarity"),
-    *("test_accuracy", "personal_accuracy", "common_accuracy", "factored_size", "component_size"),
+    *(
+        "average_value",
+        "test_accuracy",
+        "average_accuracy",
+        "personal_accuracy",
+        "common_accuracy",
+        "factored_size",
+        "component_size",
+    ),
 )
 EVERYTHING = "all"  #: the word for None: all clients take part, full gradients
 

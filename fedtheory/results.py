@@ -22,7 +22,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.runner import Trace
 
 #: metrics that are shares; pictures of all others have logarithmic axes
-SHARES = ("test_accuracy", "personal_accuracy", "common_accuracy")
+SHARES = ("test_accuracy", "average_accuracy", "personal_accuracy", "common_accuracy")
 
 
 @dataclass(frozen=True)

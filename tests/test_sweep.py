@@ -289,7 +289,12 @@ def test_the_command_knows_every_metric_there_is() -> None:
     for entry in ALGORITHMS:
         f = PROBLEMS["perceptron"]()
         found |= set(offered(entry.build(Settings()).init(f, np.zeros((1, f.d))), f))
-    accuracies = {"test_accuracy", "personal_accuracy", "common_accuracy"}  # of problems with a test set
+    accuracies = {
+        "test_accuracy",
+        "average_accuracy",
+        "personal_accuracy",
+        "common_accuracy",
+    }  # of problems with a test set
     assert found | accuracies | {"gap", "distance"} == set(METRICS)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from fedtheory.claims import Claim, Context, Fault, Finding, Reading
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.runs import GKR, PAPER, accuracy, fedslr, of, scale
+from paper_checks.fedslr.runs import GKR, PAPER, accuracy, compared, fedslr, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
-from paper_checks.training import Repeated, needed, ordered, shown, table
+from paper_checks.training import Repeated, needed, shown, table
 
 PURE = 10.0  #: the paper's lam that leaves nothing of the global part
 STARTS = {"copy": "p_0 = w_0", "zero": "p_0 = 0"}
@@ -29,7 +29,7 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
     for component, text in STARTS.items():
         found = {mu: alone(ctx, mu, component).last(ctx, "personal_accuracy", 0.1) for mu in s.pure}
         best = max(found.values(), key=lambda a: float(np.nanmean(a)))
-        yield ordered(
+        yield compared(
             f"global above personal, {text}",
             best_global if penalty is None else accuracies(ctx, fedslr(ctx, lam=penalty), "GKR"),
             best,
@@ -38,7 +38,7 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
             scale=100,
         )
         small, large = s.pure[0], s.pure[-1]
-        yield ordered(
+        yield compared(
             f"sparsity costs accuracy, {text}",
             found[small],
             found[large],
