@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ class Results:
         }
         if any(values.ndim != 1 for values in columns.values()):
             raise InvalidInput("a folder of results holds one run, not a batch; give every run a folder of its own")
-        temporary = self.folder / "metrics.csv.part"
+        temporary = self.folder / f"metrics.csv.{os.getpid()}.part"
         with temporary.open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(columns)
@@ -93,6 +94,6 @@ class Results:
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".part")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     temporary.write_text(text)
     temporary.replace(path)

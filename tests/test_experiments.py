@@ -1,0 +1,67 @@
+"""Experiments of all papers at laptop size: verdicts as stored, planted faults caught, and no run made that is not asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fedtheory.checking import (
+    Reference,
+    default_store,
+    load_claims,
+    make_needs,
+    needs_of,
+    papers,
+    run_check,
+    run_faults,
+)
+from fedtheory.claims import Context
+from paper_checks.training import Training
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPECTED = {
+    row["id"]: row["status"] for row in json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]
+}
+EXPERIMENTS = {
+    paper: [Reference(source, id) for id, claim in load_claims(source).items() if claim.needs is not None]
+    for paper, source in papers().items()
+}
+
+
+def test_every_claim_of_every_paper_has_an_expected_verdict() -> None:
+    assert {id for source in papers().values() for id in load_claims(source)} == {*EXPECTED}
+    assert sum(map(len, EXPERIMENTS.values())) >= 45
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", EXPERIMENTS)
+def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
+    """One test a paper, because its claims share their runs; they are kept where the commands keep them, for these to go on from."""
+    references = EXPERIMENTS[paper]
+    context = Context(results=str(default_store(ROOT / ".fedtheory")))
+    errors = {o.key: o.error for o in make_needs(needs_of(references, context), context) if o.error}
+    assert not errors
+    read: set[str] = set()
+    asked_for: set[str] = set()
+    kept = Training.read
+
+    def noted(training: Training, asked_in: Context):
+        read.add(training.key)
+        return kept(training, asked_in)
+
+    monkeypatch.setattr(Training, "read", noted)
+    monkeypatch.setattr("paper_checks.training.run", None)  # every run is there: what `needs` leaves out is an error
+    found, missed = {}, []
+    for reference in references:
+        verdict = run_check(reference, context)
+        assert verdict.error is None and verdict.size == "laptop" and verdict.tables and verdict.readings, verdict
+        found[reference.id] = verdict.status
+        missed += [report for report in run_faults(reference, context) if not report.caught]
+        needs = load_claims(reference.source)[reference.id].needs
+        asked_for |= {need.key for need in needs(context)} if needs is not None else set()
+        assert read <= asked_for, f"{reference.id} reads runs that it does not ask for"
+    assert read == asked_for
+    assert found == {reference.id: EXPECTED[reference.id] for reference in references}
+    assert missed == []
