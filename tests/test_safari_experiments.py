@@ -29,11 +29,6 @@ EXPECTED = {v["id"]: v["status"] for v in STORED}
 STUDIES = (runs.MNIST, runs.CIFAR, runs.FASHION)
 
 
-@pytest.fixture(scope="module")
-def context(tmp_path_factory) -> Context:
-    return Context(results=str(tmp_path_factory.mktemp("runs")))
-
-
 # ---- verdicts ------------------------------------------------------------------------------------------------------
 
 
@@ -41,26 +36,6 @@ def test_the_claims_are_those_of_the_ledger() -> None:
     ids = [f"SAFARI-E{k}" for k in range(1, 12)] + [f"SAFARI-E{k}-CIFAR" for k in (1, 2, 3, 4, 6, 9, 10, 11)]
     assert sorted(claim.id for claim in CLAIMS) == sorted(ids)
     assert {*ids} <= {*EXPECTED}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
-def test_verdicts_at_laptop_size(claim, context) -> None:
-    verdict = run_check(Reference(SOURCE, claim.id), context)
-    assert verdict.error is None and verdict.status == EXPECTED[claim.id]
-    assert all(report.caught for report in run_faults(Reference(SOURCE, claim.id), context))
-    if claim.needs is None:
-        return
-    assert verdict.size == "laptop" and verdict.tables
-    there = {folder.name for folder in Path(context.results).iterdir()}
-    assert {need.key for need in claim.needs(context)} <= there, "needs asks for no run that is not read"
-
-
-@pytest.mark.slow
-def test_all_that_was_read_was_asked_for(context) -> None:
-    """After the tests above: no check and no fault makes a run that ``needs`` leaves out."""
-    asked = {need.key for claim in CLAIMS if claim.needs for need in claim.needs(context)}
-    assert {folder.name for folder in Path(context.results).iterdir()} <= asked
 
 
 def test_with_q_one_it_is_fedavg() -> None:

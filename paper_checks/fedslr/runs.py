@@ -150,8 +150,6 @@ METHODS: dict[str, Method] = {
 GLOBAL = ("SCAFFOLD", "FedDyn", "FedAvg", "FedSLR (GKR)")
 MIXED, GKR = "FedSLR (mixed)", "FedSLR (GKR)"
 PERSONAL = tuple(name for name in METHODS if name not in GLOBAL)
-#: methods whose clients use a model that all of them have trained: with iid digits they all come within a point or so of each other
-ALIKE_ON_IID_DIGITS = {*GLOBAL, "Per-FedAvg", "FedSpa", MIXED}
 
 
 def options(ctx: Context, split: str) -> dict[str, Any]:
@@ -223,11 +221,9 @@ def role(ctx: Context, first: str, second: str, split: str) -> Role:
     """Return whether a comparison of Table 1 decides.
 
     It does where the paper has a difference of a point or more: at laptop size, whose digits are none of its data sets, on one of the three
-    with the same sign on all; at the other sizes on CIFAR-10. With iid digits, methods that are `ALIKE_ON_IID_DIGITS` are not compared.
+    with the same sign on all; at the other sizes on CIFAR-10.
     """
     if ctx.size == "laptop":
-        if split == IID and {first, second} <= ALIKE_ON_IID_DIGITS:
-            return "reading"
         gaps = printed.gap(first, second, split)
         return "printed" if min(gaps) > 0 and max(gaps) >= 1 else "reading"
     return "printed" if printed.gap(first, second, split, "CIFAR-10")[0] >= 1 else "reading"
