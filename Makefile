@@ -9,9 +9,9 @@ export MKL_NUM_THREADS ?= 1
 
 .PHONY: check test selftest expected lint notebooks check-notebooks benchmarks clean
 
-check: $(VENV)/ready  ## check the FedPD paper and write the report
-	$(BIN)/fedtheory check fedpd --json report/fedpd.json --html report/fedpd.html --workers $(WORKERS)
-	@echo "the report is in report/fedpd.html"
+check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
+	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --workers $(WORKERS) $(CHECK)
+	@echo "the report is in report/verdicts.html"
 
 test: $(VENV)/ready  ## run the tests
 	$(BIN)/python -m pytest -q -n $(WORKERS)

@@ -128,13 +128,20 @@ def _at_place(ctx: Context, group: Repeated, name: str) -> float:
     return float(np.mean([log[name][at] for log in logs]))
 
 
-def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
-    """First rounds that reach the targets, method against method, and the factors of Table 4 and of Section 5."""
-    found = target_runs(ctx)
-    aims = levels(ctx, found)
-    reached = {
+def _reached(
+    ctx: Context, found: Mapping[tuple[str, str], Repeated], aims: tuple[float, ...], swap: Swap | None
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Return the first rounds at each target, by method."""
+    return {
         label: [rounds_to(ctx, found[(swap or {}).get(label, label), "IID"], aim) for aim in aims] for label in LABELS_4
     }
+
+
+def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
+    """First rounds that reach the targets, method against method."""
+    found = target_runs(ctx)
+    aims = levels(ctx, found)
+    reached = _reached(ctx, found, aims, swap)
     for k, aim in enumerate(aims):
         for ours in ("A-FedPD", "A-FedPDSAM"):
             for label in ("FedAvg", "SCAFFOLD", "FedSAM"):
@@ -149,16 +156,6 @@ def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding
             reached["A-FedPD"][k],
             text,
             unit=" rounds",
-        )
-    for label, factor, said in (
-        ("FedAvg", 3, "at least 3x"),
-        ("SCAFFOLD", 2, "about half of the rounds"),
-        ("FedDyn", 1.5, "a third fewer"),
-    ):
-        role: Role = "printed" if label == "FedAvg" else "reading"
-        text = f"{said}: {label}'s rounds to {100 * aims[0]:.1f} % minus {factor:g} times A-FedPD's"
-        yield ordered(
-            f"factor over {label}", reached[label][0], factor * reached["A-FedPD"][0], text, role=role, unit=" rounds"
         )
     aim = _at_place(ctx, found["FedAvg", "IID"], "value")
     to_loss = {label: rounds_to_loss(ctx, found[(swap or {}).get(label, label), "IID"], aim) for label in LABELS_4}
@@ -186,9 +183,41 @@ def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding
     )
     if ctx.size != "paper":
         yield Reading(
-            "The targets are placed on FedAvg's curve as the paper's first one is, or earlier. The factors are of CIFAR-10; digits are "
-            "learned in tens of rounds, and FedDyn's rounds to a target differ by half of themselves from seed to seed there."
+            "The targets are placed on FedAvg's curve as the paper's first one is, or earlier. Digits are learned in tens of rounds, and "
+            "FedDyn's rounds to a target differ by half of themselves from seed to seed there."
         )
+
+
+def check_factors(ctx: Context, *, least: float = 3) -> Iterator[Finding]:
+    """The factors of Table 4 and of Section 5, at the first target."""
+    found = target_runs(ctx)
+    aims = levels(ctx, found)
+    reached = _reached(ctx, found, aims, None)
+    for label, factor, said in (
+        ("FedAvg", least, f"at least {least:g}x"),
+        ("SCAFFOLD", 2, "about half of the rounds"),
+        ("FedDyn", 1.5, "a third fewer"),
+    ):
+        text = f"{said}: {label}'s rounds to {100 * aims[0]:.1f} % minus {factor:g} times A-FedPD's"
+        role: Role = "printed" if label == "FedAvg" else "reading"  # of the others the paper says "about"
+        ours = factor * reached["A-FedPD"][0]
+        yield ordered(f"factor over {label}", reached[label][0], ours, text, role=role, unit=" rounds")
+    yield table(
+        f"rounds to {100 * aims[0]:.1f} % ({ctx.size} size); a run that never gets there counts as T + 1",
+        ["", *LABELS_4],
+        [
+            ["the paper, CIFAR-10, 81 %", *(TABLE_4["CIFAR-10"][81].get(label) for label in LABELS_4)],
+            ["ours", *(shown(reached[label][0], 1, 1) for label in LABELS_4)],
+        ],
+    )
+    yield Reading(
+        "The factors are the paper's for CIFAR-10 (at least 3x over FedAvg) and belong to its networks and targets."
+        + (
+            ""
+            if ctx.size == "paper"
+            else " Another data set, learned in tens of rounds, may well have others: this size does not speak for them."
+        )
+    )
 
 
 # ---- Fig. 3 ------------------------------------------------------------------------------------------------------------
@@ -277,8 +306,7 @@ CLAIMS = [
         PAPER,
         "ordering",
         "Table 4, Section 5 (communication rounds), Appendix A.4.3",
-        "A-FedPD and A-FedPDSAM reach target accuracies in fewer rounds than the others: a third of FedAvg's, half of SCAFFOLD's, two thirds of "
-        "FedDyn's.",
+        "A-FedPD and A-FedPDSAM reach target accuracies in fewer rounds than the others.",
         check_targets,
         (
             Fault(
@@ -287,6 +315,16 @@ CLAIMS = [
                 {"swap": {"A-FedPD": "FedAvg", "FedAvg": "A-FedPD"}},
             ),
         ),
+        needs=lambda ctx: needed(target_runs(ctx).values()),
+    ),
+    Claim(
+        "AFEDPD-Q6-FACTORS",
+        PAPER,
+        "ordering",
+        "Section 5 (communication rounds), Appendix A.4.3, Table 4",
+        "To a target on CIFAR-10 A-FedPD needs a third of FedAvg's rounds or fewer, about half of SCAFFOLD's, two thirds of FedDyn's.",
+        check_factors,
+        (Fault("a factor of 1 in the place of 3", "factor over FedAvg", {"least": 1}, holds=True),),
         needs=lambda ctx: needed(target_runs(ctx).values()),
     ),
     Claim(
