@@ -91,7 +91,7 @@ def _edit(path: Path, **changes) -> None:
             "its metrics do not reach round 60",
         ),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "-",
 )
 def test_damage_is_told(root, damage, message) -> None:
     [folder] = kept("laptop", root)
