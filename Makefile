@@ -14,7 +14,7 @@ check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size sm
 	@echo "the report is in report/verdicts.html"
 
 test: $(VENV)/ready  ## run the tests
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -13,3 +13,8 @@ settings.load_profile("ci")
 def xp(request: pytest.FixtureRequest) -> Library:
     """Every array library at hand: inputs made by it, read-only where it can be."""
     return request.param
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole experiments come last: workers that have nothing else left take them one by one."""
+    items.sort(key=lambda item: "test_experiments_at_laptop_size" in item.nodeid)
