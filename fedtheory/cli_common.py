@@ -82,7 +82,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--results",
-        type=click.Path(path_type=Path),
+        type=click.Path(path_type=Path, file_okay=False),
         help="Folder in which experiments keep their runs, one folder each, and go on with them [default: one in .fedtheory].",
     ),
 )
@@ -285,6 +285,7 @@ def make_shared(references: Sequence[Reference], context: Context, workers: int,
     from fedtheory.checking import make_needs, needs_of
 
     needs, done = needs_of(references, context), 0
+    told: set[str] = set()
     if not needs:
         return
     click.echo(f"{len(needs)} runs of experiments are to be made at {context.size} size", err=True)
@@ -293,7 +294,8 @@ def make_shared(references: Sequence[Reference], context: Context, workers: int,
             for outcome in make_needs(needs, context, workers, scheduler=scheduler):
                 done += 1
                 advance(outcome.key)
-                if outcome.error is not None:
+                if outcome.error is not None and outcome.error not in told:  # a missing file fails all runs alike
+                    told.add(outcome.error)
                     click.echo(f"{outcome.key}: {outcome.error}", err=True)
     except KeyboardInterrupt:
         leave_interrupted(done, len(needs), "runs of experiments")

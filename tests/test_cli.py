@@ -189,6 +189,8 @@ def test_results_are_kept_when_they_cannot_be_written(call) -> None:
 BAD = {
     "claim": (("check", "toy-rat"), "unknown claim, paper or file 'toy-rat'; did you mean TOY-RATE"),
     "file": (("check", "missing.py"), "there is no file"),
+    "size": (("check", "--size", "huge"), "'huge' is not one of 'laptop', 'small', 'paper'"),
+    "results": (("check", "--results", __file__), "is a file"),
     "budget": (("check", "--budget", "huge"), "'huge' is not one of 'quick', 'full'"),
     "workers": (("check", "--workers", "0"), "0 is not in the range x>=1"),
     "seed": (("check", "--seed", "-1"), "-1 is not in the range x>=0"),

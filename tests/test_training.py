@@ -187,3 +187,18 @@ def test_the_accuracy_of_every_client_is_kept(tmp_path) -> None:
         assert found.clients is not None and found.clients.shape == (5,)
         assert found.clients.mean() == pytest.approx(found.last("personal_accuracy"), rel=1e-12)
     assert (own.read(context).clients == found.clients).all() and FEDAVG.read(context).clients is None
+
+
+def test_what_fails_all_runs_alike_is_told_once(tmp_path, monkeypatch) -> None:
+    from click.testing import CliRunner
+
+    from fedtheory.cli import main
+
+    monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "claims.py").write_text(CLAIM.replace("digits-softmax", "mnist-softmax"))
+    said = CliRunner().invoke(main, ["check", "claims.py", "--workers", "1", "--json", "out.json"])
+    assert said.exit_code == 1 and "6 runs of experiments" in said.stderr
+    assert said.stderr.count("is read from a data folder and none was given") == 1
+    [verdict] = json.loads((tmp_path / "out.json").read_text())["verdicts"]
+    assert verdict["status"] == "inconclusive" and "FEDTHEORY_DATA" in verdict["error"]
