@@ -173,7 +173,7 @@ def _stored(folder: Path, rounds: int) -> Log | None:
         summary = json.loads((folder / "summary.json").read_text())
     except (OSError, ValueError):
         return None
-    if not lines or int(lines[-1][0]) != rounds:
+    if not lines or int(lines[-1][0]) != rounds or "seconds" not in summary:  # which is written when all is done
         return None
     values = np.asarray(lines, dtype=float)
     return Log(dict(zip(names, values.T, strict=True)), float(summary["seconds"]), _by_client(summary))

@@ -71,6 +71,18 @@ def test_an_incomplete_folder_is_gone_on_with(tmp_path) -> None:
     assert (FEDAVG.read(context)["value"] == whole["value"]).all()
 
 
+def test_a_run_cut_off_before_its_summary_is_gone_on_with(tmp_path) -> None:
+    """Its last checkpoint wrote all rounds, but not yet how long they took."""
+    context = Context(results=str(tmp_path))
+    whole = FEDAVG.read(context)
+    path = tmp_path / FEDAVG.key / "summary.json"
+    summary = json.loads(path.read_text())
+    del summary["seconds"]
+    path.write_text(json.dumps(summary))
+    assert not FEDAVG.is_done(context)
+    assert (FEDAVG.read(context)["value"] == whole["value"]).all() and FEDAVG.is_done(context)
+
+
 def test_everything_that_decides_the_numbers_is_in_the_name() -> None:
     changes = {
         "method": "fedprox",
