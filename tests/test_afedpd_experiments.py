@@ -101,16 +101,15 @@ def test_a_round_of_a_small_run(tmp_path) -> None:
 # ---- decisions ---------------------------------------------------------------------------------------------------------
 
 
-def test_one_seed_decides_nothing_and_tells_the_rule_of_a_point(monkeypatch) -> None:
+def test_one_seed_decides_nothing_and_tells_the_rule_of_a_point() -> None:
     values = {"a": np.array([0.85]), "b": np.array([0.82])}
-    monkeypatch.setattr(accuracies, "accuracy", lambda ctx, group: values[group])
-    decided, rule = accuracies.compared(Context(), "it", "a", "b", "a minus b", (3.0, 0.3))  # type: ignore[arg-type]
+    decided, rule = accuracies.compared("it", values["a"], values["b"], "a minus b", (3.0, 0.3))
     assert decided.holds is None and decided.role == "printed" and "one seed" in decided.text
     assert rule.holds is True and rule.role == "reading" and "+3.00" in rule.text
-    _, rule = accuracies.compared(Context(), "it", "b", "a", "b minus a", (0.5, 0.1))  # type: ignore[arg-type]
+    _, rule = accuracies.compared("it", values["b"], values["a"], "b minus a", (0.5, 0.1))
     assert rule.holds is False
     values["b"] = np.array([0.845])
-    close_by, rule = accuracies.compared(Context(), "it", "a", "b", "a minus b", (0.5, 0.1))  # type: ignore[arg-type]
+    close_by, rule = accuracies.compared("it", values["a"], values["b"], "a minus b", (0.5, 0.1))
     assert rule.holds is None and close_by.role == "reading"
 
 

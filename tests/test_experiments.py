@@ -17,7 +17,7 @@ from fedtheory.checking import (
     run_check,
     run_faults,
 )
-from fedtheory.claims import Context
+from fedtheory.claims import Context, Part
 from paper_checks.training import Training
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +33,12 @@ EXPERIMENTS = {
 def test_every_claim_of_every_paper_has_an_expected_verdict() -> None:
     assert {id for source in papers().values() for id in load_claims(source)} == {*EXPECTED}
     assert sum(map(len, EXPERIMENTS.values())) >= 45
+
+
+def _role(claim, context, fault) -> str:
+    """What the part that a fault speaks of counts for."""
+    parts = (found for found in claim.check(context, **fault.subject) if isinstance(found, Part))
+    return next(part.role for part in parts if part.name == fault.part)
 
 
 @pytest.mark.slow
@@ -59,7 +65,12 @@ def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
         assert verdict.error is None and verdict.size == "laptop" and verdict.tables, verdict
         found[reference.id] = verdict.status
         missed += [report for report in run_faults(reference, context) if not report.caught]
-        needs = load_claims(reference.source)[reference.id].needs
+        claim = load_claims(reference.source)[reference.id]
+        assert any(
+            fault.holds is not None and _role(claim, context, fault) in ("printed", "repaired")
+            for fault in claim.faults
+        ), f"no fault of {reference.id} contradicts a part that decides"
+        needs = claim.needs
         asked_for |= {need.key for need in needs(context)} if needs is not None else set()
         assert read <= asked_for, f"{reference.id} reads runs that it does not ask for"
     assert read == asked_for

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, printed
-from paper_checks.afedpd.runs import PAPER, accuracy, chosen, grid, late_loss
+from paper_checks.afedpd.runs import PAPER, accuracy, chosen, first_accuracy, grid, late_loss
 from paper_checks.training import Repeated, curves, needed, ordered, shown, table
 
 #: what Table 2 and its text say: the better method, then the worse one
@@ -68,10 +69,9 @@ def separated(gap: tuple[float, float]) -> bool:
 
 
 def compared(
-    ctx: Context, name: str, higher: Repeated, lower: Repeated, text: str, gap: tuple[float, float]
+    name: str, a: NDArray[np.float64], b: NDArray[np.float64], text: str, gap: tuple[float, float]
 ) -> Iterator[Part]:
     """Compare accuracies; a printed part where the paper's numbers are apart. One seed gives the rule of a point beside it."""
-    a, b = accuracy(ctx, higher), accuracy(ctx, lower)
     text += f", the paper's gap {gap[0]:+.2f}"
     yield ordered(name, a, b, text, role="printed" if separated(gap) else "reading", scale=100, unit=" points")
     if a.size == 1 and np.isfinite([*a, *b]).all():
@@ -84,10 +84,13 @@ def compared(
 def check_table(of: Column) -> Callable[..., Iterator[Finding]]:
     """Return the check of these columns of Table 2."""
 
-    def check(ctx: Context, *, swap: Mapping[str, str] | None = None, backwards: bool = False) -> Iterator[Finding]:
+    def check(
+        ctx: Context, *, swap: Mapping[str, str] | None = None, backwards: bool = False, untrained: str | None = None
+    ) -> Iterator[Finding]:
         """Compare methods two by two, and each with itself on the hardest split.
 
-        ``swap`` runs one method under another's name; ``backwards`` calls the hardest split the easiest.
+        ``swap`` runs one method under another's name; ``backwards`` calls the hardest split the easiest; ``untrained`` takes the first model
+        of a method in the place of its best.
         """
         found, splits = runs(ctx, of), of.columns(ctx)
 
@@ -96,16 +99,19 @@ def check_table(of: Column) -> Callable[..., Iterator[Finding]]:
 
         for split in splits:
             for better, worse in of.order(ctx):
-                pair = run_of(better, split), run_of(worse, split)
+                a, b = (
+                    (first_accuracy if label == untrained else accuracy)(ctx, run_of(label, split))
+                    for label in (better, worse)
+                )
                 text = f"{split}, best test accuracy of {better} minus {worse}"
-                yield from compared(ctx, f"{better} over {worse}, {split}", *pair, text, of.gap(better, worse, split))
+                yield from compared(f"{better} over {worse}, {split}", a, b, text, of.gap(better, worse, split))
         if len(splits) > 1:
             easy, hard = splits[0], splits[-1]
             runs_of = (hard, easy) if backwards else (easy, hard)
             for label in of.labels(ctx):
-                pair = run_of(label, runs_of[0]), run_of(label, runs_of[1])
+                a, b = (accuracy(ctx, run_of(label, split)) for split in runs_of)
                 text = f"best test accuracy of {label}, {easy} minus {hard}"
-                yield from compared(ctx, f"{label}: {easy} over {hard}", *pair, text, of.gap(label, label, easy, hard))
+                yield from compared(f"{label}: {easy} over {hard}", a, b, text, of.gap(label, label, easy, hard))
         for split in splits:
             for better, worse in of.order(ctx):
                 yield ordered(
@@ -174,12 +180,17 @@ CLAIMS = [
         "The same orderings with Dir-1.0 clients.",
         Column("LeNet", ("Dir-1.0",), few_methods=True, seeds=4),
         Fault("FedAvg in A-FedPD's place", "loss: A-FedPD below SCAFFOLD, Dir-1.0", {"swap": {"A-FedPD": "FedAvg"}}),
+        Fault("A-FedPD untrained", "A-FedPD over FedAvg, Dir-1.0", {"untrained": "A-FedPD"}),
     ),
     claim(
         "AFEDPD-Q9-RESNET18",
         "Table 2, ResNet-18 on CIFAR-10",
         "The same orderings with ResNet-18.",
         Column("ResNet-18", ("IID", "Dir-1.0", "Dir-0.1"), few_methods=True, seeds=4, one_split=True),
-        Fault("FedAvg in A-FedPD's place", "loss: A-FedPD below SCAFFOLD, Dir-0.1", {"swap": {"A-FedPD": "FedAvg"}}),
+        Fault(
+            "FedSpeed and FedAvg change places",
+            "FedSpeed over FedAvg, Dir-0.1",
+            {"swap": {"FedSpeed": "FedAvg", "FedAvg": "FedSpeed"}},
+        ),
     ),
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims import Claim, Context, Fault, Finding, Reading, true
-from paper_checks.afedpd.runs import PAPER, accuracy, late_loss, over_seeds, scale, training
+from paper_checks.afedpd.runs import PAPER, accuracy, first_accuracy, late_loss, over_seeds, scale, training
 from paper_checks.training import Repeated, curves, needed, ordered, shown, table
 
 SPLIT = "Dir-0.1"
@@ -133,8 +133,8 @@ def spread(of: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.asarray(np.max(of, axis=0) - np.min(of, axis=0))
 
 
-def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None) -> Iterator[Finding]:
-    """How much accuracy and loss vary over the ratios, and where the best is."""
+def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untrained: bool = False) -> Iterator[Finding]:
+    """How much accuracy and loss vary over the ratios, and where the best is; ``untrained`` takes A-FedPD's first model at one ratio."""
     found, several, labels = sweep_runs(ctx), counts(ctx), swept(ctx)
 
     def of(label: str, count: int) -> Repeated:
@@ -142,6 +142,8 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None) -> Itera
 
     best = {label: [accuracy(ctx, of(label, count)) for count in several] for label in labels}
     losses = {label: [late_loss(ctx, of(label, count)) for count in several] for label in labels}
+    if untrained:
+        best["A-FedPD"][0] = first_accuracy(ctx, of("A-FedPD", several[0]))
     for label in labels[:-1]:
         text = f"{SPLIT}, largest minus smallest accuracy over the ratios, {label} minus A-FedPD"
         yield ordered(
@@ -222,6 +224,7 @@ CLAIMS = [
                 "loss: A-FedPD steadier than FedDyn",
                 {"swap": {"A-FedPD": "FedDyn", "FedDyn": "A-FedPD"}},
             ),
+            Fault("A-FedPD untrained at one ratio", "A-FedPD steadier than FedDyn", {"untrained": True}),
         ),
         needs=lambda ctx: needed(sweep_runs(ctx).values()),
     ),

@@ -194,6 +194,11 @@ def accuracy(ctx: Context, group: Repeated) -> NDArray[np.float64]:
     return group.best(ctx, column(group, "test_accuracy"))
 
 
+def first_accuracy(ctx: Context, group: Repeated) -> NDArray[np.float64]:
+    """Return the test accuracy before any training, a seed an entry."""
+    return group.at(ctx, column(group, "test_accuracy"), 0)
+
+
 def late_loss(ctx: Context, group: Repeated, *, broadcast: bool = False, share: float = 0.1) -> NDArray[np.float64]:
     """Return the mean training loss over the last measurements, of the average or the broadcast model; a seed an entry."""
     return group.last(ctx, "value" if broadcast else column(group, "value"), share)

@@ -311,7 +311,7 @@ CLAIMS = [
         (
             Fault(
                 "A-FedPD and FedAvg change places",
-                "loss: A-FedPD before FedAvg",
+                "A-FedPD before FedAvg, target 1",
                 {"swap": {"A-FedPD": "FedAvg", "FedAvg": "A-FedPD"}},
             ),
         ),

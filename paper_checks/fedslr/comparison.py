@@ -270,7 +270,7 @@ CLAIMS = [
         "Introduction; Table 1",
         "FedSLR's global model (GKR) is more accurate than FedAvg's.",
         check_gkr,
-        (Fault("local training in GKR's place", "iid after a quarter of the rounds", {"label": "Local"}),),
+        (Fault("local training in GKR's place", f"{IID} at the end", {"label": "Local"}),),
         needs=lambda ctx: [
             *(t for split in (NON_IID, IID) for t in _all(ctx, split, (GKR, "FedAvg", "FedDyn", "Local"))),
             *_all(ctx, NON_IID),
