@@ -28,10 +28,10 @@ except ImportError:
 from common import show  # sets one thread before NumPy and torch are imported
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.local import Subproblem
-from fedtheory.randomness import Key
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps, draw_samples
+from fedtheory.core.randomness import Key
+from fedtheory.local.stochastic import StochasticSteps, draw_samples
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.running.runner import run
 from problems.datasets import Dataset
 from problems.networks import network
 from problems.networks.architectures import ARCHITECTURES

@@ -8,7 +8,7 @@ from common import best, machine, show  # isort: skip
 import numpy as np
 
 from fedtheory import FedAvg, GradientSteps, run
-from fedtheory.arrays import along_batch
+from fedtheory.core.arrays import along_batch
 from problems.quadratics import random_quadratics
 
 K, ROUNDS = 5, 10

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from fedtheory import run
 from fedtheory.algorithms import ALGORITHMS, Settings
-from fedtheory.errors import FedtheoryError
-from fedtheory.problem import Pooled
+from fedtheory.core.errors import FedtheoryError
+from fedtheory.core.problem import Pooled
 from problems.quadratics import random_quadratics
 from problems.server import ServerAssisted
 

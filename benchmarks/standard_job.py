@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 from fedtheory import FedAvg, GradientSteps, run
-from fedtheory.arrays import along_batch
+from fedtheory.core.arrays import along_batch
 from problems.logistic import Logistic
 
 N, M, K, ROUNDS, L2 = 100, 50, 5, 100, 1e-2

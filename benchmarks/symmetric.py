@@ -5,10 +5,11 @@ from common import best, show  # isort: skip
 from functools import partial
 from time import perf_counter
 
-from fedtheory import FedAvg, GradientSteps, conic
-from fedtheory.function_class import FunctionClass
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import worst_case
+from fedtheory import FedAvg, GradientSteps
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.semidefinite import solve as conic
 
 CLASS = FunctionClass(1.0, 0.1, zeta=1.0)
 

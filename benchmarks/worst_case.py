@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from fedtheory import FedAvg, GradientSteps
-from fedtheory.function_class import FunctionClass
-from fedtheory.worst_case import worst_case
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
 
 
 def by_hand(n, K, rounds):

@@ -8,9 +8,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fedtheory import FedAvg, FedPD, GradientSteps, metrics, run
-from fedtheory.function_class import FunctionClass
-from fedtheory.worst_case import worst_case
+from fedtheory import FedAvg, FedPD, GradientSteps, run
+from fedtheory.measures import metrics
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
 from problems.fedavg_divergence import coercive_counterexample
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")

@@ -17,9 +17,10 @@
 # %%
 import matplotlib.pyplot as plt
 
-from fedtheory.claims import Context
+from fedtheory.claims.claim import Context
+from fedtheory.claims.experiments import Repeated
+from fedtheory.claims.orderings import curves
 from paper_checks.fedpd.character_runs import METHODS, scale, trained
-from paper_checks.training import Repeated, curves
 
 context = Context()  # laptop size
 names = ("FedAvg 0.001", "FedAvg 0.01", "FedProx", "FedPD", "FedPD every 2nd", "FedPD every 4th")

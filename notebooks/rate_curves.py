@@ -28,12 +28,12 @@ from fedtheory import (
     constant,
     contraction_factor,
     fit_contraction,
-    metrics,
     run,
 )
 from fedtheory.algorithms import FedDane, FedSplit, VrlSgd
-from fedtheory.function_class import FunctionClass
-from fedtheory.worst_case import worst_case
+from fedtheory.measures import metrics
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
 from problems.quadratics import random_quadratics
 
 L, mu = 1.0, 0.1

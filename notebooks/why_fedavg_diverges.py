@@ -18,9 +18,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fedtheory import FedAvg, FedPD, GradientSteps, constant, metrics, round_map, round_matrix, run
-from fedtheory.arrays import along_batch
-from fedtheory.symbolic import symbols
+from fedtheory import FedAvg, FedPD, GradientSteps, constant, round_map, round_matrix, run
+from fedtheory.core.arrays import along_batch
+from fedtheory.measures import metrics
+from fedtheory.proofs.symbolic import symbols
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.quadratics import scalar_quadratics
 

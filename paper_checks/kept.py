@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 
 import paper_checks
-from fedtheory.claims import Context, Size
-from fedtheory.errors import FedtheoryError
-from paper_checks.training import Training
+from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.experiments import Training
+from fedtheory.core.errors import FedtheoryError
 
 FOLDER = Path(__file__).parent / "results"
 FILES = ("configuration.json", "metrics.csv", "summary.json")

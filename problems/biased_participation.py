@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.participation import Fixed
-from fedtheory.problem import Pooled
+from fedtheory.core.participation import Fixed
+from fedtheory.core.problem import Pooled
 from problems.quadratics import scalar_quadratics
 from problems.server import ServerAssisted
 

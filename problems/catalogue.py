@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.problem import Pooled, can, need
-from fedtheory.regularisers import NuclearNorm, regularised
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.problem import Pooled, can, need
+from fedtheory.core.regularisers import NuclearNorm, regularised
 from problems import (
     biased_participation,
     chains,

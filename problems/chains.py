@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arrays import Array, Scalar, inner, like, namespace, squared_norm, take, to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable, require
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, squared_norm, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable, require
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
 from problems.quadratics import Quadratic
 
 

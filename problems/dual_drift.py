@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arrays import Array, namespace
-from fedtheory.errors import InvalidInput
+from fedtheory.core.arrays import Array, namespace
+from fedtheory.core.errors import InvalidInput
 from problems.nonconvex import QuadraticPlusCosine
 from problems.quadratics import Quadratic, scalar_quadratics
 

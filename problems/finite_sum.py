@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, Scalar, inner, like, namespace, take, to_numpy
-from fedtheory.errors import InvalidInput
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, take, to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, Scalar, inner, like, namespace, to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable, require
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable, require
+from fedtheory.core.problem import Certified
 from problems.quadratics import check_counts
 from problems.separable import Separable
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.layers import Layer
-from fedtheory.regularisers import L1, NuclearNorm, regularised
+from fedtheory.core.layers import Layer
+from fedtheory.core.regularisers import L1, NuclearNorm, regularised
 from problems.quadratics import Quadratic
 from problems.separable import Power
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, Literal
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 
 
 def binomial_at_most(trials: int, p: Fraction, k: int) -> Fraction:

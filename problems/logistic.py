@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, like, namespace, rows_times, take, to_numpy
-from fedtheory.conjugates import newton_conjugate
-from fedtheory.errors import InvalidInput, NotAvailable, require
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, like, namespace, rows_times, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable, require
+from fedtheory.core.problem import Certified
+from fedtheory.local.conjugates import newton_conjugate
 from problems.margins import Margins
 from problems.samples import equal_weights, filled_up
 
@@ -117,7 +117,7 @@ class Logistic(Margins):
 
     @property
     def conjugate(self) -> Callable[[Array], Array] | None:
-        """f_i^*(y_i) by Newton's method, from above (`fedtheory.conjugates.newton_conjugate`): ``(..., n)``.
+        """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`): ``(..., n)``.
 
         With r = y - grad f_i(x) at Newton's point x it is the value of the samples' dual,
         sum_k w_k phi^*(phi'(z_k)) + ||y - sum_k w_k phi'(z_k) s_k||^2/(2 l2) at the margins z_k = <s_k, x>, which exceeds

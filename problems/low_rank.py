@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, namespace, rows_times, take, to_numpy
-from fedtheory.errors import InvalidInput
-from fedtheory.layers import Layer
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
-from fedtheory.regularisers import NuclearNorm, Regularised, regularised
+from fedtheory.core.arrays import Array, namespace, rows_times, take, to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.layers import Layer
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
+from fedtheory.core.regularisers import NuclearNorm, Regularised, regularised
 from problems.quadratics import Quadratic, check_counts
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, is_object, namespace, take, to_numpy
-from fedtheory.errors import InvalidInput
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, is_object, namespace, take, to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
 
 
 class Reach:

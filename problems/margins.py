@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, namespace, take, to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, namespace, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
 
 
 class Margins:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, namespace, squared_norm, take, to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.layers import Layer
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, namespace, squared_norm, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.layers import Layer
+from fedtheory.core.problem import Certified
 from problems.datasets import Dataset, digits
 from problems.samples import Classified, cross_entropy, probabilities
 from problems.splits import by_shards, clients_of, hold_out, iid, padded

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, like, namespace, rows_times, take, to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, like, namespace, rows_times, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
 from problems.quadratics import check_counts, eigen_range
 from problems.separable import Separable, curvature_constants
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 from problems.quadratics import Quadratic, check_counts, rotated
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import (
+from fedtheory.core.arrays import (
     Array,
     Scalar,
     inner,
@@ -22,9 +22,9 @@ from fedtheory.arrays import (
     take,
     to_numpy,
 )
-from fedtheory.errors import InvalidInput, NotAvailable, require
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.errors import InvalidInput, NotAvailable, require
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
 
 
 @dataclass(frozen=True, eq=False)

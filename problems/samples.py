@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, namespace, take, to_numpy
-from fedtheory.participation import Clients
+from fedtheory.core.arrays import Array, namespace, take, to_numpy
+from fedtheory.core.participation import Clients
 
 
 def filled_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, is_array, is_object, like, namespace, take, to_numpy
-from fedtheory.conjugates import newton_conjugate
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, is_array, is_object, like, namespace, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
+from fedtheory.local.conjugates import newton_conjugate
 from problems.quadratics import check_counts
 
 
@@ -106,7 +106,7 @@ class RootPlusQuadratic(Separable):
 
     @property
     def conjugate(self) -> Callable[[Array], Array] | None:
-        """f_i^*(y_i) by Newton's method, from above (`fedtheory.conjugates.newton_conjugate`); None without strong convexity."""
+        """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`); None without strong convexity."""
         return (lambda y: newton_conjugate(self, y, self._modulus)[0]) if self._modulus > 0 else None
 
     @cached_property

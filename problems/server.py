@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fedtheory.errors import InvalidInput
-from fedtheory.participation import Clients
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +16,7 @@ class ServerAssisted:
     It is the clients' problem in every respect: the objective, which runs measure and ground truth minimises, is the average over
     *all* clients, whoever takes part and whatever the server holds; all that the clients' problem can give, this one can. Methods
     that use the server's data ask for ``server``; the others do not notice it. When the server's data is a sample of the target
-    population, its objective is an estimate of the average, not the average itself; `fedtheory.problem.Pooled` is the average itself.
+    population, its objective is an estimate of the average, not the average itself; `fedtheory.core.problem.Pooled` is the average itself.
 
     Parameters
     ----------

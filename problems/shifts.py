@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fedtheory.errors import InvalidInput
-from fedtheory.randomness import Key
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.randomness import Key
 from problems.datasets import Dataset
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, like, namespace, squared_norm, take, to_numpy
-from fedtheory.conjugates import newton_conjugate
-from fedtheory.errors import InvalidInput, NotAvailable, require
-from fedtheory.layers import Layer
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, like, namespace, squared_norm, take, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable, require
+from fedtheory.core.layers import Layer
+from fedtheory.core.problem import Certified
+from fedtheory.local.conjugates import newton_conjugate
 from problems.samples import Classified, cross_entropy, equal_weights, filled_up, one_hot, probabilities
 
 
@@ -94,7 +94,7 @@ class Softmax(Classified):
 
     @property
     def conjugate(self) -> Callable[[Array], Array] | None:
-        """f_i^*(y_i) by Newton's method, from above (`fedtheory.conjugates.newton_conjugate`); None without a ridge."""
+        """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`); None without a ridge."""
         return (lambda y: newton_conjugate(self, y, self.l2)[0]) if self.l2 else None
 
     def ridged(self, weight: float) -> Softmax:

@@ -1,6 +1,6 @@
 """How samples are split over clients: each function returns one array of sample numbers a client, in rising order.
 
-Splits are drawn at the address (seed, purpose) of `fedtheory.randomness`. Without replacement no sample is on two clients; each
+Splits are drawn at the address (seed, purpose) of `fedtheory.core.randomness`. Without replacement no sample is on two clients; each
 docstring says whether all are used.
 """
 
@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import InvalidInput
-from fedtheory.randomness import Key
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.randomness import Key
 from problems.datasets import Dataset
 from problems.logistic import Logistic, logistic
 from problems.samples import equal_weights, filled_up, one_hot

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, like, namespace, rows_times, solve, squared_norm, take, to_numpy
-from fedtheory.conjugates import newton_maximiser
-from fedtheory.errors import InvalidInput, require
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, like, namespace, rows_times, solve, squared_norm, take, to_numpy
+from fedtheory.core.errors import InvalidInput, require
+from fedtheory.core.problem import Certified
+from fedtheory.local.conjugates import newton_maximiser
 from problems.logistic import logistic
 from problems.margins import Margins
 

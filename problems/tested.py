@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, like, namespace, to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.participation import Clients
+from fedtheory.core.arrays import Array, like, namespace, to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
 from problems.datasets import Dataset
 from problems.splits import client_tests
 

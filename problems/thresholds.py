@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ import sys
 import numpy as np
 
 from fedtheory.claims import Claim, Fault, Part, true
-from fedtheory.errors import AssumptionNotMet
+from fedtheory.core.errors import AssumptionNotMet
 
 
 def fine(ctx, value=True):

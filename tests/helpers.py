@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from fedtheory.algorithms import ALGORITHMS, Listed, Settings
-from fedtheory.arrays import is_array, to_numpy
-from fedtheory.errors import NotAvailable
-from fedtheory.participation import Clients
-from fedtheory.problem import Pooled, can, constant, gradient, on_library
-from fedtheory.randomness import Key
-from fedtheory.state import arrays_of
+from fedtheory.core.arrays import is_array, to_numpy
+from fedtheory.core.errors import NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Pooled, can, constant, gradient, on_library
+from fedtheory.core.randomness import Key
+from fedtheory.core.states import arrays_of
 from problems.chains import total_variation_chain
 from problems.finite_sum import random_finite_sum
 from problems.huber import random_huber
@@ -44,7 +44,7 @@ class Library:
     frozen: bool = False
 
     def array(self, values: Any) -> Any:
-        from fedtheory.arrays import like
+        from fedtheory.core.arrays import like
 
         made = like(np.array(values, dtype=float), self.example)
         return self._freeze(made)

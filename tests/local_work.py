@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fedtheory.local import GradientSteps
-from fedtheory.stochastic import StochasticSteps
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
 
 # The two sides do the same arithmetic in another order: a few hundred operations on numbers of size 10.
 ROUNDING = 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paper_checks.training import Log, Training
+from fedtheory.claims.experiments import Log, Training
 
 
 def made_up(training: Training, context) -> Log:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers import close, x0_of
 
-from fedtheory.participation import Bernoulli, Fixed, Schedule, Uniform
-from fedtheory.randomness import Key
+from fedtheory.core.participation import Bernoulli, Fixed, Schedule, Uniform
+from fedtheory.core.randomness import Key
 
 # The two sides do the same arithmetic in another order: a few thousand operations on numbers of size 10, in contracting maps.
 ROUNDING = 1e-11

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory.local import Subproblem
-from fedtheory.randomness import Key
-from fedtheory.stochastic import draw_samples
+from fedtheory.core.randomness import Key
+from fedtheory.local.stochastic import draw_samples
+from fedtheory.local.subproblem import Subproblem
 from problems.datasets import Dataset, digits
 from problems.networks import network
 from problems.networks.problem import Network

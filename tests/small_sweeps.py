@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.sweep import Sweep, run_sweep
+from fedtheory.running.sweep import Sweep, run_sweep
 
 SMALL = {"clients": (4,), "dimension": (3,), "mu": (0.2,)}
 

@@ -8,17 +8,18 @@ from helpers import LIBRARIES, Counting, close, play, problem, ragged_logistic, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.adaptive import Adaptive
 from fedtheory.algorithms import DualFL, FedPD, FedProx
-from fedtheory.arrays import along_batch, to_numpy
-from fedtheory.duality import local_gap
-from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable, SolverFailed
-from fedtheory.local import Exact, Subproblem
-from fedtheory.newton import newton
-from fedtheory.participation import Clients, Uniform
-from fedtheory.randomness import Key
-from fedtheory.spectrum import require_traceable
-from fedtheory.stopping import DualityGap, EnergyChange, Progress, ResidualBound
+from fedtheory.core.arrays import along_batch, to_numpy
+from fedtheory.core.duality import local_gap
+from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable, SolverFailed
+from fedtheory.core.participation import Clients, Uniform
+from fedtheory.core.randomness import Key
+from fedtheory.local.adaptive_gradient import Adaptive
+from fedtheory.local.newton import newton
+from fedtheory.local.solvers import Exact
+from fedtheory.local.stopping import DualityGap, EnergyChange, Progress, ResidualBound
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.spectrum import require_traceable
 from problems.quadratics import Quadratic, random_quadratics
 
 KEY = Key(0, 0)

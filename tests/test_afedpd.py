@@ -9,12 +9,12 @@ import pytest
 from helpers import close, play, problem, start, x0_of
 from primal_dual_runs import active_sets, runs, schedules
 
-from fedtheory import metrics, primal_dual
 from fedtheory.algorithms import AFedPD, FedADMM, FedDR, FedDyn, FedPD, FedProx
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.participation import Clients, Fixed, Uniform
-from fedtheory.problem import constant, gradient, objective
-from fedtheory.randomness import Key
+from fedtheory.core.participation import Clients, Fixed, Uniform
+from fedtheory.core.problem import constant, gradient, objective
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.measures import metrics, primal_dual
 from problems.dual_drift import opposite_clients
 from problems.nonconvex import random_cosines
 from problems.prescribed import prescribed_quadratics

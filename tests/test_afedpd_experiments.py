@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedtheory.checking import Reference, load_claims, run_check
-from fedtheory.claims import Context
+from fedtheory.claims.checking import Reference, load_claims, run_check
+from fedtheory.claims.claim import Context
+from fedtheory.claims.experiments import Training
 from paper_checks.afedpd import accuracies, costs, label_shares, speed
 from paper_checks.afedpd.published import SECONDS, TABLE_2, TABLE_4, printed
 from paper_checks.afedpd.runs import METHODS, SCALES, chosen, training
-from paper_checks.training import Training
 
 SOURCE = "paper_checks.afedpd"
 ROOT = Path(__file__).resolve().parents[1]

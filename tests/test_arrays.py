@@ -9,7 +9,7 @@ import pytest
 import sympy
 from helpers import Library, close
 
-from fedtheory.arrays import (
+from fedtheory.core.arrays import (
     along_batch,
     average,
     choose,
@@ -27,8 +27,8 @@ from fedtheory.arrays import (
     take,
     to_numpy,
 )
-from fedtheory.errors import InvalidInput
-from fedtheory.participation import Clients
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
 
 RNG = np.random.default_rng(0)
 ONE = np.array([2, 0])

@@ -9,16 +9,16 @@ import pytest
 from small_networks import BATCH, N, close, one_thread, points, small, torch  # noqa: F401  one_thread is for pytest to find
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.algorithms.views import only
-from fedtheory.composite import ProximalSteps, Shifted
-from fedtheory.errors import InvalidInput
-from fedtheory.local import Subproblem
-from fedtheory.participation import Clients
-from fedtheory.randomness import Key
-from fedtheory.regularisers import Zero
-from fedtheory.runner import run
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import Epochs, Passes, StochasticSteps, minibatches, number_of_steps
+from fedtheory.algorithms.changed_gradients import only
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import Zero
+from fedtheory.local.proximal_steps import ProximalSteps, Shifted
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps, minibatches, number_of_steps
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.running.runner import run
 from problems.datasets import digits
 from problems.networks import network
 from problems.networks.augmentation import PAD, VARIANTS, augment

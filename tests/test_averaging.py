@@ -16,19 +16,20 @@ from helpers import Counting, close, play, problem, start, x0_of
 from fedtheory.algorithms import FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
 from fedtheory.algorithms.base import one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.arrays import along_batch, average
-from fedtheory.errors import InvalidInput
-from fedtheory.function_class import FunctionClass
-from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem
-from fedtheory.participation import All, Bernoulli, Clients, Fixed, Uniform
-from fedtheory.problem import Pooled
-from fedtheory.randomness import Key, ScriptedKey
-from fedtheory.regularisers import L1, Ridge
-from fedtheory.runner import run
-from fedtheory.sharpness import SamSteps
-from fedtheory.spectrum import round_map
-from fedtheory.stochastic import StochasticSteps
-from fedtheory.worst_case import worst_case
+from fedtheory.core.arrays import along_batch, average
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Uniform
+from fedtheory.core.problem import Pooled
+from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.core.regularisers import L1, Ridge
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.spectrum import round_map
+from fedtheory.running.runner import run
 from problems.biased_participation import FIRST_ONLY
 from problems.quadratics import random_quadratics, same_curvature, scalar_quadratics
 from problems.server import ServerAssisted

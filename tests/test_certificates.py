@@ -11,26 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory import (
-    FedAvg,
-    FedPD,
-    FedProx,
-    FunctionClass,
-    GradientSteps,
-    Scaffold,
-    StochasticSteps,
-    certificate_checker,
-)
+from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffold, StochasticSteps
 from fedtheory.algorithms import GlobalProximal, LocalProximal, RandProx
-from fedtheory.certificate_checker import Refused, check
-from fedtheory.certificate_files import read_certificate
-from fedtheory.certificates import prove
-from fedtheory.errors import InvalidInput
-from fedtheory.exact import rational
-from fedtheory.exchangeable import Sampling
-from fedtheory.inexact import Inexact
-from fedtheory.stored_forms import stored_function
-from fedtheory.symmetric import state_program, symmetric_worst_case
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.exact import rational
+from fedtheory.local.inexact import Inexact
+from fedtheory.proofs.certificates import checker as certificate_checker
+from fedtheory.proofs.certificates.checker import Refused, check
+from fedtheory.proofs.certificates.files import read_certificate
+from fedtheory.proofs.certificates.forms import stored_function
+from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)

@@ -9,8 +9,8 @@ import os
 import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED
 
-from fedtheory import checking
-from fedtheory.checking import (
+from fedtheory.claims import checking
+from fedtheory.claims.checking import (
     Reference,
     check_journal,
     fault_journal,
@@ -21,10 +21,19 @@ from fedtheory.checking import (
     run_faults,
     select,
 )
-from fedtheory.claims import Context
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.replay import replay_file
-from fedtheory.report import as_html, as_json, differences, headline, read_json, summary, table, write_counterexamples
+from fedtheory.claims.claim import Context
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.report import (
+    as_html,
+    as_json,
+    differences,
+    headline,
+    read_json,
+    summary,
+    table,
+    write_counterexamples,
+)
+from fedtheory.core.errors import InvalidInput, NotAvailable
 
 
 @pytest.fixture
@@ -217,7 +226,7 @@ def test_journals_are_told_apart_by_all_that_counts(good, tmp_path) -> None:
 
 def test_a_job_that_never_answered_is_a_claim_that_was_not_run(good, monkeypatch) -> None:
     """As when dask gives up on it: the verdict says so, its faults count as missed."""
-    from fedtheory.jobs import Outcome
+    from fedtheory.tools.jobs import Outcome
 
     monkeypatch.setattr(
         checking, "run_jobs", lambda task, jobs, **_: (Outcome(key, None, "KilledWorker: lost", 0.0) for key in jobs)

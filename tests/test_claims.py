@@ -8,22 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Counterexample,
-    Fault,
-    Part,
-    Replay,
-    assumption,
-    bound,
-    close,
-    decide,
-    margin_of,
-    refutation,
-    true,
-)
-from fedtheory.errors import FedtheoryError, InvalidInput
+from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part, Replay
+from fedtheory.claims.parts import assumption, bound, close, refutation, true
+from fedtheory.claims.verdict import decide, margin_of
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 
 OTHER_KINDS = ("bound", "rate", "identity", "proof step", "equivalence", "divergence")
 

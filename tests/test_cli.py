@@ -14,13 +14,13 @@ from claim_files import GOOD, INTERRUPTED, TROUBLED
 from click.testing import CliRunner
 from test_checking import strict
 
-from fedtheory import checking
 from fedtheory.algorithms import ALGORITHMS
-from fedtheory.cli import main
-from fedtheory.cli_common import PROBLEM_OPTIONS
-from fedtheory.families import build_problem
-from fedtheory.problem import gradient
-from fedtheory.runner import run
+from fedtheory.claims import checking
+from fedtheory.command_line.main import main
+from fedtheory.command_line.options import PROBLEM_OPTIONS
+from fedtheory.core.problem import gradient
+from fedtheory.running.families import build_problem
+from fedtheory.running.runner import run
 from problems.catalogue import SPLITS, Options
 from problems.datasets import digits
 from problems.mlp import perceptron
@@ -280,8 +280,8 @@ def test_list_names_everything(call) -> None:
 def test_list_is_complete(call) -> None:
     """Every method with what its module says of it, and every engine either runs it or says why not."""
     from fedtheory.algorithms import Settings
-    from fedtheory.engines import ENGINES
-    from fedtheory.settings import option_of
+    from fedtheory.algorithms.settings import option_of
+    from fedtheory.proofs.engines import ENGINES
 
     shown = strict(call("list", "--json").stdout)
     assert list(shown) == ["claims", "algorithms", "problems"]
@@ -339,8 +339,8 @@ def test_run_draws_a_curve_and_says_what_it_did(call) -> None:
 
 def test_run_as_json_is_the_run(call) -> None:
     from fedtheory.algorithms import FedAvg
-    from fedtheory.local import GradientSteps
-    from fedtheory.participation import Uniform
+    from fedtheory.core.participation import Uniform
+    from fedtheory.local.solvers import GradientSteps
     from problems.quadratics import random_quadratics
 
     trace = strict(
@@ -373,9 +373,9 @@ def test_run_as_json_is_the_run(call) -> None:
 
 def test_run_measures_what_is_asked_for_if_the_method_has_it(call) -> None:
     """Personal metrics belong to methods with personal models."""
-    from fedtheory import metrics
     from fedtheory.algorithms import Ditto
-    from fedtheory.local import GradientSteps
+    from fedtheory.local.solvers import GradientSteps
+    from fedtheory.measures import metrics
     from problems.quadratics import random_quadratics
 
     arguments = ("--rounds", 4, "--clients", 3, "--dimension", 2, "--metric", "personal_value")
@@ -466,10 +466,10 @@ def test_exact_solves_without_an_answer_are_refused(call, command) -> None:
 def test_passes_through_the_data_clipping_and_decay(call) -> None:
     """The options are the solver's and the schedule's; where they mean nothing they are refused by name."""
     from fedtheory.algorithms import FedAvg, Safari
-    from fedtheory.participation import Uniform
-    from fedtheory.runner import run
-    from fedtheory.schedules import Decayed
-    from fedtheory.stochastic import Epochs
+    from fedtheory.core.participation import Uniform
+    from fedtheory.local.schedules import Decayed
+    from fedtheory.local.stochastic import Epochs
+    from fedtheory.running.runner import run
 
     size = ("--clients", 3, "--dimension", 2)
     work = ("--batch", 7, "--epochs", 2, "--lr", 0.5, "--lr-decay", 0.9, "--clip", 0.2, "--rounds", 4, "--json", "-")
@@ -578,7 +578,7 @@ def test_a_real_process_with_two_workers(tmp_path) -> None:
     (tmp_path / "troubled.py").write_text(TROUBLED)
     done = subprocess.run(
         [
-            *(sys.executable, "-W", "default", "-c", "from fedtheory.cli import main; main()"),
+            *(sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"),
             *("check", "troubled.py", "--workers", "2", "--json", "verdicts.json", "--html", "report.html"),
         ],
         cwd=tmp_path,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fedtheory.certificate_checker import check
-from fedtheory.certificate_files import read_certificate
-from fedtheory.cli import main
+from fedtheory.command_line.main import main
+from fedtheory.proofs.certificates.checker import check
+from fedtheory.proofs.certificates.files import read_certificate
 
 FEDAVG = ("fedavg", "--mu", 0.1, "--zeta", 1, "--lr", 1, "--local-steps", 2)
 EVERY = (*FEDAVG, "--clients", "any")

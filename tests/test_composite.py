@@ -15,7 +15,6 @@ from helpers import close, draw, play, problem, small_perceptron, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import metrics
 from fedtheory.algorithms import (
     FedAvg,
     FedDyn,
@@ -26,21 +25,22 @@ from fedtheory.algorithms import (
     LocalProximal,
     ProximalGradient,
 )
-from fedtheory.arrays import along_batch
-from fedtheory.composite import ProximalSteps
-from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
-from fedtheory.families import build_problem
-from fedtheory.function_class import FunctionClass
-from fedtheory.ground_truth import certificate, ground_truth
-from fedtheory.layers import Layer, factor_floats, ranks, truncate, views
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.participation import Clients, Uniform
-from fedtheory.problem import constant, objective
-from fedtheory.regularisers import L1, NuclearNorm, Ridge, Zero, regularised, slope
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps
-from fedtheory.symbolic import play as play_exactly
-from fedtheory.worst_case import worst_case
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
+from fedtheory.core.layers import Layer, factor_floats, ranks, truncate, views
+from fedtheory.core.participation import Clients, Uniform
+from fedtheory.core.problem import constant, objective
+from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, Zero, regularised, slope
+from fedtheory.local.proximal_steps import ProximalSteps
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
+from fedtheory.measures.ground_truth import certificate, ground_truth
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.running.families import build_problem
+from fedtheory.running.runner import run
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.quadratics import random_quadratics, same_curvature, scalar_quadratics
 
@@ -85,7 +85,7 @@ def algorithm_one(f, eta, lam, mu, steps, lr, w, rounds, sets=None, printed=Fals
 @pytest.mark.parametrize("sets", [None, [[0, 2], [1, 2], [3], [0, 1, 2, 3], [1]]], ids=["all", "subsets"])
 @pytest.mark.parametrize("printed", [False, True])
 def test_fedslr_is_the_papers_pseudo_code(sets, printed) -> None:
-    from fedtheory.participation import Schedule
+    from fedtheory.core.participation import Schedule
 
     eta, mu, lr, x0 = 0.11, 0.05, 0.07, start(LRS)
     method = FedSLR(eta, Exact(), ProximalSteps(3, lr, L1(mu)), printed=printed)
@@ -225,7 +225,7 @@ def test_the_composite_solution_with_its_duals_is_a_fixed_point(server) -> None:
     for participation in (None, Uniform(2)):
         new = state
         for r in range(3):
-            from fedtheory.randomness import Key
+            from fedtheory.core.randomness import Key
 
             key = Key(0, r)
             new = method.round(LRS, new, None if participation is None else participation.draw(LRS.n, key), key)

@@ -27,17 +27,17 @@ from conformance_loops import (
     ScaffoldLoop,
 )
 
-from fedtheory.adapters import load_adapter
 from fedtheory.algorithms import ALGORITHMS, Scaffold, listed
-from fedtheory.cli import main
-from fedtheory.conformance import conform
-from fedtheory.errors import FedtheoryError, InvalidInput, NotAvailable
-from fedtheory.known_mistakes import AS_PRINTED, KNOWN, SETTINGS, as_printed, known
-from fedtheory.mistakes import Mistake, difference, mistaken
-from fedtheory.participation import Clients
-from fedtheory.randomness import ScriptedKey
-from fedtheory.settings import TELLING
-from fedtheory.trials import apart, follow, make_trials, observed
+from fedtheory.algorithms.known_mistakes import AS_PRINTED, KNOWN, SETTINGS, as_printed, known
+from fedtheory.algorithms.mistakes import Mistake, difference, mistaken
+from fedtheory.algorithms.settings import TELLING
+from fedtheory.command_line.main import main
+from fedtheory.conformance.adapters import load_adapter
+from fedtheory.conformance.compare import conform
+from fedtheory.conformance.trials import apart, follow, make_trials, observed
+from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import ScriptedKey
 from problems.quadratics import Quadratic, random_quadratics
 
 LOOPS = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fedtheory.adapters import load_adapter
-from fedtheory.cli import main
-from fedtheory.conformance import conform
+from fedtheory.command_line.main import main
+from fedtheory.conformance.adapters import load_adapter
+from fedtheory.conformance.compare import conform
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "examples" / "conformance"

@@ -37,14 +37,14 @@ from helpers import (
 )
 
 from fedtheory.algorithms import ALGORITHMS, Settings
-from fedtheory.arrays import along_batch, to_numpy
-from fedtheory.errors import CannotTrace, InvalidInput
-from fedtheory.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
-from fedtheory.problem import constant, on_library
-from fedtheory.randomness import Key, ScriptedKey
-from fedtheory.runner import run
-from fedtheory.spectrum import round_map, why_not_traceable
-from fedtheory.state import Layout, arrays_of
+from fedtheory.core.arrays import along_batch, to_numpy
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
+from fedtheory.core.problem import constant, on_library
+from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.core.states import Layout, arrays_of
+from fedtheory.proofs.spectrum import round_map, why_not_traceable
+from fedtheory.running.runner import run
 from problems.quadratics import scalar_quadratics
 
 # Libraries and batch rows do the same operations in another order of summation. A few rounds of a few hundred

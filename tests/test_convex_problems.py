@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.algorithms import FedAvg, FedPD, Scaffold
-from fedtheory.arrays import average, to_numpy
-from fedtheory.duality import fenchel_young_gap
-from fedtheory.errors import InvalidInput, NotAvailable, SolverFailed
-from fedtheory.ground_truth import ground_truth, solve_consensus
-from fedtheory.local import GradientSteps
-from fedtheory.participation import Clients
-from fedtheory.problem import can, constant, constants, objective, on_library
-from fedtheory.regularisers import L1, Regularised, Ridge
+from fedtheory.core.arrays import average, to_numpy
+from fedtheory.core.duality import fenchel_young_gap
+from fedtheory.core.errors import InvalidInput, NotAvailable, SolverFailed
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import can, constant, constants, objective, on_library
+from fedtheory.core.regularisers import L1, Regularised, Ridge
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from problems.chains import TotalVariation, nesterov_chain, total_variation_chain
 from problems.datasets import breast_cancer
 from problems.huber import Huber, huber_pair, linear_pair, random_huber
@@ -394,7 +394,7 @@ def test_dual_points_of_cvxpy_are_subgradients_that_cancel() -> None:
 
 def test_a_bad_solver_gives_a_weak_certificate_and_not_a_wrong_one(monkeypatch) -> None:
     """The certificate is computed from the points: a rough solver's answer is certified roughly."""
-    from fedtheory import ground_truth as engine
+    from fedtheory.measures import ground_truth as engine
 
     f = ragged_svm(seed=1)
     good = ground_truth(f)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.problem import constant
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.problem import constant
 from problems.datasets import (
     BUNDLED,
     FROM_FOLDER,

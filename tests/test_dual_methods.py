@@ -10,7 +10,6 @@ from helpers import close, composite_solution, play, problem, x0_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.adaptive import Adaptive
 from fedtheory.algorithms import (
     APDA,
     DualAscent,
@@ -21,18 +20,20 @@ from fedtheory.algorithms import (
     Scaffnew,
 )
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.arrays import along_batch
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.function_class import FunctionClass
-from fedtheory.inertia import beta
-from fedtheory.local import Exact, GradientSteps, Subproblem
-from fedtheory.participation import Fixed, Uniform
-from fedtheory.randomness import Key
-from fedtheory.regularisers import L1, Regularised, Ridge
-from fedtheory.stopping import ResidualBound
-from fedtheory.symbolic import play as play_in_symbols
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import worst_case
+from fedtheory.algorithms.momentum import beta
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Fixed, Uniform
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1, Regularised, Ridge
+from fedtheory.local.adaptive_gradient import Adaptive
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stopping import ResidualBound
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.symbolic import play as play_in_symbols
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 ROUNDING = 1e-12  # the same arithmetic in another order

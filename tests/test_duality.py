@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.algorithms import FedPD
-from fedtheory.arrays import average, inner, to_numpy
-from fedtheory.conjugates import newton_conjugate
-from fedtheory.duality import (
+from fedtheory.core.arrays import average, inner, to_numpy
+from fedtheory.core.duality import (
     certified_gap,
     dual_point,
     dual_value,
@@ -25,24 +24,23 @@ from fedtheory.duality import (
     dualfl_gap,
     duality_gap,
     fenchel_young_gap,
-    gap_of_dual_points,
-    gap_of_dualfl,
-    largest_local_gap,
     local_dual,
     local_gap,
     local_primal,
 )
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.ground_truth import ground_truth, solve_consensus
-from fedtheory.local import Exact, Subproblem
-from fedtheory.metrics import gap as gap_metric
-from fedtheory.newton import newton
-from fedtheory.participation import Clients
-from fedtheory.primal_dual import primal_dual_gap
-from fedtheory.problem import can, constant, objective
-from fedtheory.randomness import Key
-from fedtheory.regularisers import L1, Regularised, Ridge
-from fedtheory.runner import run
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import can, constant, objective
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1, Regularised, Ridge
+from fedtheory.local.conjugates import newton_conjugate
+from fedtheory.local.newton import newton
+from fedtheory.local.solvers import Exact
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures.ground_truth import ground_truth, solve_consensus
+from fedtheory.measures.metrics import gap as gap_metric
+from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl, largest_local_gap, primal_dual_gap
+from fedtheory.running.runner import run
 from problems.finite_sum import rough_samples
 from problems.huber import Huber, random_huber
 from problems.logistic import logistic
@@ -50,7 +48,7 @@ from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 from problems.separable import skipping_instance
 from problems.svm import svm
 
-conjugates = importlib.import_module("fedtheory.conjugates")
+conjugates = importlib.import_module("fedtheory.local.conjugates")
 CONJUGATES = [name for name in sorted(PROBLEMS) if can(problem(name), "conjugate")]
 FINITE = [name for name in CONJUGATES if name != "indefinite"]
 seeds = st.integers(0, 10**6)

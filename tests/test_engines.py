@@ -10,11 +10,11 @@ import pytest
 from helpers import dressed, problem, start
 
 from fedtheory.algorithms import ALGORITHMS, Settings
-from fedtheory.engines import ENGINES, why_not
-from fedtheory.errors import CannotTrace
-from fedtheory.runner import run
-from fedtheory.spectrum import round_map
-from fedtheory.symbolic import play
+from fedtheory.core.errors import CannotTrace
+from fedtheory.proofs.engines import ENGINES, why_not
+from fedtheory.proofs.spectrum import round_map
+from fedtheory.proofs.symbolic import play
+from fedtheory.running.runner import run
 from problems.quadratics import scalar_quadratics
 
 

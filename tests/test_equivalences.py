@@ -16,7 +16,6 @@ from helpers import close, play, problem, ragged_logistic, start, x0_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import blocks
 from fedtheory.algorithms import (
     AcceleratedGradient,
     FedAvg,
@@ -29,13 +28,15 @@ from fedtheory.algorithms import (
     VrlSgd,
     every,
 )
-from fedtheory.inexact import ToAccuracy
-from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem
-from fedtheory.participation import All, Bernoulli, Clients, Fixed, Uniform
-from fedtheory.problem import constant
-from fedtheory.randomness import Key, ScriptedKey
-from fedtheory.stochastic import StochasticSteps, VarianceReduced
-from fedtheory.symbolic import play as play_exactly
+from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Uniform
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.local import execution as blocks
+from fedtheory.local.inexact import ToAccuracy
+from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.symbolic import play as play_exactly
 from problems.fedavg_divergence import fedavg_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, same_curvature, scalar_quadratics

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory.checking import (
+from fedtheory.claims.checking import (
     Reference,
     default_store,
     load_claims,
@@ -17,8 +17,8 @@ from fedtheory.checking import (
     run_check,
     run_faults,
 )
-from fedtheory.claims import Context, Part
-from paper_checks.training import Training
+from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.experiments import Training
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = {
@@ -58,7 +58,9 @@ def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
         return kept(training, asked_in)
 
     monkeypatch.setattr(Training, "read", noted)
-    monkeypatch.setattr("paper_checks.training.run", None)  # every run is there: what `needs` leaves out is an error
+    monkeypatch.setattr(
+        "fedtheory.claims.experiments.run", None
+    )  # every run is there: what `needs` leaves out is an error
     found, missed = {}, []
     for reference in references:
         verdict = run_check(reference, context)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory import metrics
 from fedtheory.algorithms import GradientDescent
-from fedtheory.arrays import along_batch
-from fedtheory.errors import InvalidInput
-from fedtheory.falsifier import Search, falsify
-from fedtheory.problem import constant
-from fedtheory.runner import run
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.problem import constant
+from fedtheory.measures import metrics
+from fedtheory.running.falsifier import Search, falsify
+from fedtheory.running.runner import run
 from problems.quadratics import scalar_quadratics
 
 PEAK = np.array([0.3, -0.7, 0.2])

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from fedtheory import report
-from fedtheory.certificate_checker import check
-from fedtheory.checking import Reference, load_claims, run_check, run_faults
-from fedtheory.claims import Context, Part, decide
-from fedtheory.replay import replay_file
-from fedtheory.witnesses import check_witness
+from fedtheory.claims import report
+from fedtheory.claims.checking import Reference, load_claims, run_check, run_faults
+from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.verdict import decide
+from fedtheory.proofs.certificates.checker import check
+from fedtheory.proofs.certificates.lower_bounds import check_witness
 from paper_checks.fedpd import oracle_two_lemmas
 
 SOURCE = "paper_checks.fedpd"

@@ -13,17 +13,18 @@ import pytest
 from made_up_runs import made_up
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, Settings, every, listed
-from fedtheory.checking import Reference, run_check
-from fedtheory.claims import Context, Size
-from fedtheory.errors import InvalidInput
-from fedtheory.families import build_problem, first_model
-from fedtheory.local import GradientSteps
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps, VarianceReduced
+from fedtheory.claims.checking import Reference, run_check
+from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.experiments import Log, Repeated, Training
+from fedtheory.claims.orderings import alike
+from fedtheory.core.errors import InvalidInput
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
+from fedtheory.running.families import build_problem, first_model
+from fedtheory.running.runner import run
 from paper_checks.fedpd import character_runs as runs
 from paper_checks.fedpd.characters import CLAIMS
 from paper_checks.fedpd.variance_reduced import Counted
-from paper_checks.training import Log, Repeated, Training, alike
 
 SIZES = get_args(Size)
 SOURCE = "paper_checks.fedpd.characters"

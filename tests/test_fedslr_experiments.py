@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from made_up_runs import made_up
 
-from fedtheory.checking import Reference, load_claims, run_check, run_faults
-from fedtheory.claims import Context
-from fedtheory.layers import Layer
+from fedtheory.claims.checking import Reference, load_claims, run_check, run_faults
+from fedtheory.claims.claim import Context
+from fedtheory.claims.experiments import Training
+from fedtheory.core.layers import Layer
 from paper_checks.fedslr import communication, printed, runs
 from paper_checks.fedslr.comparison import table_1
 from paper_checks.fedslr.convolutions import convolve
 from paper_checks.fedslr.latency import ratio
-from paper_checks.training import Training
 
 SOURCE = "paper_checks.fedslr"
 ROOT = Path(__file__).resolve().parents[1]

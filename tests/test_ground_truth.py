@@ -10,10 +10,10 @@ from helpers import problem, ragged_logistic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import ground_truth as engine
-from fedtheory.errors import InvalidInput, NotAvailable, SolverFailed
-from fedtheory.ground_truth import certificate, ground_truth, solve_with_cvxpy
-from fedtheory.problem import constant, objective
+from fedtheory.core.errors import InvalidInput, NotAvailable, SolverFailed
+from fedtheory.core.problem import constant, objective
+from fedtheory.measures import ground_truth as engine
+from fedtheory.measures.ground_truth import certificate, ground_truth, solve_with_cvxpy
 from problems.datasets import breast_cancer
 from problems.quadratics import random_quadratics
 from problems.splits import by_sorted_label, federate

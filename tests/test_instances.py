@@ -8,8 +8,8 @@ from helpers import close, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.problem import constant, gradient, heterogeneity_at, objective
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.problem import constant, gradient, heterogeneity_at, objective
 from problems.dual_drift import convex_and_concave, opposite_clients, strictly_non_convex
 from problems.nonconvex import Cauchy, Cosines, QuadraticPlusCosine, random_cauchy, random_cosines
 from problems.prescribed import prescribed_quadratics

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.errors import InvalidInput
-from fedtheory.interpolation import Interpolated, prox_of_max_affine
-from fedtheory.participation import Clients
-from fedtheory.problem import constant
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import constant
+from fedtheory.proofs.interpolation import Interpolated, prox_of_max_affine
 from problems.quadratics import random_indefinite, random_quadratics
 
 # Multipliers are refined to rounding on their active set. Data on the border of the class make that set degenerate; the

@@ -14,9 +14,10 @@ import job_tasks
 import pytest
 from click.testing import CliRunner
 
-from fedtheory.cli import main
-from fedtheory.errors import JobsStopped, NotAvailable
-from fedtheory.jobs import Journal, Outcome, run_jobs
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import JobsStopped, NotAvailable
+from fedtheory.tools.jobs import Outcome, run_jobs
+from fedtheory.tools.journal import Journal
 
 
 def squares(count=6, **options):
@@ -84,7 +85,7 @@ def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path)
 def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
     """In a process of its own: once joblib's helpers run, their start can no more let Ctrl-C through to the workers."""
     code = (
-        "import job_tasks, signal; from fedtheory.jobs import run_jobs\n"
+        "import job_tasks, signal; from fedtheory.tools.jobs import run_jobs\n"
         "print([o.value for o in run_jobs(job_tasks.held_back, {str(k): (k,) for k in range(4)}, workers=2)])\n"
         "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     )
@@ -282,7 +283,7 @@ def test_a_single_dask_worker_is_used_too(tmp_path) -> None:
 
 
 def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("fedtheory.jobs.ALONE_SECONDS", 1.0)
+    monkeypatch.setattr("fedtheory.tools.jobs.ALONE_SECONDS", 1.0)
     with cluster(n_workers=1) as made:
         outcomes = run_jobs(
             job_tasks.note, {str(k): (str(tmp_path), k, 0.1) for k in range(200)}, scheduler=made.scheduler_address
@@ -295,7 +296,7 @@ def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkey
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch) -> None:
     pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
-    from fedtheory import jobs
+    from fedtheory.tools import jobs
 
     monkeypatch.setattr(jobs, "CONNECT_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nonsense", "smoke://127.0.0.1:1"):
@@ -308,7 +309,7 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch) -> None:
 
 
 def test_a_scheduler_without_workers_is_named(monkeypatch) -> None:
-    from fedtheory import jobs
+    from fedtheory.tools import jobs
 
     with cluster(n_workers=0) as made:
         monkeypatch.setattr(jobs, "CONNECT_SECONDS", 0.5)

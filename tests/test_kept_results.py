@@ -11,10 +11,10 @@ from typing import get_args
 
 import pytest
 
-from fedtheory.claims import Context, Size
+from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.experiments import Training
 from paper_checks.fedpd.character_runs import half
 from paper_checks.kept import FILES, FOLDER, asked_for, flaws, kept, stale
-from paper_checks.training import Training
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own

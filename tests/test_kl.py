@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from helpers import close
 
-from fedtheory import metrics
 from fedtheory.algorithms import FedSLR, GradientDescent, ProximalGradient
-from fedtheory.errors import InvalidInput
-from fedtheory.kl import implied_rate, kl_constant, kl_exponent
-from fedtheory.potentials import fedslr, fedslr_subgradient
-from fedtheory.problem import constant, objective
-from fedtheory.rates import fit_exponent
-from fedtheory.regularisers import slope
-from fedtheory.runner import run
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.problem import constant, objective
+from fedtheory.core.regularisers import slope
+from fedtheory.measures import metrics
+from fedtheory.measures.kl import implied_rate, kl_constant, kl_exponent
+from fedtheory.measures.potentials import fedslr, fedslr_subgradient
+from fedtheory.measures.rates import fit_exponent
+from fedtheory.running.runner import run
 from problems.known_exponents import no_strict_complementarity, power, sharp
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_quadratics

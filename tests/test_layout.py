@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import fedtheory
-from fedtheory.errors import EXTRAS, FedtheoryError, MissingExtra, require
-from fedtheory.problem import ABILITIES
+from fedtheory.core.errors import EXTRAS, FedtheoryError, MissingExtra, require
+from fedtheory.core.problem import ABILITIES
 
 ROOT = Path(__file__).parent.parent
 #: what a problem may know of the core: the protocol, arrays, errors, who takes part, what it is made of, numerical conjugates
@@ -131,7 +131,8 @@ def test_importing_costs_next_to_nothing() -> None:
         "from fedtheory import FedAvg, FedPD, Exact, Uniform, run, fit_exponent, spectral_radius, FunctionClass, Claim"
     )
     found = loaded_by(
-        core + "; import problems.catalogue, fedtheory.symbolic, fedtheory.ground_truth, fedtheory.interpolation"
+        core
+        + "; import problems.catalogue, fedtheory.proofs.symbolic, fedtheory.measures.ground_truth, fedtheory.proofs.interpolation"
     )
     assert "numpy" in found and not found & set(HEAVY.split())
 
@@ -172,12 +173,12 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
     import numpy as np
 
     from fedtheory.algorithms import GradientDescent
-    from fedtheory.function_class import FunctionClass
-    from fedtheory.ground_truth import ground_truth
-    from fedtheory.interpolation import prox_of_max_affine
-    from fedtheory.plotting import figure
-    from fedtheory.symbolic import symbols
-    from fedtheory.worst_case import worst_case
+    from fedtheory.measures.ground_truth import ground_truth
+    from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.proofs.interpolation import prox_of_max_affine
+    from fedtheory.proofs.one_n.worst_case import worst_case
+    from fedtheory.proofs.symbolic import symbols
+    from fedtheory.tools.pictures import figure
     from problems.datasets import breast_cancer
     from problems.networks import Architecture
     from problems.quadratics import random_quadratics
@@ -215,7 +216,7 @@ def test_abilities_are_methods_that_some_problem_has() -> None:
     """The names an error lists are names that exist."""
     from helpers import PROBLEMS
 
-    from fedtheory.regularisers import L1, Regularised
+    from fedtheory.core.regularisers import L1, Regularised
     from problems.networks import Network
 
     instances = [*(make() for make in PROBLEMS.values()), Regularised(PROBLEMS["quadratics"](), L1(0.1)), Network]

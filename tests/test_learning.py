@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 from problems.learning import FiniteClass, HiddenPoint, binomial_at_most
 from problems.thresholds import (
     Law,

@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, Scaffold, VrlSgd
 from fedtheory.algorithms.base import one_plain_step
-from fedtheory.arrays import along_batch
-from fedtheory.blocks import in_blocks
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.inexact import ToAccuracy
-from fedtheory.local import AcceleratedSteps, Exact, GradientSteps, Subproblem, newton_prox
-from fedtheory.participation import Clients
-from fedtheory.problem import can, constant
-from fedtheory.randomness import Key
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import StochasticSteps, VarianceReduced, draw_samples
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import can, constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.execution import in_blocks
+from fedtheory.local.inexact import ToAccuracy
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps, newton_prox
+from fedtheory.local.stochastic import StochasticSteps, VarianceReduced, draw_samples
+from fedtheory.local.subproblem import Subproblem
 from problems.logistic import logistic
 from problems.quadratics import random_indefinite, random_quadratics
 

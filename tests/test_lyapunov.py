@@ -11,26 +11,27 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fedtheory import FedAvg, FedPD, FunctionClass, GradientDescent, GradientSteps, Scaffold, conic
+from fedtheory import FedAvg, FedPD, FunctionClass, GradientDescent, GradientSteps, Scaffold
 from fedtheory.algorithms import ALGORITHMS, AcceleratedGradient, FedADMM, FiveGCS, Scaffnew, Settings
 from fedtheory.algorithms.fedpd import every
 from fedtheory.algorithms.scaffold import ScaffoldState
-from fedtheory.arrays import average, scatter
-from fedtheory.certificate_checker import Refused, check
-from fedtheory.cli import main
-from fedtheory.errors import CannotTrace, InvalidInput
-from fedtheory.exact import rational
-from fedtheory.exchangeable import Sampling
-from fedtheory.function_class import why_no_worst_case
-from fedtheory.ground_truth import ground_truth
-from fedtheory.invariants import AnyRound, Relation, Space, error_model
-from fedtheory.local import Subproblem
-from fedtheory.lyapunov import observed, rate_of, smallest_rate
-from fedtheory.outcomes import every_subset
-from fedtheory.point_problem import PointProblem
-from fedtheory.potential_program import PotentialSearch
-from fedtheory.problem import constant
-from fedtheory.randomness import ScriptedKey
+from fedtheory.command_line.main import main
+from fedtheory.core.arrays import average, scatter
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.exact import rational
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures.ground_truth import ground_truth
+from fedtheory.proofs.certificates.checker import Refused, check
+from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.function_class import why_no_worst_case
+from fedtheory.proofs.one_n.pepit_problem import PointProblem
+from fedtheory.proofs.potentials.invariants import AnyRound, Relation, Space, error_model
+from fedtheory.proofs.potentials.program import PotentialSearch
+from fedtheory.proofs.potentials.smallest_rate import observed, rate_of, smallest_rate
+from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.running.enumeration import every_subset
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics
 

@@ -10,14 +10,15 @@ import pytest
 from click.testing import CliRunner
 from small_networks import BATCH, close, one_thread, small, torch  # noqa: F401  one_thread is for pytest to find
 
-from fedtheory import metrics, runner
 from fedtheory.algorithms import AFedPD, FedCM
-from fedtheory.cli import main
-from fedtheory.errors import NotAvailable
-from fedtheory.participation import Uniform
-from fedtheory.problem import gradient, objective
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import NotAvailable
+from fedtheory.core.participation import Uniform
+from fedtheory.core.problem import gradient, objective
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
+from fedtheory.running import runner
+from fedtheory.running.runner import run
 from problems.networks.plan import WAYS
 from problems.networks.problem import Network
 
@@ -151,7 +152,7 @@ def test_the_command_line_knows_networks(call) -> None:
 
 def test_a_server_with_images_of_its_own(call) -> None:
     """SAFARI on a network: images that no client holds, scaled like the clients', and a run of it."""
-    from fedtheory.families import build_problem
+    from fedtheory.running.families import build_problem
 
     options = {"clients": 4, "split": "iid", "precision": "double", "tests_a_client": 20}
     f, alone = build_problem("digits-cnn", server="50", **options), build_problem("digits-cnn", **options)

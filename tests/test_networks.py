@@ -10,16 +10,18 @@ import pytest
 from helpers import dressed
 from small_networks import BATCH, N, close, one_thread, points, small, some_samples, split_digits, torch  # noqa: F401  one_thread is for pytest to find
 
-from fedtheory import memory, metrics, runner
 from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedRep, Scaffold, Settings
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.layers import ranks
-from fedtheory.local import GradientSteps
-from fedtheory.participation import Clients, Uniform
-from fedtheory.runner import run
-from fedtheory.schedules import Decayed
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import StochasticSteps
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.layers import ranks
+from fedtheory.core.participation import Clients, Uniform
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.schedules import Decayed
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
+from fedtheory.running import runner
+from fedtheory.running.runner import run
+from fedtheory.tools import memory
 from problems.datasets import Dataset, digits, iris
 from problems.mlp import perceptron
 from problems.networks import ARCHITECTURES, Architecture, Arithmetic, Plan, network

@@ -10,18 +10,18 @@ import pytest
 from helpers import close, play, problem, start, x0_of
 from local_work import GD, LR, ROUNDING, SGD, SOLVERS
 
-from fedtheory import metrics
 from fedtheory.algorithms import Apfl, Ditto, FedAvg, FedRep, FedSpa, LgFedAvg, LocalTraining, PerFedAvg
-from fedtheory.algorithms.partly_shared import coordinates, head
-from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
-from fedtheory.function_class import FunctionClass
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.participation import All, Bernoulli, Fixed, Uniform
-from fedtheory.problem import constant
-from fedtheory.randomness import Key
-from fedtheory.runner import run
-from fedtheory.symbolic import play as play_exactly
-from fedtheory.worst_case import worst_case
+from fedtheory.algorithms.fedrep import coordinates, head
+from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
+from fedtheory.core.participation import All, Bernoulli, Fixed, Uniform
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.measures import metrics
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.running.runner import run
 from problems.mlp import digits_task
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 

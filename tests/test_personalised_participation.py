@@ -9,14 +9,14 @@ import pytest
 from helpers import close, fields, play, problem, start, x0_of
 from local_work import GD, ROUNDING, SGD, SOLVERS
 
-from fedtheory import metrics
 from fedtheory.algorithms import Apfl, Ditto, FedRep, FedSpa, LgFedAvg, LocalTraining, PerFedAvg
-from fedtheory.arrays import along_batch
-from fedtheory.errors import InvalidInput
-from fedtheory.participation import Clients, Uniform
-from fedtheory.randomness import Key
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients, Uniform
+from fedtheory.core.randomness import Key
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
+from fedtheory.running.runner import run
 from problems.quadratics import random_quadratics
 
 # ---- who takes part -----------------------------------------------------------------------------------------------

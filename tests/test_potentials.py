@@ -10,20 +10,13 @@ import pytest
 from helpers import play, start
 
 from fedtheory.algorithms import AFedPD, FedPD, FedSLR
-from fedtheory.arrays import average
-from fedtheory.metrics import value
-from fedtheory.potentials import (
-    a_fedpd,
-    decrease,
-    dual_inertia,
-    fedslr,
-    fedslr_decrease,
-    fedslr_subgradient,
-)
-from fedtheory.primal_dual import lagrangian
-from fedtheory.problem import constant, gradient
-from fedtheory.regularisers import L1, regularised, shared_regulariser
-from fedtheory.runner import run
+from fedtheory.core.arrays import average
+from fedtheory.core.problem import constant, gradient
+from fedtheory.core.regularisers import L1, regularised, shared_regulariser
+from fedtheory.measures.metrics import value
+from fedtheory.measures.potentials import a_fedpd, decrease, dual_inertia, fedslr, fedslr_decrease, fedslr_subgradient
+from fedtheory.measures.primal_dual import lagrangian
+from fedtheory.running.runner import run
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.quadratics import random_indefinite, random_quadratics, scalar_quadratics
 from problems.separable import random_sines

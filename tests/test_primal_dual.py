@@ -16,21 +16,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from primal_dual_runs import ROUNDING, active_sets, runs, same_iterates, schedules
 
-from fedtheory import metrics, primal_dual
 from fedtheory.algorithms import AFedPD, FedADMM, FedDR, FedDyn, FedPD, FedSplit
-from fedtheory.arrays import along_batch
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.function_class import FunctionClass
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.participation import All, Clients, Uniform
-from fedtheory.problem import constant, gradient, objective
-from fedtheory.randomness import Key
-from fedtheory.regularisers import L1
-from fedtheory.runner import run
-from fedtheory.sharpness import SamSteps
-from fedtheory.spectrum import round_map, spectral_radius
-from fedtheory.stochastic import StochasticSteps
-from fedtheory.worst_case import worst_case
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import All, Clients, Uniform
+from fedtheory.core.problem import constant, gradient, objective
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics, primal_dual
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.spectrum import round_map, spectral_radius
+from fedtheory.running.runner import run
 from problems.dual_drift import convex_and_concave, strictly_non_convex
 from problems.prescribed import prescribed_quadratics
 from problems.quadratics import random_indefinite, random_quadratics, scalar_quadratics

@@ -12,21 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.algorithms import GradientDescent, ProximalGradient
-from fedtheory.arrays import to_numpy
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.ground_truth import ground_truth
-from fedtheory.local import newton_prox
-from fedtheory.participation import Clients
-from fedtheory.problem import (
-    CONSTANTS,
-    can,
-    constant,
-    constants,
-    gradient,
-    heterogeneity_at,
-    need,
-    objective,
-)
+from fedtheory.core.arrays import to_numpy
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import CONSTANTS, can, constant, constants, gradient, heterogeneity_at, need, objective
+from fedtheory.local.solvers import newton_prox
+from fedtheory.measures.ground_truth import ground_truth
 from problems.catalogue import PROBLEMS as CATALOGUE
 from problems.catalogue import DataFamily, Options
 from problems.datasets import BUNDLED

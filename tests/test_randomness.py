@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from fedtheory.errors import InvalidInput
-from fedtheory.participation import Bernoulli, Clients, Fixed, Schedule, Uniform
-from fedtheory.randomness import Key, ScriptedKey
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Bernoulli, Clients, Fixed, Schedule, Uniform
+from fedtheory.core.randomness import Key, ScriptedKey
 
 seeds = st.integers(0, 2**63)
 rounds = st.integers(0, 10**9)

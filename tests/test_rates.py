@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import metrics
 from fedtheory.algorithms import AcceleratedGradient, FedPD, GradientDescent
-from fedtheory.arrays import along_batch
-from fedtheory.errors import InvalidInput
-from fedtheory.problem import constant
-from fedtheory.rates import FLOOR, fit_contraction, fit_exponent, usable
-from fedtheory.runner import run
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.problem import constant
+from fedtheory.measures import metrics
+from fedtheory.measures.rates import FLOOR, fit_contraction, fit_exponent, usable
+from fedtheory.running.runner import run
 from problems.quadratics import random_indefinite, random_quadratics
 from problems.separable import random_sines
 

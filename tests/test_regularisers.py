@@ -10,12 +10,12 @@ from helpers import close, draw, small_perceptron
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.arrays import along_batch, to_numpy
-from fedtheory.errors import CannotTrace, InvalidInput, NotAvailable
-from fedtheory.layers import Layer, factor_floats, from_matrix, layer_mask, ranks, to_matrix, truncate, views
-from fedtheory.participation import Clients
-from fedtheory.problem import constant, objective
-from fedtheory.regularisers import L1, NuclearNorm, Ridge, Zero, regularised
+from fedtheory.core.arrays import along_batch, to_numpy
+from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
+from fedtheory.core.layers import Layer, factor_floats, from_matrix, layer_mask, ranks, to_matrix, truncate, views
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import constant, objective
+from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, Zero, regularised
 from problems.quadratics import random_quadratics
 
 # ---- layers -------------------------------------------------------------------------------------------------------

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from helpers import problem, start
 
-from fedtheory import metrics
 from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold
-from fedtheory.arrays import along_batch
-from fedtheory.claims import Context
-from fedtheory.local import GradientSteps
-from fedtheory.participation import Uniform
-from fedtheory.residuals import WithResiduals
-from fedtheory.runner import run
-from fedtheory.settings import Settings
-from fedtheory.sharpness import SamSteps
-from fedtheory.state import from_host, to_host
-from paper_checks.training import Training
+from fedtheory.algorithms.settings import Settings
+from fedtheory.claims.claim import Context
+from fedtheory.claims.experiments import Training
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.participation import Uniform
+from fedtheory.core.states import from_host, to_host
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures import metrics
+from fedtheory.measures.residuals import WithResiduals
+from fedtheory.running.runner import run
 
 STEPS = GradientSteps(3, 0.1)
 METHODS = {

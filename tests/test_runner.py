@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from helpers import PROBLEMS, Counting, assert_same, cases, close, fields, play, problem, start
 
-from fedtheory import metrics, runner
 from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDescent, Scaffold, Settings, every
-from fedtheory.arrays import along_batch, average
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.fingerprint import fingerprint
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
-from fedtheory.problem import gradient, objective
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps
+from fedtheory.core.arrays import along_batch, average
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
+from fedtheory.core.problem import gradient, objective
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
+from fedtheory.running import runner
+from fedtheory.running.runner import run
+from fedtheory.tools.fingerprint import fingerprint
 from problems.fedavg_divergence import fedavg_counterexample
 from problems.quadratics import random_quadratics, scalar_quadratics
 
@@ -198,7 +199,7 @@ def masked_fedavg(f, x, active, lr, steps):
 @pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize("problem_name", ["quadratics", "logistic", "sines"])
 def test_partial_participation_is_a_masked_run(name, problem_name) -> None:
-    from fedtheory.randomness import Key
+    from fedtheory.core.randomness import Key
 
     f, schedule = problem(problem_name), SCHEDULES[name]
     x = start(f)[None, :]
@@ -241,7 +242,7 @@ def test_seeds_as_a_batch_are_single_runs_under_every_schedule(case, name) -> No
 @pytest.mark.parametrize("algorithm", [FedAvg(GradientSteps(2, 0.1)), Scaffold(GradientSteps(2, 0.1)), FedProx(1.0)])
 def test_a_round_that_nobody_joins_changes_nothing(algorithm) -> None:
     """Bit for bit, and nothing is sent; the other runs of the batch go on."""
-    from fedtheory.randomness import Key
+    from fedtheory.core.randomness import Key
 
     f, schedule = problem("quadratics"), Bernoulli(0.3)
     seed = next(
@@ -327,7 +328,7 @@ def test_skipped_rounds_send_nothing() -> None:
     trace = run(FedPD(0.1, p=every(3)), f, start(f), 7)
     assert trace.floats_up.tolist() == [0, 0, 0, 12, 12, 12, 24, 24]
     # p random: the floats follow the very coins of the run
-    from fedtheory.randomness import Key
+    from fedtheory.core.randomness import Key
 
     algorithm = FedPD(0.1, p=0.5)
     trace = run(algorithm, f, start(f), 20, seed=np.array([1, 2]))

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from fedtheory.algorithms import listed
-from fedtheory.checking import Reference, run_check, run_faults
-from fedtheory.claims import Context, Size
-from fedtheory.settings import Settings
-from fedtheory.stochastic import Epochs
+from fedtheory.algorithms.settings import Settings
+from fedtheory.claims.checking import Reference, run_check, run_faults
+from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.experiments import Log, Repeated
+from fedtheory.local.stochastic import Epochs
 from paper_checks.safari import CLAIMS, published, runs
-from paper_checks.training import Log, Repeated
 from problems.datasets import load
 from problems.networks.families import load_part
 
@@ -53,7 +53,7 @@ def test_the_ceiling_is_counted_exactly() -> None:
     assert len(train) + len(test) == len(load("digits"))
     single = runs.fedavg(context, runs.MNIST, 1, 4)
     for training, found in zip(single.trainings, runs.coverage(context, single), strict=True):
-        from fedtheory.families import build_problem
+        from fedtheory.running.families import build_problem
 
         problem = build_problem(training.problem, **training.options, seed=training.seed)
         classes = {int(k) for k in problem.targets[:6].argmax(axis=-1).ravel()}

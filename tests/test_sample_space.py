@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import fedtheory.sample_space
 import numpy as np
 import pytest
 from helpers import WRITABLE
 
-import fedtheory.sample_space
 from fedtheory import All, FedAvg, FedPD, FedProx, GradientSteps, Scaffold, Uniform, run
-from fedtheory.arrays import along_batch, to_numpy
-from fedtheory.local import AcceleratedSteps, Subproblem
-from fedtheory.participation import Clients
-from fedtheory.randomness import Key
-from fedtheory.sample_space import sample_space
+from fedtheory.core.arrays import along_batch, to_numpy
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import Key
+from fedtheory.local.sample_space import sample_space
+from fedtheory.local.solvers import AcceleratedSteps
+from fedtheory.local.subproblem import Subproblem
 from problems.logistic import Logistic, logistic
 
 N, D, STEPS = 4, 17, 6
@@ -132,7 +133,7 @@ def test_not_used_where_it_does_not_pay_or_does_not_hold():
 
 def test_a_wrong_inner_product_would_be_seen(monkeypatch):
     monkeypatch.setattr(
-        fedtheory.sample_space.SampleSpace, "point", lambda self, x: self.start + x[..., -1:] * self.direction
+        fedtheory.local.sample_space.SampleSpace, "point", lambda self, x: self.start + x[..., -1:] * self.direction
     )
     start = np.ones((1, D))
     found, _ = GradientSteps(STEPS, 0.3)(Subproblem(instance()), start, Key(0, 0), None)

@@ -18,13 +18,13 @@ from fedtheory.algorithms import (
     RandProx,
     Scaffnew,
 )
-from fedtheory.arrays import along_batch
-from fedtheory.errors import InvalidInput
-from fedtheory.local import GradientSteps
-from fedtheory.participation import Clients
-from fedtheory.problem import gradient
-from fedtheory.randomness import Key, ScriptedKey
-from fedtheory.regularisers import L1, Regularised, Ridge
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import gradient
+from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.core.regularisers import L1, Regularised, Ridge
+from fedtheory.local.solvers import GradientSteps
 from problems.quadratics import random_quadratics
 
 ROUNDING = 1e-12  # the same arithmetic in another order

@@ -11,13 +11,13 @@ import pytest
 from helpers import close, play, problem, start
 
 from fedtheory.algorithms import FedAvg, Safari
-from fedtheory.arrays import average
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import GradientSteps
-from fedtheory.participation import Clients
-from fedtheory.problem import Pooled, can, constant, gradient, need, objective
-from fedtheory.randomness import ScriptedKey
-from fedtheory.runner import run
+from fedtheory.core.arrays import average
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Pooled, can, constant, gradient, need, objective
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.running.runner import run
 from problems.biased_participation import FIRST_ONLY, mean_limit, moments, one_sided_pair, round_maps
 from problems.server import ServerAssisted
 

@@ -29,13 +29,14 @@ from fedtheory.algorithms import (
     Scaffold,
     VrlSgd,
 )
-from fedtheory.arrays import along_batch, spread
-from fedtheory.errors import NotAvailable
-from fedtheory.local import GradientSteps, Subproblem
-from fedtheory.participation import Clients
-from fedtheory.randomness import Key
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import StochasticSteps
+from fedtheory.core.arrays import along_batch, spread
+from fedtheory.core.errors import NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import Key
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.local.subproblem import Subproblem
 from problems.quadratics import Quadratic
 
 KEY = Key(3, 2)

@@ -9,7 +9,6 @@ from helpers import close, play, problem, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import metrics
 from fedtheory.algorithms import (
     AcceleratedGradient,
     FedAvg,
@@ -21,19 +20,20 @@ from fedtheory.algorithms import (
     Scaffold,
     VrlSgd,
 )
-from fedtheory.arrays import along_batch
-from fedtheory.errors import CannotTrace, InvalidInput
-from fedtheory.inexact import ToAccuracy
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.participation import Clients
-from fedtheory.problem import constant
-from fedtheory.rates import fit_contraction
-from fedtheory.runner import run
-from fedtheory.spectrum import round_map, spectral_radius
-from fedtheory.state import Layout
-from fedtheory.stochastic import StochasticSteps
-from fedtheory.symbolic import is_zero, round_matrix, simplify, symbols, tidy, vector
-from fedtheory.symbolic import play as play_exactly
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import constant
+from fedtheory.core.states import Layout
+from fedtheory.local.inexact import ToAccuracy
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
+from fedtheory.measures.rates import fit_contraction
+from fedtheory.proofs.spectrum import round_map, spectral_radius
+from fedtheory.proofs.symbolic import is_zero, round_matrix, simplify, symbols, tidy, vector
+from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.running.runner import run
 from problems.fedavg_divergence import curved_counterexample, fedavg_counterexample
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.plotting import split_figure
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.tools.pictures import split_figure
 from problems.catalogue import PROBLEMS, SPLITS, DataFamily, Options, divide
 from problems.datasets import Dataset, digits
 from problems.mlp import perceptron

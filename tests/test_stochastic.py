@@ -26,17 +26,26 @@ from fedtheory.algorithms import (
     listed,
 )
 from fedtheory.algorithms.dual_averaging import FedDualAvg
-from fedtheory.arrays import along_batch
-from fedtheory.composite import ProximalSteps
-from fedtheory.errors import CannotTrace, InvalidInput
-from fedtheory.function_class import require_worst_case
-from fedtheory.local import Exact, GradientSteps, Subproblem
-from fedtheory.participation import Clients, Fixed, Uniform
-from fedtheory.randomness import Key
-from fedtheory.regularisers import L1, Zero
-from fedtheory.schedules import Decayed
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import Epochs, Passes, StochasticSteps, draw_samples, minibatches, number_of_steps, shortened
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.participation import Clients, Fixed, Uniform
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1, Zero
+from fedtheory.local.proximal_steps import ProximalSteps
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.schedules import Decayed
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import (
+    Epochs,
+    Passes,
+    StochasticSteps,
+    draw_samples,
+    minibatches,
+    number_of_steps,
+    shortened,
+)
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.function_class import require_worst_case
 from problems.finite_sum import random_finite_sum
 
 KEY = Key(3, 5)

@@ -16,14 +16,14 @@ from click.testing import CliRunner
 from helpers import PROBLEMS
 from small_sweeps import rows_of, small
 
-from fedtheory import sweep as sweeping
 from fedtheory.algorithms import ALGORITHMS
-from fedtheory.cli import main
-from fedtheory.errors import InvalidInput
-from fedtheory.grid import METRICS, parse
-from fedtheory.metrics import offered
-from fedtheory.settings import Settings, option_of
-from fedtheory.sweep import BATCHED, Sweep, run_sweep
+from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import InvalidInput
+from fedtheory.measures.catalogue import METRICS, offered
+from fedtheory.running import sweep as sweeping
+from fedtheory.running.sweep import BATCHED, Sweep, run_sweep
+from fedtheory.tools.value_lists import parse
 
 # ---- values -------------------------------------------------------------------------------------------------------
 
@@ -392,7 +392,7 @@ def test_a_batch_with_an_error_is_run_again(tmp_path, monkeypatch) -> None:
 def test_an_interrupted_process_goes_on_where_it_was(tmp_path) -> None:
     """Ctrl-C reaches the whole group of processes: what is done is written, nothing else is said."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
-    command = [sys.executable, "-W", "default", "-c", "from fedtheory.cli import main; main()"]
+    command = [sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"]
     arguments = [
         "sweep",
         "fedavg",

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 from small_sweeps import rows_of, small
 
-from fedtheory.cli import main
-from fedtheory.errors import InvalidInput
-from fedtheory.jobs import JOURNALS
-from fedtheory.sweep import Sweep
-from fedtheory.sweep_report import as_csv, as_json_lines, best, cells, picture
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import InvalidInput
+from fedtheory.running.sweep import Sweep
+from fedtheory.running.sweep_report import as_csv, as_json_lines, best, cells, picture
+from fedtheory.tools.journal import JOURNALS
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_the_best_settings_have_the_lowest_median_and_no_failed_run() -> None:
 
 
 def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_path) -> None:
-    from fedtheory.plotting import figure, save
+    from fedtheory.tools.pictures import figure, save
 
     sweep = small("fedprox", settings={"lr": (0.1, 0.3, 50.0), "rho": (1.0, 4.0), "steps": (4,)}, rounds=60)
     rows = rows_of(sweep)
@@ -176,7 +176,7 @@ def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_pa
 
 
 def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
-    from fedtheory.plotting import figure, save
+    from fedtheory.tools.pictures import figure, save
 
     sweep = small(
         "fedavg,scaffold", settings={"lr": (0.1, 0.5, 1e9), "steps": (1, 4)}, participants=(2, None), rounds=30

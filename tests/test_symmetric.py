@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffold, Schedule, run
-from fedtheory import metrics as measures
 from fedtheory.algorithms import ALGORITHMS, Settings
-from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
-from fedtheory.exchangeable import Sampling, Vector, square
-from fedtheory.function_class import why_no_worst_case
-from fedtheory.outcomes import every_outcome
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import worst_case
+from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
+from fedtheory.measures import metrics as measures
+from fedtheory.proofs.every_n.vectors import Sampling, Vector, square
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.function_class import why_no_worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.running.enumeration import every_outcome
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)

@@ -8,19 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from fedtheory import (
-    FedAvg,
-    FedPD,
-    FedProx,
-    FunctionClass,
-    GradientSteps,
-    Scaffnew,
-    Scaffold,
-    StochasticSteps,
-    conic,
-    run,
-)
-from fedtheory import metrics as measures
+from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffnew, Scaffold, StochasticSteps, run
 from fedtheory.algorithms import (
     ALGORITHMS,
     FedADMM,
@@ -31,13 +19,15 @@ from fedtheory.algorithms import (
     Safari,
     Settings,
 )
-from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
-from fedtheory.exchangeable import Lost, Sampling, Vector, inner, inner_apart, square
-from fedtheory.function_class import why_no_worst_case
-from fedtheory.inexact import Inexact
-from fedtheory.stochastic import VarianceReduced
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.worst_case import worst_case
+from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
+from fedtheory.local.inexact import Inexact
+from fedtheory.local.stochastic import VarianceReduced
+from fedtheory.measures import metrics as measures
+from fedtheory.proofs.every_n.vectors import Lost, Sampling, Vector, inner, inner_apart, square
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.function_class import why_no_worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.semidefinite import solve as conic
 from problems.quadratics import random_quadratics
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
@@ -281,9 +271,9 @@ def test_bounds_on_each_client_and_on_the_mean_are_the_same(per_client):
 
 @pytest.mark.parametrize("criterion", [{"epsilon": 0.3}, {"gamma": 0.4}])
 def test_runs_have_errors_of_the_stated_size_and_stay_below(criterion):
-    from fedtheory.local import Subproblem
-    from fedtheory.participation import Clients
-    from fedtheory.randomness import Key
+    from fedtheory.core.participation import Clients
+    from fedtheory.core.randomness import Key
+    from fedtheory.local.subproblem import Subproblem
 
     f = random_quadratics(5, 3, mu=0.1, seed=3)
     x, who = np.ones((1, 3)), Clients(5, np.array([1, 4]))
@@ -318,7 +308,7 @@ def test_runs_have_errors_of_the_stated_size_and_stay_below(criterion):
 
 
 def test_a_batch_of_accuracies_runs():
-    from fedtheory.arrays import along_batch
+    from fedtheory.core.arrays import along_batch
 
     f = random_quadratics(3, 2, mu=0.1, seed=0)
     many = run(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.families import build_problem
-from fedtheory.participation import Clients
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.running.families import build_problem
 from problems.mlp import perceptron
 from problems.tested import Tested
 

@@ -9,13 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps, Scaffnew, Scaffold, tightness
+from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps, Scaffnew, Scaffold
 from fedtheory.algorithms import FedADMM
-from fedtheory.certificate_checker import check
-from fedtheory.errors import InvalidInput, SolverFailed
-from fedtheory.exchangeable import Sampling
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.tightness import along, largest, replayed, why_not_replayed
+from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.proofs.certificates import thresholds as tightness
+from fedtheory.proofs.certificates.checker import check
+from fedtheory.proofs.certificates.thresholds import along, largest, replayed, why_not_replayed
+from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedtheory.checking import default_store, forget_runs, make_needs, needs_of, run_check, run_faults, select
-from fedtheory.claims import Context
-from fedtheory.errors import InvalidInput
-from fedtheory.report import as_html, headline
-from paper_checks.training import Log, Training, ordered, repeated, shown
+from fedtheory.claims.checking import default_store, forget_runs, make_needs, needs_of, run_check, run_faults, select
+from fedtheory.claims.claim import Context
+from fedtheory.claims.experiments import Log, Training, repeated
+from fedtheory.claims.orderings import ordered, shown
+from fedtheory.claims.report import as_html, headline
+from fedtheory.core.errors import InvalidInput
 
 FEDAVG = Training(
     "fedavg",
@@ -26,7 +27,7 @@ FEDAVG = Training(
 )
 CLAIM = """
 from fedtheory.claims import Claim, Fault
-from paper_checks.training import Training, curves, needed, ordered, repeated, shown, table
+from fedtheory.claims.experiments import Training, curves, needed, ordered, repeated, shown, table
 
 BASE = Training("fedavg", "digits-softmax", 6, {"lr": 0.01, "steps": 1, "batch": 16},
                 {"clients": 5, "split": "iid", "test": "own"}, start=0.0)
@@ -58,7 +59,7 @@ def test_a_run_is_kept_and_read_again(tmp_path, monkeypatch) -> None:
         assert (found[name] == values).all()
     summary = json.loads((tmp_path / FEDAVG.key / "summary.json").read_text())
     assert summary["seed"] == 0 and summary["seconds"] > 0 and "numpy" in summary["versions"]
-    monkeypatch.setattr("paper_checks.training.run", None)  # it is read, not made again
+    monkeypatch.setattr("fedtheory.claims.experiments.run", None)  # it is read, not made again
     assert (FEDAVG.read(kept)["value"] == found["value"]).all()
 
 
@@ -166,7 +167,7 @@ def test_a_claim_reads_runs_that_jobs_have_made(tmp_path, monkeypatch) -> None:
     assert len(needs) == 6
     assert all(outcome.error is None for outcome in make_needs(needs, context))
     assert needs_of(references, context) == {}
-    monkeypatch.setattr("paper_checks.training.run", None)
+    monkeypatch.setattr("fedtheory.claims.experiments.run", None)
     [verdict] = [run_check(r, context) for r in references]
     assert verdict.status == "reproduced" and verdict.size == "laptop" and "[laptop size]" in headline(verdict)
     assert verdict.tables[0]["rows"][0][0] == "few"
@@ -204,7 +205,7 @@ def test_the_accuracy_of_every_client_is_kept(tmp_path) -> None:
 def test_what_fails_all_runs_alike_is_told_once(tmp_path, monkeypatch) -> None:
     from click.testing import CliRunner
 
-    from fedtheory.cli import main
+    from fedtheory.command_line.main import main
 
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps, Scaffold
-from fedtheory.certificate_checker import Refused
-from fedtheory.certificates import prove
-from fedtheory.errors import SolverFailed
-from fedtheory.exchangeable import Sampling
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.witnesses import attain, check_witness
+from fedtheory.core.errors import SolverFailed
+from fedtheory.proofs.certificates.checker import Refused
+from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
+from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from helpers import play
 
-from fedtheory import worst_case as engine
 from fedtheory.algorithms import (
     ALGORITHMS,
     AcceleratedGradient,
@@ -23,14 +22,15 @@ from fedtheory.algorithms import (
     VrlSgd,
     every,
 )
-from fedtheory.errors import CannotTrace, InvalidInput, SolverFailed
-from fedtheory.function_class import FunctionClass, why_no_worst_case
-from fedtheory.inexact import ToAccuracy
-from fedtheory.local import GradientSteps
-from fedtheory.problem import gradient, objective
-from fedtheory.spectrum import why_not_traceable
-from fedtheory.stochastic import StochasticSteps
-from fedtheory.worst_case import worst_case
+from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
+from fedtheory.core.problem import gradient, objective
+from fedtheory.local.inexact import ToAccuracy
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.proofs.function_class import FunctionClass, why_no_worst_case
+from fedtheory.proofs.one_n import worst_case as engine
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.spectrum import why_not_traceable
 
 STRONG = FunctionClass(1, 0.1)
 CONVEX = FunctionClass(1)

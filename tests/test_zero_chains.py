@@ -11,15 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.algorithms import FedAvg, FedPD, Scaffold
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import GradientSteps
-from fedtheory.participation import Clients
-from fedtheory.problem import (
-    constant,
-    gradient,
-    objective,
-    on_library,
-)
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import constant, gradient, objective, on_library
+from fedtheory.local.solvers import GradientSteps
 from problems.finite_sum import SampledQuadratic, rough_samples
 from problems.lower_bound import printed_chain, supports, two_group_chain, unreached
 from problems.quadratics import random_quadratics, scalar_quadratics
@@ -54,7 +49,7 @@ def test_a_client_alone_cannot_go_on() -> None:
     """The first group holds the first link and the even ones: alone it reaches two coordinates for ever."""
     f = two_group_chain(6, n=4)
     x = unreached(f.d)[None, :]
-    from fedtheory.participation import Fixed
+    from fedtheory.core.participation import Fixed
 
     states = play(METHODS["fedavg"], f, x, 5, Fixed((0, 1)))
     assert supports(states[-1].x)[0].sum() == 2

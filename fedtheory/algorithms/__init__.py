@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from fedtheory.algorithms import (
     afedpd,
-    anchored,
     apda,
     apfl,
     ditto,
@@ -24,17 +23,17 @@ from fedtheory.algorithms import (
     fedspa,
     five_gcs,
     gradient_descent,
-    partly_shared,
     per_fedavg,
     proximal,
     safari,
     scaffnew,
     scaffold,
-    splitting,
     vrl_sgd,
 )
+from fedtheory.algorithms import fedrep as partly_shared
+from fedtheory.algorithms import fedsplit as splitting
+from fedtheory.algorithms import local_svrg as anchored
 from fedtheory.algorithms.afedpd import AFedPD
-from fedtheory.algorithms.anchored import FedLin, LocalSvrg
 from fedtheory.algorithms.apda import APDA
 from fedtheory.algorithms.apfl import Apfl
 from fedtheory.algorithms.base import Algorithm, Listed
@@ -47,21 +46,23 @@ from fedtheory.algorithms.fedavg import FedAvg, FedProx
 from fedtheory.algorithms.fedcm import FedCM
 from fedtheory.algorithms.feddane import FedDane
 from fedtheory.algorithms.feddyn import FedDyn
+from fedtheory.algorithms.fedlin import FedLin
 from fedtheory.algorithms.fedpd import FedPD, every
+from fedtheory.algorithms.fedrep import FedRep, LgFedAvg
 from fedtheory.algorithms.fedslr import FedSLR
 from fedtheory.algorithms.fedspa import FedSpa
+from fedtheory.algorithms.fedsplit import FedDR, FedSplit
 from fedtheory.algorithms.five_gcs import FiveGCS
 from fedtheory.algorithms.gradient_descent import AcceleratedGradient, GradientDescent
-from fedtheory.algorithms.partly_shared import FedRep, LgFedAvg
+from fedtheory.algorithms.local_svrg import LocalSvrg
 from fedtheory.algorithms.per_fedavg import PerFedAvg
 from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, ProximalGradient
 from fedtheory.algorithms.safari import Safari, ServerSgd
 from fedtheory.algorithms.scaffnew import RandProx, Scaffnew
 from fedtheory.algorithms.scaffold import Scaffold
-from fedtheory.algorithms.splitting import FedDR, FedSplit
+from fedtheory.algorithms.settings import Settings
 from fedtheory.algorithms.vrl_sgd import VrlSgd
-from fedtheory.errors import InvalidInput
-from fedtheory.settings import Settings
+from fedtheory.core.errors import InvalidInput
 
 ALGORITHMS: tuple[Listed, ...] = (
     *gradient_descent.LISTED,

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.arrays import Array, Scalar, average, is_array, namespace, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import Exact, LocalSolver, Subproblem, plain, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, is_array, namespace, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import plain, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State
-from fedtheory.algorithms.views import Oracle, View
-from fedtheory.arrays import Array, Scalar, average, gather, namespace, scatter, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import LocalSolver, Subproblem, plain
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.changed_gradients import Oracle, View
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, gather, namespace, scatter, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import plain
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

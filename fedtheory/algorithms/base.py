@@ -8,15 +8,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fedtheory.arrays import Array, is_array
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import AcceleratedSteps, GradientSteps, LocalSolver
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, can, constants
-from fedtheory.randomness import Key
-from fedtheory.settings import Settings
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import VarianceReduced
+from fedtheory.algorithms.settings import Settings
+from fedtheory.core.arrays import Array, is_array
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, can, constants
+from fedtheory.core.randomness import Key
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import AcceleratedSteps, GradientSteps, LocalSolver
+from fedtheory.local.stochastic import VarianceReduced
 
 State = Any  # a frozen dataclass of arrays with a field x, the server's model (..., 1, d)
 
@@ -26,7 +26,7 @@ class Algorithm(Protocol):
 
     ``init`` and ``round`` are the method; everything else (loops, metrics, stopping, printing) is the runner's.
     Inside a round nothing is decided on values, nothing is written in place, and clients meet only in
-    `fedtheory.arrays.average`.
+    `fedtheory.core.arrays.average`.
     """
 
     def init(self, problem: Problem, x0: Array) -> State:
@@ -54,7 +54,7 @@ class Listed:
     """One listed method: name, family, source, how to build it, and what it needs.
 
     ``uses``: names of the settings it reads. ``partial``: whether it is defined when only some clients take part. ``needs``:
-    abilities a problem must have beyond gradients (`fedtheory.problem.ABILITIES`). ``strongly_convex``: whether exact local solves
+    abilities a problem must have beyond gradients (`fedtheory.core.problem.ABILITIES`). ``strongly_convex``: whether exact local solves
     need strongly convex clients, because they add no quadratic to f_i.
     """
 

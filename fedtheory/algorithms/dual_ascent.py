@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.arrays import Array, Scalar, average, spread
-from fedtheory.inertia import beta, momentum_in_range
-from fedtheory.local import Exact, LocalSolver, Subproblem, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.momentum import beta
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, spread
+from fedtheory.core.hyperparameters import momentum_in_range, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

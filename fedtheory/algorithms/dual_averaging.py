@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State
-from fedtheory.arrays import Array, Scalar, average
-from fedtheory.local import Subproblem, at_least_one, constant_step, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, can
-from fedtheory.randomness import Key
-from fedtheory.regularisers import shared_regulariser
-from fedtheory.stochastic import gradients
+from fedtheory.core.arrays import Array, Scalar, average
+from fedtheory.core.hyperparameters import at_least_one, constant_step, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, can
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import shared_regulariser
+from fedtheory.local.stochastic import gradients
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.arrays import Array, Scalar, average, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.inertia import beta, momentum_in_range
-from fedtheory.local import Exact, LocalSolver, Subproblem, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, can
-from fedtheory.randomness import Key
-from fedtheory.regularisers import shared_regulariser
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.momentum import beta
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import momentum_in_range, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, can
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import shared_regulariser
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

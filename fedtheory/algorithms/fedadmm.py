@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import Exact, LocalSolver, Subproblem, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.regularisers import shared_regulariser
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import shared_regulariser
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

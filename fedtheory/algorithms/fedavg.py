@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State, one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.arrays import Array, Scalar, average
-from fedtheory.local import Exact, LocalSolver, Subproblem, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
-from fedtheory.stochastic import VarianceReduced
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.stochastic import VarianceReduced
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class FedAvg:
     Parameters
     ----------
     local : LocalSolver
-        `GradientSteps` for FedAvg-GD, `StochasticSteps` for FedAvg-SGD, `fedtheory.sharpness.SamSteps` for FedSAM.
+        `GradientSteps` for FedAvg-GD, `StochasticSteps` for FedAvg-SGD, `fedtheory.local.sam.SamSteps` for FedSAM.
     """
 
     local: LocalSolver

@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fedtheory.algorithms.base import Listed, State, one_plain_step
-from fedtheory.arrays import Array, Scalar, average
-from fedtheory.errors import InvalidInput
-from fedtheory.local import GradientSteps, LocalSolver, Step, Subproblem, path_length, positive, share
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
-from fedtheory.sharpness import SamSteps
-from fedtheory.stochastic import Epochs, Passes, StochasticSteps, number_of_steps
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import positive, share
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import GradientSteps, LocalSolver, Step, path_length
+from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps, number_of_steps
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

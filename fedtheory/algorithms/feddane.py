@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State, settles
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.arrays import Array, Scalar, average
-from fedtheory.local import Exact, LocalSolver, Subproblem, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,16 @@ from typing import Literal
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.arrays import Array, Scalar, average, choose, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import Exact, LocalSolver, Subproblem, at_least_one, plain, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL, Settings
-from fedtheory.stochastic import VarianceReduced
+from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.core.arrays import Array, Scalar, average, choose, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import at_least_one, plain, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.stochastic import VarianceReduced
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

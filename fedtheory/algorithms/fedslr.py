@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedtheory.algorithms.base import Listed, settles
-from fedtheory.arrays import Array, Scalar, average, choose, gather, like, scatter, spread
-from fedtheory.composite import ProximalSteps, Shifted
-from fedtheory.errors import InvalidInput
-from fedtheory.layers import factor_floats, layer_mask
-from fedtheory.local import Exact, LocalSolver, Subproblem, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, need
-from fedtheory.randomness import Key
-from fedtheory.regularisers import L1, NuclearNorm, shared_regulariser
-from fedtheory.settings import LOCAL, Settings
+from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.core.arrays import Array, Scalar, average, choose, gather, like, scatter, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.layers import factor_floats, layer_mask
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, need
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1, NuclearNorm, shared_regulariser
+from fedtheory.local.proximal_steps import ProximalSteps, Shifted
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,7 @@ class FedSLR:
     penalty 1/eta, and with all clients FedPD with this eta and lambda_i = -gamma_i.
 
     Guarantee (L-smooth f_i, exact Phase I, all clients, gamma_{i,0} = grad f_i(w_0)): for eta < 1/(2L), with the potential D of
-    `fedtheory.potentials`, D_{t+1} <= D_t - C mean_i ||w_{i,t+1} - w_{i,t}||^2 - ||w_{t+1} - w_t||^2 / (2 eta),
+    `fedtheory.measures.potentials`, D_{t+1} <= D_t - C mean_i ||w_{i,t+1} - w_{i,t}||^2 - ||w_{t+1} - w_t||^2 / (2 eta),
     C = (1 - 2 L eta)(1 + L eta)/(2 eta) (Lemma 3), and cluster points are stationary (Theorem 1). The paper also admits eta = 1/(2L), where C = 0.
 
     Departures: printed Algorithm 2 divides by eta in the server's step, which solves another problem; Algorithms 1 and 3 multiply, as is done
@@ -64,7 +66,7 @@ class FedSLR:
     the default), the public code starts at zero (``"zero"``). Where components start the paper does not say: at zero, or with
     ``init_personal="copy"``, as in the public code, at a copy of the matrices of w_0 (vectors at zero), so that clients begin at 2 w_0.
 
-    Traffic: w_{i,t+1} up in full; w_t down by the factors of its layers (`fedtheory.layers.factor_floats`) where h is a nuclear norm,
+    Traffic: w_{i,t+1} up in full; w_t down by the factors of its layers (`fedtheory.core.layers.factor_floats`) where h is a nuclear norm,
     else in full.
 
     Parameters

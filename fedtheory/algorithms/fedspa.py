@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Listed, State, numeric_only_of
-from fedtheory.algorithms.partly_shared import BY_COORDINATE
-from fedtheory.algorithms.views import only
-from fedtheory.arrays import Array, average, choose, gather, like, namespace, scatter
-from fedtheory.errors import InvalidInput
-from fedtheory.layers import Layer
-from fedtheory.local import LocalSolver, Subproblem, at_least_one
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
+from fedtheory.algorithms.changed_gradients import only
+from fedtheory.algorithms.fedrep import BY_COORDINATE
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, average, choose, gather, like, namespace, scatter
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import at_least_one
+from fedtheory.core.layers import Layer
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone
-from fedtheory.arrays import Array, Scalar
-from fedtheory.local import constant_step
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, gradient
-from fedtheory.randomness import Key
+from fedtheory.core.arrays import Array, Scalar
+from fedtheory.core.hyperparameters import constant_step
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, gradient
+from fedtheory.core.randomness import Key
 
 
 @dataclass(frozen=True, slots=True, eq=False)

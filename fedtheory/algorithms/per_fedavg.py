@@ -8,15 +8,17 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State
+from fedtheory.algorithms.changed_gradients import Oracle, View
 from fedtheory.algorithms.ditto import PersonalState
-from fedtheory.algorithms.views import Oracle, View
-from fedtheory.arrays import Array, Scalar, average, rows_times, scatter, spread
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.local import LocalSolver, Subproblem, at_least_one, plain
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, need
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL, Settings
+from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.core.arrays import Array, Scalar, average, rows_times, scatter, spread
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.hyperparameters import at_least_one, plain
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, need
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 Curvature = Literal["first-order", "difference", "hessian"]
 #: independent minibatches a step: for the inner step, the outer gradient, and the curvature

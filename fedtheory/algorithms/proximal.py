@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.arrays import Array, Scalar, average
-from fedtheory.composite import ProximalSteps
-from fedtheory.local import LocalSolver, Step, Subproblem, constant_step, positive, step_size
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, can, gradient
-from fedtheory.randomness import Key
-from fedtheory.regularisers import shared_regulariser
-from fedtheory.settings import LOCAL, Settings
-from fedtheory.stochastic import Passes, check_sampling
+from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.core.arrays import Array, Scalar, average
+from fedtheory.core.hyperparameters import constant_step, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, can, gradient
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import shared_regulariser
+from fedtheory.local.proximal_steps import ProximalSteps
+from fedtheory.local.solvers import LocalSolver, Step, step_size
+from fedtheory.local.stochastic import Passes, check_sampling
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class LocalProximal:
     Parameters
     ----------
     steps : int or Passes
-        K, or passes through the samples (`fedtheory.stochastic.Passes`).
+        K, or passes through the samples (`fedtheory.local.stochastic.Passes`).
     lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
     batch : int, optional
         Samples a step; full gradients by default.

@@ -9,13 +9,15 @@ import numpy as np
 
 from fedtheory.algorithms.base import Listed, State
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.arrays import Array, Scalar, average, either
-from fedtheory.errors import InvalidInput
-from fedtheory.local import LocalSolver, Subproblem, plain
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem, need
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL, Settings
+from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.core.arrays import Array, Scalar, average, either
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import plain
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, need
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone
-from fedtheory.arrays import Array, Scalar, average, choose, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import constant_step, plain, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.regularisers import shared_regulariser
+from fedtheory.core.arrays import Array, Scalar, average, choose, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import constant_step, plain, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import shared_regulariser
 
 
 def _communicates(p: Scalar, key: Key) -> Any:

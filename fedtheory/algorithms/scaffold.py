@@ -8,14 +8,16 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.arrays import Array, Scalar, average, gather, is_array, like, scatter, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import LocalSolver, Subproblem, at_least_one, path_length, positive
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
-from fedtheory.stochastic import Passes, number_of_steps
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, gather, is_array, like, scatter, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import at_least_one, positive
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver, path_length
+from fedtheory.local.stochastic import Passes, number_of_steps
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

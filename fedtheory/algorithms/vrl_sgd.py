@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.arrays import Array, average, spread
-from fedtheory.errors import InvalidInput
-from fedtheory.local import LocalSolver, Subproblem, path_length
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.settings import LOCAL
-from fedtheory.stochastic import Passes, number_of_steps
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, average, spread
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver, path_length
+from fedtheory.local.stochastic import Passes, number_of_steps
+from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ modules follow its figures and tables.
 
 from __future__ import annotations
 
-from fedtheory.claims import Claim
+from fedtheory.claims.claim import Claim
 from paper_checks.afedpd import (
     accuracies,
     costs,

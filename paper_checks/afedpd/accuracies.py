@@ -9,10 +9,11 @@ from math import hypot
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import curves, ordered, shown, table
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, printed
 from paper_checks.afedpd.runs import PAPER, accuracy, chosen, first_accuracy, grid, late_loss
-from paper_checks.training import Repeated, curves, needed, ordered, shown, table
 
 #: what Table 2 and its text say: the better method, then the worse one
 ORDER = (

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Role, true
-from fedtheory.families import build_problem, first_model
-from fedtheory.participation import Clients, Uniform
-from fedtheory.randomness import Key
-from fedtheory.runner import start_point
-from fedtheory.settings import Settings
+from fedtheory.algorithms.settings import Settings
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
+from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.parts import true
+from fedtheory.core.participation import Clients, Uniform
+from fedtheory.core.randomness import Key
+from fedtheory.running.families import build_problem, first_model
+from fedtheory.running.runner import start_point
 from paper_checks.afedpd.published import SECONDS
 from paper_checks.afedpd.runs import METHODS, PAPER, scale, training
-from paper_checks.training import ordered, shown, table
 
 LABELS = tuple(SECONDS["LeNet"])
 STEPS = 100  # of Tables 5 and 6

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import ordered, shown, table
 from paper_checks.afedpd.runs import DECAY, PAPER, PAPER_ROUNDS, accuracy, late_loss, over_seeds, scale, training
-from paper_checks.training import Repeated, needed, ordered, shown, table
 
 SPLIT = "Dir-0.1"
 LABELS = ("FedAvg", "A-FedPD")

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import ordered, shown, table
 from paper_checks.afedpd.runs import DECAY, PAPER, accuracy, late_loss, over_seeds, scale, training
-from paper_checks.training import Repeated, needed, ordered, shown, table
 
 SPLIT = "Dir-0.1"
 SWEPT = ("FedAvg", "SCAFFOLD", "FedDyn", "A-FedPD")

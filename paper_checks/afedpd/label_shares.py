@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import beta, gamma
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, bound, true
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.orderings import table
+from fedtheory.claims.parts import bound, true
 from paper_checks.afedpd.runs import PAPER, scale
-from paper_checks.training import table
 from problems.datasets import cifar10, digits
 from problems.splits import dirichlet_labels, label_counts
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading, true
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import curves, ordered, shown, table
+from fedtheory.claims.parts import true
 from paper_checks.afedpd.runs import PAPER, accuracy, first_accuracy, late_loss, over_seeds, scale, training
-from paper_checks.training import Repeated, curves, needed, ordered, shown, table
 
 SPLIT = "Dir-0.1"
 Grid = Mapping[tuple[str, int], Repeated]

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import ordered, shown, table
 from paper_checks.afedpd.runs import PAPER, grid, residual_ratio
-from paper_checks.training import Repeated, needed, ordered, shown, table
 
 PRIMAL = ("FedAvg", "SCAFFOLD")
 DUAL = ("FedDyn", "FedSpeed", "A-FedPD", "A-FedPDSAM")

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Context, Table
-from paper_checks.training import Log, Repeated, Training, repeated, table
+from fedtheory.claims.claim import Context, Table
+from fedtheory.claims.experiments import Log, Repeated, Training, repeated
+from fedtheory.claims.orderings import table
 
 PAPER = "A-FedPD"
 

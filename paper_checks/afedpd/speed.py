@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import curves, ordered, shown, table
 from paper_checks.afedpd.costs import gradients_a_step
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import PAPER, accuracy, column, grid, mean_loss, rounds_to, rounds_to_loss
-from paper_checks.training import Repeated, curves, needed, ordered, shown, table
 
 Swap = Mapping[str, str]
 

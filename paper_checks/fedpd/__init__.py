@@ -6,7 +6,7 @@ bound, Theorem 2 (variance reduction), Theorem 3 (skipping), relations between m
 
 from __future__ import annotations
 
-from fedtheory.claims import Claim
+from fedtheory.claims.claim import Claim
 from paper_checks.fedpd import (
     baselines,
     characters,

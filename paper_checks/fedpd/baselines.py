@@ -9,27 +9,15 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    Reading,
-    Replay,
-    assumption,
-    close,
-    refutation,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.local import GradientSteps
-from fedtheory.problem import constant
-from fedtheory.randomness import Key
-from fedtheory.runner import run
-from fedtheory.symbolic import is_zero, play, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, fractions, rational, shown, total
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
+from fedtheory.claims.parts import assumption, close, refutation, shown, true
+from fedtheory.core.errors import require
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.symbolic import is_zero, play, symbols
+from fedtheory.running.runner import run
+from paper_checks.fedpd.common import A1, A2, PAPER, fractions, rational, total
 from paper_checks.fedpd.divergence import fedavg_fixed_point
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.finite_sum import random_finite_sum

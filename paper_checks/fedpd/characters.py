@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import alike, curves, ordered, shown, table
 from paper_checks.fedpd.character_runs import (
     COUNTED_METHODS,
     FIGURE_3A,
@@ -24,7 +26,6 @@ from paper_checks.fedpd.character_runs import (
     trained,
 )
 from paper_checks.fedpd.common import PAPER
-from paper_checks.training import Repeated, alike, curves, needed, ordered, shown, table
 
 POINTS: dict[str, Any] = {"scale": 100, "unit": " (points)"}
 

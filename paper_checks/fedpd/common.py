@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory import metrics
 from fedtheory.algorithms import FedPD
-from fedtheory.arrays import Array, average, choose, spread
-from fedtheory.claims import Engine, Part, Role, true
-from fedtheory.local import Exact, Subproblem
-from fedtheory.participation import Clients
-from fedtheory.problem import Problem
-from fedtheory.randomness import Key
-from fedtheory.runner import Trace, run
+from fedtheory.core.arrays import Array, average, choose, spread
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures import metrics
+from fedtheory.running.record import Trace
+from fedtheory.running.runner import run
 
 PAPER = "fedpd"
 #: Theorem 1's range is L eta < (sqrt 5 - 1)/4, the positive root of 1 - 2u - 4u^2
@@ -125,11 +126,6 @@ class HalfDualStep(FedPD):
         x = average(upload)
         x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
         return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
-
-
-def shown(name: str, condition: Any, text: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
-    """Part: a proof of the whole statement. Where its algebra fails to go through nothing is shown, neither way."""
-    return true(name, condition, engine, text, role=role, proves=bool(condition))
 
 
 def rational(text: Any) -> Fraction:

@@ -9,29 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory import metrics
 from fedtheory.algorithms import FedAvg, FedPD, GradientDescent, Scaffold
-from fedtheory.arrays import squared_norm
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Reading,
-    bound,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.falsifier import Search, falsify
-from fedtheory.function_class import FunctionClass
-from fedtheory.local import GradientSteps
-from fedtheory.problem import constant, gradient
-from fedtheory.randomness import ScriptedKey
-from fedtheory.runner import run
-from fedtheory.symbolic import is_zero, symbols
-from paper_checks.fedpd.certified import at_most
-from paper_checks.fedpd.common import A1, A2, PAPER, rational, shown, theorem_one_factor, total
+from fedtheory.claims.certified import at_most
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.parts import bound, shown, true
+from fedtheory.core.arrays import squared_norm
+from fedtheory.core.errors import require
+from fedtheory.core.problem import constant, gradient
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures import metrics
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.running.falsifier import Search, falsify
+from fedtheory.running.runner import run
+from paper_checks.fedpd.common import A1, A2, PAPER, rational, theorem_one_factor, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.lower_bound import (
     ZeroChain,

@@ -11,23 +11,16 @@ from scipy.optimize import brentq
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.arrays import along_batch
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Reading,
-    bound,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.local import GradientSteps
-from fedtheory.problem import constant
-from fedtheory.randomness import ScriptedKey
-from fedtheory.spectrum import round_map
-from fedtheory.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, fractions, rational, shown, total
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.parts import bound, shown, true
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import require
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.spectrum import round_map
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, fractions, rational, total
 from paper_checks.fedpd.skipping import run_marks
 from problems.logistic import logistic
 from problems.quadratics import same_curvature, scalar_quadratics

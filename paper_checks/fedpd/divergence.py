@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from fedtheory import metrics
 from fedtheory.algorithms import FedAvg, FedPD
-from fedtheory.arrays import along_batch
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, bound, close, true
-from fedtheory.errors import NotAvailable, require
-from fedtheory.local import GradientSteps
-from fedtheory.problem import constant
-from fedtheory.rates import fit_exponent
-from fedtheory.runner import run
-from fedtheory.spectrum import round_map
-from fedtheory.symbolic import is_zero, play, round_matrix, symbols, vector
-from paper_checks.fedpd.common import A1, A2, PAPER, shown, total
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import NotAvailable, require
+from fedtheory.core.problem import constant
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures import metrics
+from fedtheory.measures.rates import fit_exponent
+from fedtheory.proofs.spectrum import round_map
+from fedtheory.proofs.symbolic import is_zero, play, round_matrix, symbols, vector
+from fedtheory.running.runner import run
+from paper_checks.fedpd.common import A1, A2, PAPER, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic

@@ -10,23 +10,17 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Reading,
-    close,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.local import Exact, GradientSteps, Subproblem
-from fedtheory.participation import All
-from fedtheory.randomness import Key
-from fedtheory.runner import run
-from fedtheory.stochastic import StochasticSteps, VarianceReduced
-from fedtheory.symbolic import is_zero, play, symbols
-from paper_checks.fedpd.common import PAPER, HalfDualStep, shown
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.parts import close, shown, true
+from fedtheory.core.errors import require
+from fedtheory.core.participation import All
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.symbolic import is_zero, play, symbols
+from fedtheory.running.runner import run
+from paper_checks.fedpd.common import PAPER, HalfDualStep
 from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models, same_symbols
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_quadratics

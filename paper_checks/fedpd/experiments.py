@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Picture, Reading, bound, true
-from fedtheory.local import Exact, GradientSteps
-from fedtheory.paired import paired_difference
-from fedtheory.problem import constant
-from fedtheory.rates import fit_contraction
-from fedtheory.runner import Trace, run
-from fedtheory.stochastic import StochasticSteps, VarianceReduced
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
+from fedtheory.claims.parts import bound, true
+from fedtheory.core.problem import constant
+from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
+from fedtheory.measures.paired import paired_difference
+from fedtheory.measures.rates import fit_contraction
+from fedtheory.running.record import Trace
+from fedtheory.running.runner import run
 from paper_checks.fedpd.common import PAPER, total
 from paper_checks.fedpd.variance_reduced import Counted
 from problems.datasets import breast_cancer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.symbolic import is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
 
 
 def local_lagrangian(f: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:

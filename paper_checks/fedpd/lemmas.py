@@ -9,37 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.arrays import along_batch, average, squared_norm
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Reading,
-    Replay,
-    assumption,
-    bound,
-    refutation,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.problem import constant
-from fedtheory.randomness import Key
-from fedtheory.symbolic import is_zero, symbols
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.parts import assumption, bound, refutation, shown, true
+from fedtheory.core.arrays import along_batch, average, squared_norm
+from fedtheory.core.errors import require
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd import lagrangian
-from paper_checks.fedpd.common import (
-    A1,
-    A2,
-    A4,
-    PAPER,
-    STEP,
-    ExactWithError,
-    HalfDualStep,
-    WithoutDuals,
-    rational,
-    shown,
-)
+from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, ExactWithError, HalfDualStep, WithoutDuals, rational
 from problems.quadratics import Quadratic, random_indefinite, scalar_quadratics
 from problems.separable import random_sines, root_plus_quadratic
 

@@ -8,31 +8,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Reading,
-    bound,
-    close,
-    true,
-)
-from fedtheory.inexact import ToAccuracy
-from fedtheory.local import Exact, Subproblem
-from fedtheory.problem import constant
-from fedtheory.randomness import Key
-from fedtheory.rates import fit_exponent
-from fedtheory.stochastic import StochasticSteps
-from fedtheory.symbolic import is_zero, play, symbols, vector
-from paper_checks.fedpd.common import (
-    A1,
-    PAPER,
-    STEP,
-    Prescribed,
-    rational,
-    shown,
-)
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.inexact import ToAccuracy
+from fedtheory.local.solvers import Exact
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures.rates import fit_exponent
+from fedtheory.proofs.symbolic import is_zero, play, symbols, vector
+from paper_checks.fedpd.common import A1, PAPER, STEP, Prescribed, rational
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import random_quadratics
 from problems.separable import random_sines

@@ -12,26 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.arrays import squared_norm
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Reading,
-    Replay,
-    assumption,
-    close,
-    refutation,
-    true,
-)
-from fedtheory.local import Subproblem
-from fedtheory.problem import constant
-from fedtheory.randomness import Key
-from fedtheory.stochastic import VarianceReduced
-from fedtheory.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, PAPER, rational, shown
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.parts import assumption, close, refutation, shown, true
+from fedtheory.core.arrays import squared_norm
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.stochastic import VarianceReduced
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.fedpd.common import A1, PAPER, rational
 from paper_checks.fedpd.lemmas import local_values
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
 from problems.finite_sum import SampledQuadratic, random_finite_sum

@@ -10,24 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.arrays import along_batch
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    Reading,
-    Replay,
-    assumption,
-    bound,
-    refutation,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.problem import constant
-from fedtheory.symbolic import is_zero
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
+from fedtheory.claims.parts import assumption, bound, refutation, true
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import require
+from fedtheory.core.problem import constant
+from fedtheory.proofs.symbolic import is_zero
 from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, rational, total
 from paper_checks.fedpd.theorem_one import paper_constants
 from problems.separable import skipping_instance
@@ -122,8 +110,8 @@ def floors(
 
 def run_marks(problem: Any, algorithm: Any, x0: Any, rounds: int, marks: Any) -> NDArray[np.float64]:
     """||grad f(x_0^r)||^2 at the marked rounds, one row a run."""
-    from fedtheory.metrics import stationarity
-    from fedtheory.runner import run
+    from fedtheory.measures.metrics import stationarity
+    from fedtheory.running.runner import run
 
     trace = run(algorithm, problem, x0, rounds, metrics={"s": stationarity}, every=list(marks), progress=False)
     return trace["s"][..., 1:]

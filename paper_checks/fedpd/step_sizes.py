@@ -10,34 +10,17 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.certificate_checker import check
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    bound,
-    close,
-    true,
-)
-from fedtheory.errors import InvalidInput, SolverFailed
-from fedtheory.spectrum import round_map, spectral_radius
-from fedtheory.symbolic import is_zero, symbols
-from fedtheory.tightness import largest
-from fedtheory.witnesses import attain, check_witness
+from fedtheory.claims.certified import SMOOTH
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture
+from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.proofs.certificates.checker import check
+from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
+from fedtheory.proofs.certificates.thresholds import largest
+from fedtheory.proofs.spectrum import round_map, spectral_radius
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd import lagrangian
-from paper_checks.fedpd.certified import SMOOTH
-from paper_checks.fedpd.common import (
-    A1,
-    A2,
-    PAPER,
-    AveragesModels,
-    HalfDualStep,
-    shown,
-    total,
-)
+from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels, HalfDualStep, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.quadratics import Quadratic, scalar_quadratics
 

@@ -10,25 +10,16 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, FedSplit, Scaffold, VrlSgd
 from fedtheory.algorithms.fedpd import FedPDState
+from fedtheory.algorithms.fedsplit import FedSplitState
 from fedtheory.algorithms.scaffold import ScaffoldState
-from fedtheory.algorithms.splitting import FedSplitState
 from fedtheory.algorithms.vrl_sgd import VrlState
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Reading,
-    bound,
-    close,
-    true,
-)
-from fedtheory.local import GradientSteps
-from fedtheory.randomness import Key, ScriptedKey
-from fedtheory.rates import fit_contraction
-from fedtheory.symbolic import is_zero, play, symbols
-from paper_checks.fedpd.common import PAPER, HalfDualStep, Prescribed, fractions, shown, total
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures.rates import fit_contraction
+from fedtheory.proofs.symbolic import is_zero, play, symbols
+from paper_checks.fedpd.common import PAPER, HalfDualStep, Prescribed, fractions, total
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 SCRIPT: Any = ScriptedKey(0)

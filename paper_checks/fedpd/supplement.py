@@ -11,28 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, GradientDescent
-from fedtheory.arrays import squared_norm
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Reading,
-    Replay,
-    assumption,
-    bound,
-    close,
-    refutation,
-    true,
-)
-from fedtheory.errors import require
-from fedtheory.falsifier import Search, falsify
-from fedtheory.function_class import FunctionClass
-from fedtheory.local import GradientSteps
-from fedtheory.problem import gradient
-from fedtheory.symbolic import is_zero, symbols
-from paper_checks.fedpd.certified import at_most
-from paper_checks.fedpd.common import A1, A2, PAPER, shown, total
+from fedtheory.claims.certified import at_most
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Replay
+from fedtheory.claims.parts import assumption, bound, close, refutation, shown, true
+from fedtheory.core.arrays import squared_norm
+from fedtheory.core.errors import require
+from fedtheory.core.problem import gradient
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.running.falsifier import Search, falsify
+from paper_checks.fedpd.common import A1, A2, PAPER, total
 from paper_checks.fedpd.communication import CTA, TOP, check_d11, lipschitz_ratio, slopes_of_a_chain, unlocked
 from problems.lower_bound import (
     ZeroChain,

@@ -10,27 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.arrays import along_batch
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    Reading,
-    Replay,
-    assumption,
-    bound,
-    refutation,
-    true,
-)
-from fedtheory.errors import NotAvailable
-from fedtheory.falsifier import Search, falsify
-from fedtheory.problem import constant
-from fedtheory.symbolic import is_zero, symbols
+from fedtheory.claims.certified import SMOOTH, at_most
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
+from fedtheory.claims.parts import assumption, bound, refutation, shown, true
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import NotAvailable
+from fedtheory.core.problem import constant
+from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.running.falsifier import Search, falsify
 from paper_checks.fedpd import lagrangian
-from paper_checks.fedpd.certified import SMOOTH, at_most
 from paper_checks.fedpd.common import (
     A1,
     A2,
@@ -43,7 +31,6 @@ from paper_checks.fedpd.common import (
     floats,
     fractions,
     rational,
-    shown,
     theorem_one_factor,
     total,
 )

@@ -11,31 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory import metrics
 from fedtheory.algorithms import FedPD
-from fedtheory.certificate_checker import check
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    Reading,
-    Replay,
-    Role,
-    assumption,
-    bound,
-    refutation,
-    true,
-)
-from fedtheory.errors import SolverFailed
-from fedtheory.local import GradientSteps
-from fedtheory.problem import constant
-from fedtheory.runner import run
-from fedtheory.spectrum import round_map
-from fedtheory.tightness import largest
-from paper_checks.fedpd.certified import SMOOTH, at_most
+from fedtheory.claims.certified import SMOOTH, at_most
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
+from fedtheory.claims.parts import assumption, bound, refutation, true
+from fedtheory.core.errors import SolverFailed
+from fedtheory.core.problem import constant
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures import metrics
+from fedtheory.proofs.certificates.checker import check
+from fedtheory.proofs.certificates.thresholds import largest
+from fedtheory.proofs.spectrum import round_map
+from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, total
 from problems.finite_sum import random_finite_sum, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic

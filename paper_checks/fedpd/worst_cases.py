@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, close, true
-from fedtheory.errors import require
-from fedtheory.symbolic import is_zero, play, symbols
-from fedtheory.symmetric import symmetric_worst_case
-from fedtheory.tightness import replayed
-from fedtheory.worst_case import worst_case
-from paper_checks.fedpd.certified import SMOOTH, enclosed
-from paper_checks.fedpd.common import A1, PAPER, AveragesModels, HalfDualStep, shown, theorem_one_factor
+from fedtheory.claims.certified import SMOOTH, enclosed
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture
+from fedtheory.claims.parts import close, shown, true
+from fedtheory.core.errors import require
+from fedtheory.proofs.certificates.thresholds import replayed
+from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.symbolic import is_zero, play, symbols
+from paper_checks.fedpd.common import A1, PAPER, AveragesModels, HalfDualStep, theorem_one_factor
 from problems.quadratics import Quadratic
 
 #: worst-case sums for L = 1, D_0 <= 1 and T = 1, 2, ...; by eta (at 1/20 and T = 4 the program is too flat to be solved to four digits)

@@ -6,7 +6,7 @@ and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 
 
 from __future__ import annotations
 
-from fedtheory.claims import Claim
+from fedtheory.claims.claim import Claim
 from paper_checks.fedslr import communication, comparison, components, latency, sensitivity, traffic
 
 CLAIMS: list[Claim] = [

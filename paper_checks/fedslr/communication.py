@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, bound, close, true
-from fedtheory.layers import Layer, factor_floats, to_matrix, truncate, views
-from fedtheory.randomness import Key
-from fedtheory.settings import Settings
+from fedtheory.algorithms.settings import Settings
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.orderings import table
+from fedtheory.claims.parts import bound, close, true
+from fedtheory.core.layers import Layer, factor_floats, to_matrix, truncate, views
+from fedtheory.core.randomness import Key
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
-from paper_checks.training import table
 
 PAPER = "fedslr"
 BYTES, ACTIVE, ROUNDS = 4, 10, 1000  #: of a number; clients a round; rounds, which the paper does not state

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading, Role, Table
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role, Table
+from fedtheory.claims.experiments import Training, needed
+from fedtheory.claims.orderings import curves, ordered, shown, table
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import (
     END,
@@ -24,7 +26,6 @@ from paper_checks.fedslr.runs import (
     role,
     scale,
 )
-from paper_checks.training import Training, curves, needed, ordered, shown, table
 
 EARLY = 0.25  #: share of the rounds after which convergence is compared
 LEVEL = 0.9  #: of the best final accuracy of the other personalised methods: where rounds are counted

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import shown, table
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import GKR, PAPER, accuracy, compared, fedslr, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
-from paper_checks.training import Repeated, needed, shown, table
 
 PURE = 10.0  #: the paper's lam that leaves nothing of the global part
 STARTS = {"copy": "p_0 = w_0", "zero": "p_0 = 0"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.layers import Layer, truncate, views
+from fedtheory.core.layers import Layer, truncate, views
 
 Images = NDArray[np.float64]
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading, bound
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.orderings import table
+from fedtheory.claims.parts import bound
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import PAPER
-from paper_checks.training import table
 
 SIDE, RANK, BATCH = 1024, 64, 512
 TURNS, CALLS = 40, 3

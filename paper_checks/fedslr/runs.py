@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Context, Part, Role, Table
+from fedtheory.claims.claim import Context, Part, Role, Table
+from fedtheory.claims.experiments import Repeated, Training, repeated
+from fedtheory.claims.orderings import ordered, table
 from paper_checks.fedslr import printed
-from paper_checks.training import Repeated, Training, ordered, repeated, table
 
 PAPER = "fedslr"
 END = 0.1  #: accuracies are means over this last share of the measurements

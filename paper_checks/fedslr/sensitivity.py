@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Table, true
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.experiments import Repeated, Training, needed
+from fedtheory.claims.orderings import shown, table
+from fedtheory.claims.parts import true
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import END, PAPER, compared, fedslr, scale
-from paper_checks.training import Repeated, Training, needed, shown, table
 
 #: a point is three times the paper's own noise (two runs of one setting differ by 0.3 and 0.7 points, Tables 3 and 6)
 NOISE = 2.0

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory import metrics
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, close
-from fedtheory.layers import ranks
-from fedtheory.runner import run
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.experiments import Log, needed
+from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.parts import close
+from fedtheory.core.layers import ranks
+from fedtheory.measures import metrics
+from fedtheory.running.runner import run
 from paper_checks.fedslr.runs import GKR, MIXED, NON_IID, PAPER, of
 from paper_checks.fedslr.sensitivity import parameters
-from paper_checks.training import Log, needed, ordered, shown, table
 from problems.low_rank import low_rank_regression
 
 METHODS = ("FedAvg", "SCAFFOLD", "APFL", "FedSpa", "LG-FedAvg", "FedRep", GKR)

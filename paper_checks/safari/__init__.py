@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.claims import Claim
+from fedtheory.claims.claim import Claim
 from paper_checks.safari import cifar, fashion, mnist
 
 CLAIMS: list[Claim] = [*mnist.CLAIMS, *cifar.CLAIMS, *fashion.CLAIMS]

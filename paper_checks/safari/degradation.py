@@ -8,7 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.experiments import Repeated, Training, needed
+from fedtheory.claims.orderings import ordered, shown, table
 from paper_checks.safari import published
 from paper_checks.safari.runs import (
     PAPER,
@@ -20,7 +22,6 @@ from paper_checks.safari.runs import (
     fedavg,
     safari,
 )
-from paper_checks.training import Repeated, Training, needed, ordered, shown, table
 
 #: the paper's "no difference": within two points
 DOUBT = 2.0

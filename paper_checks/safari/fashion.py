@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import ordered, shown, table
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT
 from paper_checks.safari.gains import POINTS
 from paper_checks.safari.runs import FASHION, PAPER, at_best, at_end, chosen, fedavg, safari
-from paper_checks.training import Repeated, needed, ordered, shown, table
 
 #: classes a client, which the paper does not give
 CLASSES_HELD = 2

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.experiments import Training, needed
+from fedtheory.claims.orderings import alike, curves, ordered, shown, table
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT, Method
 from paper_checks.safari.runs import (
@@ -27,7 +29,6 @@ from paper_checks.safari.runs import (
     safari,
     server_alone,
 )
-from paper_checks.training import Training, alike, curves, needed, ordered, shown, table
 
 #: "small" deviations of the paper, in points: all of Tables 8 and 9 are below
 LITTLE = 1.0

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg, Safari
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Reading, Table
-from fedtheory.families import build_problem
-from fedtheory.local import GradientSteps
-from fedtheory.participation import who_takes_part
-from fedtheory.randomness import Key
-from fedtheory.stochastic import Epochs
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.experiments import Repeated, needed
+from fedtheory.claims.orderings import alike, curves, ordered, shown, table
+from fedtheory.core.participation import who_takes_part
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import Epochs
+from fedtheory.running.families import build_problem
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT, Method
 from paper_checks.safari.gains import POINTS
@@ -30,7 +32,6 @@ from paper_checks.safari.runs import (
     fedavg,
     safari,
 )
-from paper_checks.training import Repeated, alike, curves, needed, ordered, shown, table
 
 PROBABILITIES = (0.8, 0.6, 0.4)
 #: "nearly flat": the paper's largest difference to q = 0.8 is 2.05 points

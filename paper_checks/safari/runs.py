@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Context, Table
-from fedtheory.families import asked_for
-from paper_checks.training import Log, Repeated, Training, repeated, table
+from fedtheory.claims.claim import Context, Table
+from fedtheory.claims.experiments import Log, Repeated, Training, repeated
+from fedtheory.claims.orderings import table
+from fedtheory.running.families import asked_for
 
 PAPER = "SAFARI"
 #: what one server round does to its own data: some passes, or Algorithm 1's one step

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 from problems.datasets.base import Dataset, data_folder
 from problems.datasets.bundled import breast_cancer, digits, iris, wine
 from problems.datasets.cifar import cifar10

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import InvalidInput, NotAvailable
+from fedtheory.core.errors import InvalidInput, NotAvailable
 
 
 @dataclass(frozen=True, eq=False)

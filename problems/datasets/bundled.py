@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import require
+from fedtheory.core.errors import require
 from problems.datasets.base import Dataset
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import InvalidInput, require
+from fedtheory.core.errors import InvalidInput, require
 from problems.datasets.base import Dataset, first_file, images, not_found, read_arrays, read_packed, root_folder
 from problems.datasets.handwriting import Part
 

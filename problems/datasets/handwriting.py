@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 from problems.datasets.base import (
     Dataset,
     first_file,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedtheory.errors import InvalidInput, require
+from fedtheory.core.errors import InvalidInput, require
 from problems.datasets.base import Dataset, first_file, not_found, root_folder
 
 #: LIBSVM sets and their number of features (files may omit the last ones)

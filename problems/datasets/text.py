@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput
 from problems.datasets.base import Dataset, first_file, not_found, read_packed, root_folder
 
 #: white space, the letters whatever their case, and everything else

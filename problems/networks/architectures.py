@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from fedtheory.arrays import Array
-from fedtheory.errors import InvalidInput, require
-from fedtheory.layers import Layer
+from fedtheory.core.arrays import Array
+from fedtheory.core.errors import InvalidInput, require
+from fedtheory.core.layers import Layer
 
 Image = tuple[int, int, int]  # channels, height, width
 

@@ -7,7 +7,7 @@ sees every image once, in a variant drawn for that pass.
 
 from __future__ import annotations
 
-from fedtheory.arrays import Array
+from fedtheory.core.arrays import Array
 from problems.networks.architectures import torch
 
 PAD = 4  #: zero pixels put around an image before it is cropped to its old size

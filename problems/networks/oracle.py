@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from fedtheory.arrays import Array
-from fedtheory.errors import InvalidInput
+from fedtheory.core.arrays import Array
+from fedtheory.core.errors import InvalidInput
 from problems.networks.architectures import Architecture, template, torch
 from problems.networks.plan import Plan, Way
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from fedtheory.arrays import Array
-from fedtheory.errors import InvalidInput
-from fedtheory.memory import free_bytes, room_for
+from fedtheory.core.arrays import Array
+from fedtheory.core.errors import InvalidInput
+from fedtheory.tools.memory import free_bytes, room_for
 from problems.networks.architectures import Architecture, torch
 
 #: clients as one batch of networks, or one after the other, images and kernels in PyTorch's usual order or with channels last

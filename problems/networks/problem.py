@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.arrays import Array, take
-from fedtheory.errors import InvalidInput, NotAvailable
-from fedtheory.layers import Layer
-from fedtheory.memory import room_for
-from fedtheory.participation import Clients
-from fedtheory.problem import Certified
+from fedtheory.core.arrays import Array, take
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.layers import Layer
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Certified
+from fedtheory.tools.memory import room_for
 from problems.datasets import Dataset
 from problems.networks.architectures import Architecture, torch
 from problems.networks.augmentation import VARIANTS, augment
@@ -172,7 +172,7 @@ class Network:
         return self._with_decay(found.reshape(*lead, self.n, self.d), x)
 
     def one_by_one(self, m: int, batch: int) -> bool:
-        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.blocks.in_turn`)."""
+        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.local.execution.in_turn`)."""
         return self.plan.one_by_one(m, batch)
 
     def _gradients(

@@ -1,0 +1,53 @@
+"""FedLin (Mitra et al. 2021): local steps corrected by the exact average gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.algorithms.base import State, needs_everyone, settles
+from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.core.arrays import Array, average
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
+
+
+@dataclass(frozen=True)
+class FedLin:
+    """y <- y - lr (g_i(y) - grad f_i(x^r) + mean_j grad f_j(x^r)),  K_i steps from x^r;  x^{r+1} = mean_i y_i.
+
+    Guarantee: x* is a fixed point whatever the numbers of steps; linear convergence on strongly convex problems.
+
+    Source: Mitra et al. 2021, Algorithm 1; DualFL, Section 1. Departure: the original lets the step sizes differ from client to
+    client; here the numbers of steps may (`GradientSteps`).
+
+    Parameters
+    ----------
+    local : LocalSolver
+        `GradientSteps`; `StochasticSteps` for the noisy variant.
+    """
+
+    local: LocalSolver
+
+    def init(self, problem: Problem, x0: Array) -> PointState:
+        """Start at x0."""
+        return PointState(x0)
+
+    def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
+        """Exchange gradients, take corrected steps, average."""
+        needs_everyone("FedLin", clients, "Scaffold")
+        g_i = problem.grad(state.x)
+        y, _ = self.local(Subproblem(problem, a=average(g_i) - g_i), state.x, key, None)
+        return PointState(average(y))
+
+    def traffic(self, key: Key, state: State) -> tuple[int, int]:
+        """Gradient and model, both ways."""
+        return 2, 2
+
+    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+        """At x* every corrected gradient vanishes."""
+        if not settles(self.local):
+            return None
+        return PointState(x_star)

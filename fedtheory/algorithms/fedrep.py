@@ -1,0 +1,198 @@
+"""Models of which clients share a part: FedRep (Collins et al. 2021) and LG-FedAvg (Liang et al. 2020); FedSLR, Section 6."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms.base import Listed, State, numeric_only_of
+from fedtheory.algorithms.changed_gradients import only
+from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.core.arrays import Array, average, choose, gather, is_array, scatter, spread, to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.layers import layer_mask
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem, need
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
+
+Part = Any  # names of layers, or a boolean array (d,)
+BY_COORDINATE = "it treats coordinates apart, and a worst case knows a point only as a whole"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartlySharedState:
+    """Server model and the clients' models."""
+
+    x: Array  # (..., 1, d)  server model; coordinates that are not shared stay at the start
+    personal: Array  # (..., n, d)  shared coordinates of x, own ones of each client
+    sent: int  # number of shared coordinates, what goes up and down
+
+
+def head(problem: Problem) -> NDArray[np.bool_]:
+    """Coordinates of the last layer, the last matrix of ``problem.layers`` and what follows it: ``(d,)``.
+
+    Where there are no layers, or that is the whole model, it is the last half of the coordinates (d // 2 of them).
+    """
+    layers = getattr(problem, "layers", None) or ()
+    matrices = [k for k, layer in enumerate(layers) if len(layer.shape) > 1]
+    if matrices and matrices[-1] > 0:
+        return layer_mask(layers, [layer.name for layer in layers[matrices[-1] :]])
+    return np.arange(problem.d) >= problem.d - problem.d // 2
+
+
+def coordinates(problem: Problem, part: Part) -> NDArray[np.bool_]:
+    """Coordinates of a part of the model, given by the names of its layers or as a boolean array: ``(d,)``.
+
+    Raises
+    ------
+    InvalidInput
+        The array does not fit, or a name is not a layer's.
+    NotAvailable
+        Names are given, and the problem has no layers.
+    """
+    if not is_array(part):
+        return layer_mask(need(problem, "layers", "naming a part of the model"), part)
+    mask = to_numpy(part)
+    if mask.shape != (problem.d,) or mask.dtype != bool:
+        raise InvalidInput(
+            f"a part of the model is given as {mask.dtype} of shape {mask.shape}; expected names of layers or a boolean array "
+            f"of shape ({problem.d},)"
+        )
+    return mask
+
+
+@dataclass(frozen=True)
+class FedRep:
+    """Clients share a body and keep heads of their own; each trains its head first, then the body.
+
+    With x = (body, head): head_i <- head_i - lr grad_head f_i(body^r, head_i) from its last head, the steps of ``head``; then
+    body_i <- body_i - lr grad_body f_i(body_i, head_i) from body^r, the steps of ``body``; body^{r+1} = mean_i body_i.
+    With samples the two phases draw independently.
+
+    Everything shared is FedAvg with ``body``, nothing shared local training with ``head``. Fixed points with one step each: stationary
+    points of mean_i f_i(body, head_i) over the body and all heads.
+
+    Parameters
+    ----------
+    head, body : LocalSolver
+    personal : names of layers, or boolean array ``(d,)``, optional
+        The head; by default the last layer (see the function `head`).
+    """
+
+    head: LocalSolver
+    body: LocalSolver
+    personal: Part = None
+    no_worst_case: ClassVar[str] = BY_COORDINATE
+
+    @property
+    def numeric_only(self) -> str | None:
+        """Whatever its solvers say."""
+        return numeric_only_of(self.head, self.body)
+
+    def _shared(self, problem: Problem) -> NDArray[np.bool_]:
+        return ~(head(problem) if self.personal is None else coordinates(problem, self.personal))
+
+    def init(self, problem: Problem, x0: Array) -> PartlySharedState:
+        """Everybody starts at x^0."""
+        return PartlySharedState(x0, spread(x0, problem.n), int(self._shared(problem).sum()))
+
+    def round(self, problem: Problem, state: PartlySharedState, clients: Clients | None, key: Key) -> PartlySharedState:
+        """Heads, then bodies, then the average of the bodies."""
+        shared, f = self._shared(problem), problem.take(clients)
+        start = choose(shared, state.x, gather(state.personal, clients))
+        headed, _ = self.head(Subproblem(only(f, ~shared), clients=clients), start, key.apart("head"), None)
+        y, _ = self.body(Subproblem(only(f, shared), clients=clients), headed, key, None)
+        return _share(state, shared, y, clients)
+
+    def traffic(self, key: Key, state: State) -> tuple[float, float]:
+        """The body up, the body down."""
+        return _part_of_a_model(state)
+
+    def solution_state(self, problem: Problem, x_star: Array) -> None:
+        """None: heads go where a common model does not."""
+        return None
+
+
+@dataclass(frozen=True)
+class LgFedAvg:
+    """Clients share the last layer and keep representations of their own; both are trained at once.
+
+    K steps on f_i in all coordinates, from the server's shared and the client's own ones; the server averages the shared ones.
+    With the opposite part this is FedPer (Arivazhagan et al. 2019), and FedSLR's public code for FedRep.
+
+    Everything shared is FedAvg, nothing shared local training. Fixed points with one step: stationary points of
+    mean_i f_i(own_i, shared) over the shared part and all own ones.
+
+    Parameters
+    ----------
+    local : LocalSolver
+        `GradientSteps` or `StochasticSteps`.
+    personal : names of layers, or boolean array ``(d,)``, optional
+        The representation; by default all but the last layer (see `head`).
+    """
+
+    local: LocalSolver
+    personal: Part = None
+    no_worst_case: ClassVar[str] = BY_COORDINATE
+
+    def _shared(self, problem: Problem) -> NDArray[np.bool_]:
+        return head(problem) if self.personal is None else ~coordinates(problem, self.personal)
+
+    def init(self, problem: Problem, x0: Array) -> PartlySharedState:
+        """Everybody starts at x^0."""
+        return PartlySharedState(x0, spread(x0, problem.n), int(self._shared(problem).sum()))
+
+    def round(self, problem: Problem, state: PartlySharedState, clients: Clients | None, key: Key) -> PartlySharedState:
+        """Local work on the whole model, then the average of the shared part."""
+        shared = self._shared(problem)
+        start = choose(shared, state.x, gather(state.personal, clients))
+        y, _ = self.local(Subproblem(problem.take(clients), clients=clients), start, key, None)
+        return _share(state, shared, y, clients)
+
+    def traffic(self, key: Key, state: State) -> tuple[float, float]:
+        """The shared part up, the shared part down."""
+        return _part_of_a_model(state)
+
+    def solution_state(self, problem: Problem, x_star: Array) -> None:
+        """None: own parts go where a common model does not."""
+        return None
+
+
+def _share(state: PartlySharedState, shared: NDArray[np.bool_], y: Array, clients: Clients | None) -> PartlySharedState:
+    """Average the shared coordinates of the clients' answers; the others stay with the clients."""
+    x = choose(shared, average(y, clients), state.x)
+    return PartlySharedState(x, choose(shared, x, scatter(state.personal, clients, y)), state.sent)
+
+
+def _part_of_a_model(state: State) -> tuple[float, float]:
+    part = state.sent / state.x.shape[-1]
+    return part, part
+
+
+def _named(s: Settings) -> tuple[str, ...] | None:
+    return tuple(name.strip() for name in s.personal_layers.split("+")) if s.personal_layers else None
+
+
+LISTED = (
+    Listed(
+        "fedrep",
+        "personalised",
+        "Collins, Hassani, Mokhtari and Shakkottai 2021, Algorithm 1; FedSLR, Section 6",
+        lambda s: FedRep(s.personal().local(), s.local(), _named(s)),
+        ("personal_layers", *LOCAL, "personal_steps", "personal_epochs"),
+        True,
+    ),
+    Listed(
+        "lg-fedavg",
+        "personalised",
+        "Liang et al. 2020, Algorithm 1; FedSLR, Section 6",
+        lambda s: LgFedAvg(s.local(), _named(s)),
+        ("personal_layers", *LOCAL),
+        True,
+    ),
+)

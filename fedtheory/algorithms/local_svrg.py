@@ -1,0 +1,131 @@
+"""Local steps corrected by the gradients at a common anchor: FedLin, federated SVRG (F-SVRG) and S-Local-SVRG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.algorithms.base import Listed, State, needs_everyone
+from fedtheory.algorithms.fedlin import FedLin
+from fedtheory.algorithms.settings import LOCAL
+from fedtheory.core.arrays import Array, Scalar, average, choose, either
+from fedtheory.core.hyperparameters import at_least_one, positive, share
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Step, step_size
+from fedtheory.local.stochastic import gradients
+from fedtheory.local.subproblem import Subproblem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalSvrgState:
+    """Server model, anchor, and the clients' gradients at the anchor."""
+
+    x: Array  # (..., 1, d)  server model
+    w: Array  # (..., 1, d)  anchor
+    g_i: Array  # (..., n, d)  grad f_i(w)
+
+
+@dataclass(frozen=True)
+class LocalSvrg:
+    """y <- y - lr (h_i(y; xi) - h_i(w; xi) + mean_j grad f_j(w)),  K steps from x^r;  x^{r+1} = mean_i y_i;
+
+    w <- x^{r+1} with probability q (one coin for all clients), w^0 = x^0. The two sample gradients of a step share their samples
+    xi. With q = 1 this is F-SVRG, with full gradients then also FedLin; with q < 1 it is S-Local-SVRG with K local steps between
+    communications.
+
+    Guarantee: x* is a fixed point, noise included.
+
+    Source: F-SVRG: Konecny et al. 2016; FedPD, Table I. S-Local-SVRG: Gorbunov, Hanzely and Richtarik 2021, where communication
+    may also be random; DualFL, Section 1.
+
+    Parameters
+    ----------
+    steps : int
+        K.
+    lr : number, array ``(*batch, 1, 1)``, symbol, or function of (round, local step)
+    batch : int or None
+        Samples a step and client; None for full gradients.
+    q : number in (0, 1] or array ``(*batch, 1, 1)``
+        Probability that a round ends with a new anchor.
+    """
+
+    steps: int
+    lr: Step
+    batch: int | None = None
+    q: Scalar = 1
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        at_least_one("steps", self.steps)
+        if self.batch is not None:
+            at_least_one("batch", self.batch)
+        positive(self, "lr")
+        share(self, "q")
+
+    @property
+    def numeric_only(self) -> str | None:
+        """Random unless the gradients are full."""
+        return None if self.batch is None else "it draws samples at random"
+
+    def init(self, problem: Problem, x0: Array) -> LocalSvrgState:
+        """Start and anchor at x0."""
+        return LocalSvrgState(x0, x0, problem.grad(x0))
+
+    def round(self, problem: Problem, state: LocalSvrgState, clients: Clients | None, key: Key) -> LocalSvrgState:
+        """Corrected local steps, the average, then perhaps a new anchor."""
+        needs_everyone("LocalSvrg", clients, "Scaffold")
+        x = average(self._descend(problem, state, key))
+        fresh = self._renews(key)
+        g_i = either(fresh, lambda: problem.grad(x), lambda: state.g_i)
+        return LocalSvrgState(x, choose(fresh, x, state.w), g_i)
+
+    def _descend(self, problem: Problem, state: LocalSvrgState, key: Key) -> Array:
+        grad = gradients(Subproblem(problem), key, self.steps, self.batch)
+        g, y = average(state.g_i), state.x
+        for k in range(self.steps):
+            there = state.g_i if self.batch is None else grad(state.w, k)
+            y = y - step_size(self.lr, key.round, k) * (grad(y, k) - there + g)
+        return y
+
+    def _renews(self, key: Key) -> bool | Array:
+        return key.coin("anchor", self.q)
+
+    def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
+        """Model up and down, with a new anchor also gradients."""
+        sent = 1 + np.asarray(self._renews(key), dtype=float)
+        return sent, sent
+
+    def solution_state(self, problem: Problem, x_star: Array) -> LocalSvrgState:
+        """Anchored at x*."""
+        return LocalSvrgState(x_star, x_star, problem.grad(x_star))
+
+
+LISTED = (
+    Listed(
+        "fedlin",
+        "averaging",
+        "Mitra et al. 2021, Algorithm 1; DualFL, Section 1",
+        lambda s: FedLin(s.local()),
+        LOCAL,
+        False,
+    ),
+    Listed(
+        "f-svrg",
+        "averaging",
+        "Konecny et al. 2016; FedPD, Table I",
+        lambda s: LocalSvrg(s.steps, s.step, s.batch),
+        ("lr", "steps", "batch", "lr_decay"),
+        False,
+    ),
+    Listed(
+        "s-local-svrg",
+        "averaging",
+        "Gorbunov, Hanzely and Richtarik 2021; DualFL, Section 1",
+        lambda s: LocalSvrg(s.steps, s.step, s.batch, s.q),
+        ("lr", "steps", "batch", "lr_decay", "q"),
+        False,
+    ),
+)

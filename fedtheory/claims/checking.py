@@ -1,0 +1,332 @@
+"""Finding claims, and running their checks and planted faults as jobs.
+
+Claims are addressed by (source, id): the source is a module name or a file with a list ``CLAIMS``. Papers announce their
+module in the entry-point group ``fedtheory.papers``, so this package imports none of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fedtheory.claims.claim import Claim, Context, Finding, Need, Part, Picture, Reading, Table
+from fedtheory.claims.report import plain
+from fedtheory.claims.verdict import Verdict, decide, margin_of
+from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
+from fedtheory.running.families import problem_modules
+from fedtheory.tools.jobs import Outcome, run_jobs
+from fedtheory.tools.journal import JOURNALS, Journal, code_name
+from fedtheory.tools.loading import load_file
+from fedtheory.tools.versions import versions
+
+PAPERS_GROUP = "fedtheory.papers"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a claim is: a module name or a path to a file, and the claim's id."""
+
+    source: str
+    id: str
+
+
+@cache
+def papers() -> dict[str, str]:
+    """Known papers: name to module."""
+    return {entry.name: entry.value for entry in sorted(metadata.entry_points(group=PAPERS_GROUP))}
+
+
+@cache
+def load_claims(source: str) -> dict[str, Claim]:
+    """Return the claims of a module or file, by id.
+
+    Raises
+    ------
+    InvalidInput
+        The module or file is missing, raises while it is read, or has no list ``CLAIMS`` of claims with distinct ids.
+    """
+    module = load_file(Path(source)) if source.endswith(".py") else _load_module(source)
+    found = getattr(module, "CLAIMS", None)
+    if not isinstance(found, list | tuple) or not all(isinstance(c, Claim) for c in found) or not found:
+        raise InvalidInput(f"{source} must define CLAIMS, a list of at least one fedtheory.claims.Claim")
+    by_id = {claim.id: claim for claim in found}
+    if len(by_id) != len(found):
+        twice = sorted({c.id for c in found if sum(d.id == c.id for d in found) > 1})
+        raise InvalidInput(f"{source} uses the ids {', '.join(twice)} more than once")
+    return by_id
+
+
+def _load_module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except FedtheoryError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"the module {name} cannot be imported: {describe(error)}") from error
+
+
+def select(targets: Sequence[str]) -> list[Reference]:
+    """Claims for targets that are papers, claim ids or files; all papers for none.
+
+    Raises
+    ------
+    InvalidInput
+        A target is unknown; the message names the nearest known ones.
+    """
+    known = papers()
+    chosen: dict[Reference, None] = {}
+    for target in targets or known:
+        if target.endswith(".py"):
+            references = [Reference(str(Path(target).resolve()), id) for id in load_claims(str(Path(target).resolve()))]
+        elif target.lower() in known:
+            source = known[target.lower()]
+            references = [Reference(source, id) for id in load_claims(source)]
+        else:
+            references = [
+                Reference(source, id)
+                for source in known.values()
+                for id in load_claims(source)
+                if id.upper() == target.upper()
+            ]
+            if not references:
+                raise InvalidInput(_unknown(target, known))
+        chosen.update(dict.fromkeys(references))
+    sources: dict[str, str] = {}
+    for reference in chosen:
+        if sources.setdefault(reference.id, reference.source) != reference.source:
+            raise InvalidInput(
+                f"the id {reference.id} is used by {sources[reference.id]} and by {reference.source}; check them one at a time"
+            )
+    return list(chosen)
+
+
+def _unknown(target: str, known: dict[str, str]) -> str:
+    ids = [id for source in known.values() for id in load_claims(source)]
+    upper = {id.upper(): id for id in ids}
+    near = [upper[found] for found in difflib.get_close_matches(target.upper(), upper, n=3, cutoff=0.5)]
+    near += difflib.get_close_matches(target.lower(), known, n=2, cutoff=0.5)
+    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    return f"unknown claim, paper or file {target!r}{hint} ('fedtheory list' shows all)"
+
+
+def run_check(reference: Reference, context: Context) -> Verdict:
+    """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
+    claim = load_claims(reference.source)[reference.id]
+    begun = time.perf_counter()
+    parts: list[Part] = []
+    readings: list[str] = []
+    picture: Picture | None = None
+    tables: list[Table] = []
+    error = None
+    try:
+        for finding in claim.check(context):
+            if isinstance(finding, Part):
+                parts.append(finding)
+            elif isinstance(finding, Reading):
+                readings.append(finding.text)
+            elif isinstance(finding, Table):
+                tables.append(finding)
+            else:
+                picture = finding
+        status = decide(claim.kind, parts)
+        evidence, counterexample, drawn, shown = plain(
+            (
+                [_evidence(p) for p in parts],
+                next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None),
+                None if picture is None else dataclasses.asdict(picture),
+                [dataclasses.asdict(table) for table in tables],
+            )
+        )
+    except (Exception, SystemExit) as failure:  # one failing check never takes the others down
+        status = "inconclusive"
+        error = describe(failure)
+        evidence, counterexample, drawn, shown = (
+            [_evidence(dataclasses.replace(p, data={})) for p in parts],
+            None,
+            None,
+            [],
+        )
+    if counterexample is not None:
+        counterexample |= {"claim": claim.id, "source": reference.source, "statement": claim.statement}
+    return _verdict(
+        reference,
+        context,
+        status=status,
+        engines=sorted({p.engine for p in parts}),
+        margin=margin_of(status, parts) if error is None else None,
+        evidence=evidence,
+        seconds=round(time.perf_counter() - begun, 3),
+        readings=readings,
+        error=error,
+        counterexample=counterexample,
+        picture=drawn,
+        tables=shown,
+    )
+
+
+def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
+    """Return a verdict on a claim: what it says, and what was found."""
+    claim = load_claims(reference.source)[reference.id]
+    nothing: dict[str, Any] = {"engines": [], "margin": None, "evidence": [], "seconds": 0.0, "readings": []}
+    return Verdict(
+        id=claim.id,
+        paper=claim.paper,
+        kind=claim.kind,
+        seed=context.seed,
+        versions=versions(),
+        source=claim.source,
+        statement=claim.statement,
+        assumptions=list(claim.assumptions),
+        repaired=claim.repaired,
+        budget=context.budget,
+        size=None if claim.needs is None else context.size,
+        **(nothing | found),
+    )
+
+
+def _evidence(part: Part) -> dict[str, Any]:
+    data = dataclasses.asdict(dataclasses.replace(part, counterexample=None))
+    del data["counterexample"]
+    return {
+        key: value
+        for key, value in data.items()
+        if not (value is None or value is False or value == {}) or key == "holds"
+    }
+
+
+def default_store(folder: Path = JOURNALS) -> Path:
+    """Return where runs of experiments are kept when no folder is named: it changes with all code and versions they depend on."""
+    return folder / f"runs-{code_name([*papers().values(), *problem_modules()])}"
+
+
+def forget_runs(store: Path, fresh: bool) -> None:
+    """Remove the runs of older code, and with ``fresh`` also this one's."""
+    for other in store.parent.glob("runs-*"):
+        if fresh or other.name != store.name:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def needs_of(references: Sequence[Reference], context: Context) -> dict[str, Need]:
+    """Work that these claims share and that is not done, by key."""
+    found: dict[str, Need] = {}
+    for reference in references:
+        needs = load_claims(reference.source)[reference.id].needs
+        found |= {need.key: need for need in (needs(context) if needs is not None else ())}
+    return {key: need for key, need in found.items() if not need.is_done(context)}
+
+
+def make_needs(
+    needs: dict[str, Need], context: Context, workers: int = 1, *, scheduler: str | None = None
+) -> Iterator[Outcome]:
+    """Do shared work as `fedtheory.tools.jobs.run_jobs` does; what fails is tried again, and reported, by the checks that need it."""
+    yield from run_jobs(
+        _make, {key: (need, context) for key, need in needs.items()}, workers=workers, scheduler=scheduler
+    )
+
+
+def _make(need: Need, context: Context) -> None:
+    need.make(context)
+
+
+def run_checks(
+    references: Sequence[Reference],
+    context: Context,
+    workers: int = 1,
+    *,
+    scheduler: str | None = None,
+    journal: Journal | None = None,
+) -> Iterator[Verdict]:
+    """Run checks as `fedtheory.tools.jobs.run_jobs` does, and yield verdicts as they come."""
+    jobs = {r.id: (r, context) for r in references}
+    for outcome in run_jobs(_checked, jobs, workers=workers, scheduler=scheduler, journal=journal):
+        if outcome.error is None:
+            yield Verdict(**outcome.value)
+        else:
+            yield _verdict(jobs[outcome.key][0], context, status="inconclusive", error=outcome.error)
+
+
+def _checked(reference: Reference, context: Context) -> dict[str, Any]:
+    return dataclasses.asdict(run_check(reference, context))
+
+
+def check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
+    """Return the journal of these checks; one that could not be run is run again."""
+    return _journal("check", references, context, folder, lambda verdict: verdict["error"] is None)
+
+
+def fault_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
+    """Return the journal of these claims' planted faults; claims with a fault that was missed are run again."""
+    return _journal("selftest", references, context, folder, lambda faults: all(f["caught"] for f in faults))
+
+
+def _journal(
+    kind: str, references: Sequence[Reference], context: Context, folder: Path, accept: Callable[[Any], bool]
+) -> Journal:
+    identity = [[dataclasses.astuple(r) for r in references], dataclasses.asdict(context)]
+    return Journal(kind, identity, [*(r.source for r in references), *problem_modules()], folder, accept)
+
+
+@dataclass(frozen=True)
+class FaultReport:
+    """Whether a check rejected a planted fault; ``detail`` says what it saw."""
+
+    id: str
+    fault: str
+    caught: bool
+    detail: str
+    seconds: float
+
+
+def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
+    """Run every planted fault of a claim: the part it names must come out as the fault says."""
+    claim = load_claims(reference.source)[reference.id]
+    reports = []
+    for fault in claim.faults:
+        begun = time.perf_counter()
+        try:
+            part = _find_part(claim.check(context, **fault.subject), fault.part)
+            caught = part is not None and part.holds is fault.holds
+            detail = "the check yields no such part" if part is None else part.text
+        except (Exception, SystemExit) as failure:
+            caught, detail = False, describe(failure)
+        reports.append(
+            FaultReport(claim.id, fault.name, caught, f"{fault.part}: {detail}", round(time.perf_counter() - begun, 3))
+        )
+    return reports
+
+
+def run_all_faults(
+    references: Sequence[Reference],
+    context: Context,
+    workers: int = 1,
+    *,
+    scheduler: str | None = None,
+    journal: Journal | None = None,
+) -> Iterator[list[FaultReport]]:
+    """Run the planted faults of many claims as `fedtheory.tools.jobs.run_jobs` does, yielding reports as they come."""
+    jobs = {r.id: (r, context) for r in references}
+    for outcome in run_jobs(_tried, jobs, workers=workers, scheduler=scheduler, journal=journal):
+        if outcome.error is None:
+            yield [FaultReport(**report) for report in outcome.value]
+        else:
+            claim = load_claims(jobs[outcome.key][0].source)[outcome.key]
+            yield [FaultReport(claim.id, fault.name, False, outcome.error, outcome.seconds) for fault in claim.faults]
+
+
+def _tried(reference: Reference, context: Context) -> list[dict[str, Any]]:
+    return [dataclasses.asdict(report) for report in run_faults(reference, context)]
+
+
+def _find_part(findings: Iterator[Finding], name: str) -> Part | None:
+    """Return the part of that name, without running what comes after it."""
+    return next((f for f in findings if isinstance(f, Part) and f.name == name), None)

@@ -1,0 +1,240 @@
+"""Claims, the parts of a check, and the verdict they add up to.
+
+A check is a generator: it yields *parts* (one finding each), readings (sentences) and pictures. The verdict follows from
+the parts by the rules of `decide`, never from the check's own opinion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from fedtheory.core.errors import InvalidInput
+
+Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
+Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
+Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
+Role = Literal["printed", "repaired", "reading"]
+Budget = Literal["quick", "full"]
+Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
+
+
+@dataclass(frozen=True)
+class Part:
+    """One finding of a check.
+
+    ``role``: ``printed`` (the statement as printed, under its fairest reading), ``repaired`` (the corrected statement), or
+    ``reading`` (another sensible reading, reported but not decisive). ``holds``: None when it could not be decided.
+    ``margin``: signed and relative, positive when it holds. ``proves``: this part alone shows the whole statement, over
+    the whole class, in symbols or exact arithmetic.
+    """
+
+    name: str
+    holds: bool | None
+    engine: Engine
+    text: str
+    role: Role = "printed"
+    margin: float | None = None
+    proves: bool = False
+    data: dict[str, Any] = field(default_factory=dict)
+    counterexample: Counterexample | None = None
+
+    def __post_init__(self) -> None:
+        """Keep plain Python values, so that a finding is data."""
+        if self.holds is not None:
+            object.__setattr__(self, "holds", bool(self.holds))
+        if self.margin is not None:
+            object.__setattr__(self, "margin", float(self.margin) if np.isfinite(self.margin) else None)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sentence on how the statement was read, or what else the reader should know."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a figure shows, as data: the report draws it.
+
+    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``.
+    """
+
+    title: str
+    xlabel: str
+    ylabel: str
+    series: list[dict[str, Any]]
+    logx: bool = False
+    logy: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers side by side, as a paper's table has them; an entry is text, a number or None."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A violation measured again from an instance: once in floats, once in independent arithmetic.
+
+    ``measured`` and ``bound`` are what the claim compares (violated when measured > bound), ``exact_measured`` and
+    ``exact_bound`` the same in fractions or high precision, ``arithmetic`` says which. ``assumptions``: each
+    assumption of the claim, how it was certified on this instance, and whether it holds.
+    """
+
+    what: str
+    measured: float
+    bound: float
+    exact_measured: Any
+    exact_bound: Any
+    arithmetic: str
+    assumptions: tuple[tuple[str, bool], ...]
+
+    @property
+    def admissible(self) -> bool:
+        """Whether every assumption is certified on the instance."""
+        return all(met for _, met in self.assumptions)
+
+    @property
+    def violated(self) -> bool:
+        """Whether both arithmetics see the violation, on an admissible instance."""
+        return self.admissible and self.measured > self.bound and bool(self.exact_measured > self.exact_bound)
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An instance, as plain numbers, on which a claim's replay shows a violation."""
+
+    instance: dict[str, Any]
+    replay: Replay
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for a file."""
+        r = self.replay
+        return {
+            "instance": self.instance,
+            "what": r.what,
+            "measured": r.measured,
+            "bound": r.bound,
+            "exact": {
+                "measured": str(r.exact_measured),
+                "bound": str(r.exact_bound),
+                "arithmetic": r.arithmetic,
+            },
+            "assumptions": [{"certified": text, "met": met} for text, met in r.assumptions],
+        }
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a check may use: its budget, its seed, the data folder; of experiments also their size, the device, and where runs are kept.
+
+    ``results``: folder in which the runs of experiments are kept and gone on with; by default one that changes with the code.
+    """
+
+    budget: Budget = "quick"
+    seed: int = 0
+    data: str | None = None
+    size: Size = "laptop"
+    device: str = "cpu"
+    results: str | None = None
+
+    def pick(self, quick: Any, full: Any) -> Any:
+        """Return the size for this budget."""
+        return quick if self.budget == "quick" else full
+
+    def sized(self, laptop: Any, small: Any, paper: Any) -> Any:
+        """Return what belongs to this size of an experiment."""
+        return {"laptop": laptop, "small": small, "paper": paper}[self.size]
+
+    def rng(self) -> np.random.Generator:
+        """Return a generator of this seed."""
+        return np.random.default_rng(self.seed)
+
+
+Finding = Part | Reading | Picture | Table
+Check = Callable[..., Iterator[Finding]]
+
+
+class Need(Protocol):
+    """Work that checks share, such as a long run: done once, before them, and kept."""
+
+    @property
+    def key(self) -> str:
+        """A name; equal names are one piece of work."""
+
+    def is_done(self, context: Context) -> bool:
+        """Whether its result is kept already."""
+
+    def make(self, context: Context) -> None:
+        """Do it and keep the result."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A planted fault: run with ``subject``, the check must come to another finding on the part called ``part``.
+
+    ``holds`` is that finding. It is False where a true statement was falsified (a mutated algorithm, a tightened constant);
+    True where a counterexample was replaced by an instance that violates nothing; None where the replacement breaks an
+    assumption, so that the check must say so instead of refuting.
+    """
+
+    name: str
+    part: str
+    subject: Mapping[str, Any]
+    holds: bool | None = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of one paper.
+
+    Parameters
+    ----------
+    id, paper : str
+    kind : Kind
+    source : str
+        Where it stands in the paper.
+    statement : str
+        In our words.
+    check : (context, **subject) -> findings
+        The keyword arguments are what faults replace.
+    faults : Fault, at least one
+    assumptions : str ...
+    repaired : str
+        The corrected statement, where the printed one fails.
+    replay : instance -> Replay, optional
+        How a stored counterexample is measured again.
+    needs : context -> work that the check and its faults read, optional
+        Made by jobs of its own before the checks; of experiments, whose verdicts name the size they were run at.
+    """
+
+    id: str
+    paper: str
+    kind: Kind
+    source: str
+    statement: str
+    check: Check
+    faults: tuple[Fault, ...]
+    assumptions: tuple[str, ...] = ()
+    repaired: str = ""
+    replay: Callable[[dict[str, Any]], Replay] | None = None
+    needs: Callable[[Context], Sequence[Need]] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a claim whose check nothing could fail, and an id that cannot name a file."""
+        if not self.id or any(c in self.id for c in "/\\") or self.id != self.id.strip():
+            raise InvalidInput(f"{self.id!r} cannot be a claim's id: expected text without slashes, for it names files")
+        if not self.faults:
+            raise InvalidInput(f"{self.id}: a check needs at least one planted fault that it must reject")
+
+
+# ---- making parts -------------------------------------------------------------------------------------------------

@@ -1,0 +1,280 @@
+"""Training runs of experiments as plain data, kept in folders of results, and the orderings that are read off them.
+
+An experiment is a list of runs, repeated over seeds, at one of three sizes. Everything that decides a run's numbers is in its
+`Training`; a seed decides the split, the first weights and the draws. Runs are made once, by jobs of their own, and claims read them.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms import listed
+from fedtheory.algorithms.settings import Settings
+from fedtheory.claims.claim import Context
+from fedtheory.core.arrays import to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import who_takes_part
+from fedtheory.core.problem import can
+from fedtheory.measures.catalogue import named
+from fedtheory.measures.residuals import WithResiduals
+from fedtheory.running.families import asked_for, build_problem, first_model
+from fedtheory.running.record import Trace
+from fedtheory.running.results import Results
+from fedtheory.running.runner import run, start_point
+
+
+@dataclass(frozen=True)
+class Training:
+    """One run, as `fedtheory run` would make it.
+
+    Parameters
+    ----------
+    method, problem : str
+        Names of a listed algorithm and of a family of problems.
+    rounds : int
+    settings : mapping
+        Hyper-parameters, by the fields of `Settings`.
+    options : mapping
+        What the family is asked for, by the fields of its options.
+    metrics : names
+        Those of `fedtheory.measures.catalogue.offered`; with residuals among them the method plays with `WithResiduals`.
+    participants, available : int, optional
+        Clients a round, and how many ever take part; all by default.
+    every : int
+        Rounds between measurements.
+    start : float, optional
+        Every coordinate of the first model, where it is not the problem's own.
+    seed : int
+    """
+
+    method: str
+    problem: str
+    rounds: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ("value", "test_accuracy")
+    participants: int | None = None
+    available: int | None = None
+    every: int = 1
+    start: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a hyper-parameter that the method does not read."""
+        entry = listed(self.method)
+        unread = sorted({*self.settings} - {*entry.uses})
+        if unread:
+            raise InvalidInput(f"{self.method} does not use {', '.join(unread)}; it uses {', '.join(entry.uses)}")
+
+    @classmethod
+    def of(cls, configuration: Mapping[str, Any]) -> Training:
+        """Return the run of a configuration, as it is kept."""
+        return cls(**{**configuration, "metrics": tuple(configuration["metrics"])})
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Everything that decides the numbers, as plain data."""
+        return dict(sorted({name: getattr(self, name) for name in self.__dataclass_fields__}.items()))
+
+    @property
+    def key(self) -> str:
+        """A readable name with a hash of the configuration."""
+        text = json.dumps(self.configuration, sort_keys=True)
+        short = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        return f"{self.method}-{self.problem}-seed{self.seed}-{short}"
+
+    def is_done(self, context: Context) -> bool:
+        """Whether the run is kept, and complete."""
+        return context.results is not None and _stored(Path(context.results) / self.key, self.rounds) is not None
+
+    def make(self, context: Context) -> None:
+        """Run it, or go on with it, and keep what was measured."""
+        _run(self, context)
+
+    def read(self, context: Context) -> Log:
+        """Return what was measured; a run that is not kept is made now."""
+        if context.results is not None:
+            found = _stored(Path(context.results) / self.key, self.rounds)
+            if found is not None:
+                return found
+        return _run(self, context)
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """What a run measured: ``rounds`` ``(R,)``, metrics and floats sent by name ``(R,)``; a diverged run has infinite metrics from then on.
+
+    ``clients`` ``(n,)``: share of its own test samples that each client's model gets right at the end; None where clients have none.
+    """
+
+    columns: Mapping[str, NDArray[np.float64]]
+    seconds: float
+    clients: NDArray[np.float64] | None = None
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """Return a column: ``round``, a metric, ``floats_up`` or ``floats_down``."""
+        return self.columns[name]
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the run left all bounds."""
+        return not np.isfinite(next(values[-1] for name, values in self.columns.items() if name not in _COUNTS))
+
+    def last(self, name: str, share: float = 0.0) -> float:
+        """Return the mean of a metric over the last ``share`` of its measurements, at least the last one; a diverged run has NaN."""
+        values = self[name]
+        tail = values[-max(1, round(share * len(values))) :]
+        return float(tail.mean()) if np.isfinite(tail).all() else float("nan")
+
+    def best(self, name: str) -> float:
+        """Return the largest finite value of a metric, as papers report accuracies; NaN for a diverged run."""
+        return float("nan") if self.diverged else float(self[name].max())
+
+    def at(self, name: str, round: int) -> float:
+        """Return a metric after a round; NaN where the run had diverged.
+
+        Raises
+        ------
+        InvalidInput
+            It was not measured then.
+        """
+        there = np.flatnonzero(self["round"] == round)
+        if not there.size:
+            raise InvalidInput(f"{name} was not measured after round {round}; measure more often")
+        value = float(self[name][there[0]])
+        return value if np.isfinite(value) else float("nan")
+
+    def first(self, name: str, level: float, *, above: bool = True) -> float:
+        """Return the first measured round at which a metric is at a level or beyond; infinity if it never is."""
+        there = self[name] >= level if above else self[name] <= level
+        return float(self["round"][there.argmax()]) if there.any() else float("inf")
+
+
+_COUNTS = ("round", "floats_up", "floats_down")
+_BY_CLIENT = "personal_accuracy_by_client"  #: in a run's summary
+
+
+def _stored(folder: Path, rounds: int) -> Log | None:
+    """Read a folder of results if its run is complete."""
+    try:
+        with (folder / "metrics.csv").open(newline="") as file:
+            names, *lines = csv.reader(file)
+        summary = json.loads((folder / "summary.json").read_text())
+    except (OSError, ValueError):
+        return None
+    if not lines or int(lines[-1][0]) != rounds or "seconds" not in summary:  # which is written when all is done
+        return None
+    values = np.asarray(lines, dtype=float)
+    return Log(dict(zip(names, values.T, strict=True)), float(summary["seconds"]), _by_client(summary))
+
+
+def _by_client(info: Mapping[str, Any]) -> NDArray[np.float64] | None:
+    return np.asarray(info[_BY_CLIENT], dtype=float) if _BY_CLIENT in info else None
+
+
+def _run(training: Training, context: Context) -> Log:
+    if context.results is None:
+        return _remembered(json.dumps(training.configuration, sort_keys=True), context.data, context.device)
+    folder = Path(context.results) / training.key
+    results = Results(folder, training.configuration)
+    begun = time.perf_counter()
+    trace = _trained(training, context.data, context.device, results)
+    results.table(replace(trace, info=trace.info | {"seconds": round(time.perf_counter() - begun, 3)}))
+    results.checkpoint.unlink(missing_ok=True)
+    found = _stored(folder, training.rounds)
+    assert found is not None
+    return found
+
+
+@lru_cache(maxsize=256)
+def _remembered(configuration: str, data: str | None, device: str) -> Log:
+    """Runs of this process, where no folder keeps them."""
+    training = Training.of(json.loads(configuration))
+    begun = time.perf_counter()
+    trace = _trained(training, data, device, None)
+    sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
+    columns = {"round": trace.rounds.astype(float), **trace.metrics, **sent}
+    return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
+
+
+def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
+    options = {**t.options, "seed": t.seed, "data": data}
+    if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
+        options["device"] = device
+    problem = build_problem(t.problem, **options)
+    method: Any = listed(t.method).build(Settings(**t.settings))
+    if {"primal_residual", "dual_residual"} & {*t.metrics}:
+        method = WithResiduals(method)
+    x0 = first_model(problem, t.start, t.seed)
+    begun = method.init(problem, start_point(problem, x0))
+    trace = run(
+        method,
+        problem,
+        x0,
+        t.rounds,
+        participation=who_takes_part(t.participants, t.available),
+        seed=t.seed,
+        metrics={name: named(name, problem, begun) for name in t.metrics},
+        every=t.every,
+        progress=False,
+        checkpoint=None if results is None else results.checkpoint,
+        watch=None if results is None else results.table,
+    )
+    if not can(problem, "personal_accuracy"):
+        return trace
+    shares = to_numpy(problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
+    return replace(trace, info=trace.info | {_BY_CLIENT: shares.tolist()})
+
+
+# ---- repeated over seeds ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The same run with several seeds."""
+
+    trainings: tuple[Training, ...]
+
+    def logs(self, context: Context) -> list[Log]:
+        """Return what each measured."""
+        return [training.read(context) for training in self.trainings]
+
+    def last(self, context: Context, name: str, share: float = 0.0) -> NDArray[np.float64]:
+        """Return `Log.last` of each seed."""
+        return np.array([log.last(name, share) for log in self.logs(context)])
+
+    def at(self, context: Context, name: str, round: int) -> NDArray[np.float64]:
+        """Return `Log.at` of each seed."""
+        return np.array([log.at(name, round) for log in self.logs(context)])
+
+    def best(self, context: Context, name: str) -> NDArray[np.float64]:
+        """Return `Log.best` of each seed."""
+        return np.array([log.best(name) for log in self.logs(context)])
+
+    def first(self, context: Context, name: str, level: float, *, above: bool = True) -> NDArray[np.float64]:
+        """Return `Log.first` of each seed."""
+        return np.array([log.first(name, level, above=above) for log in self.logs(context)])
+
+
+def repeated(training: Training, seeds: Iterable[int]) -> Repeated:
+    """Return a run with each of these seeds."""
+    return Repeated(tuple(replace(training, seed=seed) for seed in seeds))
+
+
+def needed(runs: Iterable[Repeated]) -> list[Training]:
+    """Return all single runs, for a claim's ``needs``."""
+    return [training for group in runs for training in group.trainings]
+
+
+# ---- what is read off them -----------------------------------------------------------------------------------------------

@@ -1,0 +1,136 @@
+"""Claims that A beats B: paired differences over seeds, their tables and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fedtheory.claims.claim import Context, Part, Picture, Role, Table
+from fedtheory.claims.experiments import Repeated
+from fedtheory.core.errors import InvalidInput
+from fedtheory.measures.paired import paired_difference
+
+
+def ordered(
+    name: str,
+    higher: Any,
+    lower: Any,
+    text: str,
+    *,
+    by: float = 0.0,
+    role: Role = "printed",
+    unit: str = "",
+    scale: float = 1.0,
+) -> Part:
+    """Part: one quantity exceeds another by more than ``by``, over seeds that both share.
+
+    It holds where the 95 % interval of the mean paired difference lies above ``by``, fails where it lies below, and is undecided where it
+    contains it. A diverged run is a NaN: it holds where all runs of the lower side diverged and none of the higher, fails where it is the
+    other way round, and is undecided otherwise. A single seed has no interval: it is undecided, and the difference is told.
+    """
+    a, b = np.asarray(higher, dtype=float), np.asarray(lower, dtype=float)
+    if a.shape != b.shape:
+        raise InvalidInput(f"{name}: {a.size} runs against {b.size}; expected the same seeds on both sides")
+    if (np.isnan(a) | np.isnan(b)).any():
+        gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
+        holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
+        return Part(name, holds, "real data", f"{text}: {gone_a} and {gone_b} of {a.size} runs diverged", role=role)
+    if a.size == 1:
+        said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
+        return Part(
+            name,
+            None,
+            "real data",
+            said,
+            role=role,
+            data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        )
+    difference = paired_difference(scale * a, scale * b)
+    holds = True if difference.low > by else False if difference.high < by else None
+    size = max(abs(difference.low), abs(difference.high), abs(by), np.finfo(float).tiny)
+    return Part(
+        name,
+        holds,
+        "real data",
+        f"{text}: {difference}{unit}" + (f", against {by:g}{unit}" if by else ""),
+        role=role,
+        margin=(difference.low - by if holds is not False else difference.high - by) / size,
+        data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+    )
+
+
+def alike(
+    name: str,
+    first: Any,
+    second: Any,
+    text: str,
+    *,
+    within: float,
+    role: Role = "printed",
+    unit: str = "",
+    scale: float = 1.0,
+) -> Part:
+    """Part: two quantities differ by less than ``within``, over seeds that both share.
+
+    It holds where the 95 % interval of the mean paired difference lies inside (-within, within), fails where it lies outside, and is
+    undecided otherwise, as where a run diverged.
+    """
+    a, b = scale * np.asarray(first, dtype=float), scale * np.asarray(second, dtype=float)
+    if np.isnan(a).any() or np.isnan(b).any():
+        gone = f"{int(np.isnan(a).sum())} and {int(np.isnan(b).sum())} of {a.size} runs diverged"
+        return Part(name, None, "real data", f"{text}: {gone}", role=role)
+    difference = paired_difference(a, b)
+    widest = max(abs(difference.low), abs(difference.high))
+    outside = difference.low > within or difference.high < -within
+    holds = True if widest < within else False if outside else None
+    return Part(
+        name,
+        holds,
+        "real data",
+        f"{text}: {difference}{unit}, against {within:g}{unit} either way",
+        role=role,
+        margin=(within - widest) / max(within, widest),
+        data={"first": a.tolist(), "second": b.tolist()},
+    )
+
+
+def shown(values: Any, digits: int = 2, scale: float = 100.0) -> str:
+    """Return mean and deviation over seeds as papers print them; ``--`` where a run diverged."""
+    a = scale * np.asarray(values, dtype=float)
+    if not np.isfinite(a).all():
+        return "--"
+    return f"{a.mean():.{digits}f}" + (f" +- {a.std(ddof=1):.{digits}f}" if a.size > 1 else "")
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """Return a table whose entries are text, numbers or None."""
+    return Table(title, [*columns], [[*row] for row in rows])
+
+
+def curves(
+    context: Context,
+    title: str,
+    runs: Mapping[str, Repeated],
+    metric: str,
+    *,
+    by: str = "round",
+    ylabel: str = "",
+    logy: bool = False,
+) -> Picture:
+    """Return the mean over seeds of a metric, one line a label, against rounds or floats sent (``by="floats"``)."""
+    series = []
+    for label, group in runs.items():
+        logs = group.logs(context)
+        x = (
+            logs[0]["round"]
+            if by == "round"
+            else np.mean([log["floats_up"] + log["floats_down"] for log in logs], axis=0)
+        )
+        y = np.mean([log[metric] for log in logs], axis=0)
+        fine = np.isfinite(y)
+        series.append({"label": label, "x": x[fine].tolist(), "y": y[fine].tolist()})
+    return Picture(
+        title, "communication rounds" if by == "round" else "floats sent", ylabel or metric, series, logy=logy
+    )

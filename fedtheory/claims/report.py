@@ -1,0 +1,168 @@
+"""Verdicts as a table in the terminal, a JSON file, a self-contained HTML page, and counterexample files."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import importlib.resources
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory.claims.verdict import Verdict
+from fedtheory.core.errors import InvalidInput
+from fedtheory.tools.versions import versions
+
+FORMAT = 1
+COLOURS = {
+    "proved": "bold green",
+    "supported": "green",
+    "reproduced": "green",
+    "repaired": "yellow",
+    "refuted": "red",
+    "not reproduced": "red",
+    "inconclusive": "magenta",
+}
+
+
+def table(verdicts: Sequence[Verdict]) -> Any:
+    """Return a rich table: one row a verdict."""
+    from rich.table import Table
+    from rich.text import Text
+
+    view = Table(show_lines=False, expand=True, pad_edge=False)
+    view.add_column("claim", no_wrap=True)
+    view.add_column("kind", no_wrap=True)
+    view.add_column("verdict", no_wrap=True)
+    view.add_column("margin", justify="right", no_wrap=True)
+    view.add_column("what it says, and what decided", ratio=1)
+    view.add_column("s", justify="right", no_wrap=True)
+    for verdict in verdicts:
+        status = "not run" if verdict.error else verdict.status
+        view.add_row(
+            verdict.id,
+            verdict.kind,
+            Text(status, style="bold red" if verdict.error else COLOURS[verdict.status]),
+            "" if verdict.margin is None else f"{verdict.margin:+.2g}",
+            Text(headline(verdict)),
+            f"{verdict.seconds:.1f}",
+        )
+    return view
+
+
+def headline(verdict: Verdict) -> str:
+    """Return one line: the statement, and the repaired statement or the error where there is one."""
+    if verdict.error:
+        return f"{verdict.statement} -- could not be run: {verdict.error}"
+    if verdict.status == "repaired":
+        return f"{verdict.statement} -- false as printed; instead: {verdict.repaired}"
+    return f"{verdict.statement} [{verdict.size} size]" if verdict.size else verdict.statement
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """Return how many verdicts of each status there are."""
+    counts = Counter("not run" if v.error else v.status for v in verdicts)
+    order = [*COLOURS, "not run"]
+    return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+
+
+def as_json(verdicts: Sequence[Verdict]) -> str:
+    """Return the verdicts as a JSON document."""
+    document = {
+        "format": FORMAT,
+        "versions": versions(),
+        "verdicts": [dataclasses.asdict(v) for v in verdicts],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Turn a finding's values into what JSON can say: lists, text, numbers; numbers that are not finite become text.
+
+    Raises
+    ------
+    TypeError
+        A value is of another kind.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    raise TypeError(f"a finding holds a {type(value).__name__}, which is not plain data")
+
+
+def read_json(path: Path) -> dict[str, dict[str, Any]]:
+    """Return stored verdicts by id.
+
+    Raises
+    ------
+    InvalidInput
+        The file is missing or is not a verdict file.
+    """
+    try:
+        document = json.loads(path.read_text())
+        return {v["id"]: v for v in document["verdicts"]}
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{path} is not a verdict file written by 'fedtheory check --json' ({error})") from error
+
+
+def differences(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]]) -> list[str]:
+    """Return what changed against stored verdicts, one line a claim."""
+    changed = []
+    for verdict in verdicts:
+        if verdict.id not in expected:
+            changed.append(f"{verdict.id}: {verdict.status}, not in the stored verdicts")
+        elif expected[verdict.id]["status"] != verdict.status:
+            changed.append(f"{verdict.id}: {verdict.status}, expected {expected[verdict.id]['status']}")
+    return changed
+
+
+def as_html(verdicts: Sequence[Verdict], title: str) -> str:
+    """Return a self-contained page: the table, and a section with evidence and picture for every claim."""
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from fedtheory.tools.pictures import as_data_uri
+
+    template = importlib.resources.files("fedtheory.claims").joinpath("templates/report.html").read_text()
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page = environment.from_string(template).render(
+        title=title,
+        summary=summary(verdicts),
+        versions=versions(),
+        verdicts=[
+            {
+                **dataclasses.asdict(v),
+                "headline": headline(v),
+                "shown": "not run" if v.error else v.status,
+                "image": None if v.picture is None else Markup(html.escape(as_data_uri(v.picture))),
+            }
+            for v in verdicts
+        ],
+    )
+    return page + "\n"
+
+
+def write_counterexamples(verdicts: Sequence[Verdict], folder: Path) -> list[Path]:
+    """Write one file for each counterexample; `fedtheory replay FILE` shows the violation again."""
+    written = []
+    for verdict in verdicts:
+        if verdict.counterexample is None:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{verdict.id}.json"
+        path.write_text(json.dumps({"format": FORMAT, **verdict.counterexample}, indent=1) + "\n")
+        written.append(path)
+    return written

@@ -1,0 +1,73 @@
+"""The verdict that the parts of a check add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fedtheory.claims.claim import Kind, Part, Status
+from fedtheory.core.errors import FedtheoryError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Status, margin and evidence of a claim."""
+
+    id: str
+    paper: str
+    kind: Kind
+    status: Status
+    engines: list[str]
+    margin: float | None
+    evidence: list[dict[str, Any]]
+    seconds: float
+    seed: int
+    versions: dict[str, str]
+    source: str
+    statement: str
+    assumptions: list[str]
+    repaired: str
+    readings: list[str]
+    budget: str
+    error: str | None = None
+    counterexample: dict[str, Any] | None = None
+    picture: dict[str, Any] | None = None
+    size: str | None = None
+    tables: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def ran(self) -> bool:
+        """Whether the check ran to its end."""
+        return self.error is None
+
+
+def decide(kind: Kind, parts: list[Part]) -> Status:
+    """Return the status that the parts add up to.
+
+    A failing printed part counts as a refutation only with a replayable counterexample, or when the failure is itself
+    shown in symbols or exact arithmetic; otherwise the verdict is inconclusive. Orderings are reproduced or not.
+    """
+    printed = [p for p in parts if p.role == "printed"]
+    repaired = [p for p in parts if p.role == "repaired"]
+    if not printed:
+        raise FedtheoryError("a check must yield at least one part with role 'printed'")
+    failing = [p for p in printed if p.holds is False]
+    if kind == "ordering":
+        if failing:
+            return "not reproduced"
+        return "inconclusive" if any(p.holds is None for p in printed) else "reproduced"
+    if failing:
+        if not any(p.counterexample is not None or p.proves for p in failing):
+            return "inconclusive"
+        return "repaired" if repaired and all(p.holds for p in repaired) else "refuted"
+    if any(p.holds is None for p in printed):
+        return "inconclusive"
+    return "proved" if any(p.proves for p in printed) else "supported"
+
+
+def margin_of(status: Status, parts: list[Part]) -> float | None:
+    """Return the smallest signed margin among the parts that decided."""
+    decisive = [p for p in parts if p.role == "printed" and p.margin is not None]
+    if status in ("refuted", "repaired", "not reproduced"):
+        decisive = [p for p in decisive if p.holds is False]
+    return min((p.margin for p in decisive if p.margin is not None), default=None)

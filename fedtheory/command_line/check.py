@@ -1,0 +1,196 @@
+"""The commands that judge claims: check, replay, selftest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedtheory.command_line.options import (
+    EXIT_FAILED,
+    budget_option,
+    data_option,
+    experiment_context,
+    experiment_options,
+    fresh_option,
+    leave_interrupted,
+    make_shared,
+    open_journal,
+    scheduler_option,
+    seed_option,
+    workers_option,
+)
+from fedtheory.tools.terminal import Progress, console
+
+if TYPE_CHECKING:
+    from fedtheory.claims.verdict import Verdict
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="Write verdicts as JSON ('-': to the terminal).",
+)
+@click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write a self-contained report.")
+@click.option(
+    "--counterexamples",
+    type=click.Path(path_type=Path),
+    help="Folder for counterexample files [default: beside the JSON or HTML file].",
+)
+@click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
+@fresh_option
+@budget_option
+@workers_option
+@scheduler_option
+@data_option
+@seed_option
+@experiment_options
+def check(
+    targets: tuple[str, ...],
+    json_file: Path | None,
+    html_file: Path | None,
+    counterexamples: Path | None,
+    expect: Path | None,
+    fresh: bool,
+    budget: Any,
+    workers: int,
+    scheduler: str | None,
+    data: Path | None,
+    seed: int,
+    **experiments: Any,
+) -> None:
+    """Run checks and print the table of verdicts; all papers when nothing is named.
+
+    Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
+    verdict differs); 2 for bad arguments.
+    """
+    from fedtheory.claims import report
+    from fedtheory.claims.checking import check_journal, run_checks, select
+
+    stored = report.read_json(expect) if expect else None
+    references = select(targets)
+    context = experiment_context(budget, seed, data, fresh, experiments)
+    journal = check_journal(references, context)
+    open_journal(journal, fresh, len(references), "claims")
+    make_shared(references, context, workers, scheduler)
+    done = {}
+    interrupted = False
+    try:
+        with Progress("checking", len(references)) as advance:
+            for verdict in run_checks(references, context, workers, scheduler=scheduler, journal=journal):
+                done[verdict.id] = verdict
+                advance(verdict.id)
+    except KeyboardInterrupt:
+        interrupted = True
+    verdicts = [done[r.id] for r in references if r.id in done]
+    _write(verdicts, json_file, html_file, counterexamples)
+    if not interrupted:  # only now: what could not be written is not lost
+        journal.close()
+    if str(json_file) != "-":
+        terminal = console()
+        terminal.print(report.table(verdicts))
+        terminal.print(report.summary(verdicts) or "nothing was checked")
+    if interrupted:
+        leave_interrupted(len(verdicts), len(references), "claims")
+    failed = any(not v.ran for v in verdicts)
+    if stored is not None:
+        changed = report.differences(verdicts, stored)
+        for line in changed:
+            click.echo(f"changed: {line}", err=True)
+        failed = failed or bool(changed)
+    sys.exit(EXIT_FAILED if failed else 0)
+
+
+def _write(
+    verdicts: list[Verdict], json_file: Path | None, html_file: Path | None, counterexamples: Path | None
+) -> None:
+    from fedtheory.claims import report
+
+    if json_file is not None:
+        text = report.as_json(verdicts)
+        if str(json_file) == "-":
+            click.echo(text, nl=False)
+        else:
+            json_file.parent.mkdir(parents=True, exist_ok=True)
+            json_file.write_text(text)
+    if html_file is not None:
+        html_file.parent.mkdir(parents=True, exist_ok=True)
+        html_file.write_text(report.as_html(verdicts, "fedtheory: verdicts"))
+    beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), None)
+    folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
+    if folder is not None:
+        written = report.write_counterexamples(verdicts, folder)
+        if written:
+            click.echo(
+                f"{len(written)} counterexamples in {folder}; 'fedtheory replay FILE' shows one again",
+                err=True,
+            )
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def replay(file: Path) -> None:
+    """Replay a stored counterexample: measure the violation again, and certify the assumptions on it."""
+    from fedtheory.claims.replay import replay_file
+
+    stored, seen = replay_file(file)
+    click.echo(f"{stored['claim']}: {stored.get('statement', '')}")
+    for text, met in seen.assumptions:
+        click.echo(f"  {'certified' if met else 'NOT MET'}: {text}")
+    click.echo(f"  {seen.what}")
+    click.echo(f"  measured {seen.measured:.12g} against the bound {seen.bound:.12g} (floating point)")
+    click.echo(f"  measured {seen.exact_measured} against the bound {seen.exact_bound} ({seen.arithmetic})")
+    click.echo("  VIOLATED" if seen.violated else "  not violated")
+    sys.exit(0 if seen.violated else EXIT_FAILED)
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
+@fresh_option
+@budget_option
+@workers_option
+@scheduler_option
+@data_option
+@seed_option
+@experiment_options
+@click.option("--verbose", "-v", is_flag=True, help="Show every fault, not only those that were missed.")
+def selftest(
+    targets: tuple[str, ...],
+    fresh: bool,
+    budget: Any,
+    workers: int,
+    scheduler: str | None,
+    data: Path | None,
+    seed: int,
+    verbose: bool,
+    **experiments: Any,
+) -> None:
+    """Run every planted fault: each check must reject what it was built to reject."""
+    from fedtheory.claims.checking import fault_journal, run_all_faults, select
+
+    references = select(targets)
+    context = experiment_context(budget, seed, data, fresh, experiments)
+    journal = fault_journal(references, context)
+    open_journal(journal, fresh, len(references), "claims")
+    make_shared(references, context, workers, scheduler)
+    done = []
+    try:
+        with Progress("planted faults", len(references)) as advance:
+            for batch in run_all_faults(references, context, workers, scheduler=scheduler, journal=journal):
+                done.append(batch)
+                advance(batch[0].id)
+    except KeyboardInterrupt:
+        leave_interrupted(len(done), len(references), "claims")
+    journal.close()
+    reports = [report for batch in done for report in batch]
+    for found in sorted(reports, key=lambda r: r.id):
+        if verbose or not found.caught:
+            click.echo(f"{'caught' if found.caught else 'MISSED'}  {found.id}: {found.fault} [{found.detail}]")
+    caught = sum(r.caught for r in reports)
+    click.echo(f"planted faults caught: {caught} / {len(reports)}")
+    sys.exit(0 if caught == len(reports) else EXIT_FAILED)

@@ -1,0 +1,67 @@
+"""The command ``conform``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fedtheory.algorithms.settings import TELLING
+from fedtheory.command_line.options import EXIT_FAILED, settings_given, settings_options
+
+
+@click.command()
+@click.argument("adapter", metavar="FILE.py[:OBJECT]")
+@click.option("--method", required=True, help="The method it should be ('fedtheory list algorithms' names them).")
+@click.option("--clients", type=click.IntRange(min=2), default=5, show_default=True)
+@click.option("--dimension", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option(
+    "--participants", type=click.IntRange(min=1), default=3, show_default=True, help="Clients a round, when not all."
+)
+@click.option("--full-participation", is_flag=True, help="Leave out the trials in which only some clients take part.")
+@click.option("--equal-steps", is_flag=True, help="Leave out the trials with unequal numbers of local steps.")
+@click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True)
+@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Instances of each kind.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the findings as JSON ('-': to the terminal)."
+)
+@settings_options(TELLING)
+def conform(adapter: str, method: str, **options: Any) -> None:
+    """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
+
+    OBJECT is an adapter (see docs/conformance.md), or a class or function that makes one. Where the implementation differs, the first
+    variable and round are named, and known mistakes and published variants are tried in the place of the reference.
+
+    Exit status: 0 when it conforms up to rounding, 1 when it differs, 2 when it could not be compared.
+    """
+    from fedtheory.algorithms import listed
+    from fedtheory.conformance.adapters import load_adapter
+    from fedtheory.conformance.compare import conform as compare
+
+    settings = settings_given(listed(method), options)
+    with contextlib.redirect_stdout(sys.stderr):  # what the implementation prints is not the answer
+        found = compare(
+            load_adapter(adapter),
+            method,
+            settings=settings,
+            clients=options["clients"],
+            dimension=options["dimension"],
+            participants=None if options["full_participation"] else options["participants"],
+            unequal=not options["equal_steps"],
+            rounds=options["rounds"],
+            seeds=options["seeds"],
+        )
+    if options["json_file"] is not None:
+        document = json.dumps({"adapter": adapter, **found.as_dict()}, indent=1)
+        if str(options["json_file"]) == "-":
+            click.echo(document)
+        else:
+            options["json_file"].parent.mkdir(parents=True, exist_ok=True)
+            options["json_file"].write_text(document + "\n")
+    if str(options["json_file"]) != "-":
+        click.echo(str(found))
+    sys.exit(0 if found.conforms else EXIT_FAILED)

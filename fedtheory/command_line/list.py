@@ -1,0 +1,102 @@
+"""The command that lists claims, algorithms and problems."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from fedtheory.tools.terminal import console
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice(["claims", "algorithms", "problems"]), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(what: str | None, as_json: bool) -> None:
+    """List claims, algorithms and problems."""
+    shown = {
+        name: rows()
+        for name, rows in (("claims", _claims), ("algorithms", _algorithms), ("problems", _problems))
+        if what in (None, name)
+    }
+    if as_json:
+        click.echo(json.dumps(shown, indent=1))
+        return
+    from rich.table import Table
+
+    for name, rows in shown.items():
+        if name == "algorithms":
+            for table in _algorithm_tables(rows):
+                console().print(table)
+            continue
+        view = Table(title=name, expand=True)
+        for column in rows[0]:
+            view.add_column(column, overflow="fold")
+        for row in rows:
+            view.add_row(*(str(v) for v in row.values()))
+        console().print(view)
+
+
+def _claims() -> list[dict[str, Any]]:
+    from fedtheory.claims.checking import load_claims, papers
+
+    return [
+        {"id": c.id, "paper": name, "kind": c.kind, "source": c.source, "statement": c.statement}
+        for name, source in papers().items()
+        for c in load_claims(source).values()
+    ]
+
+
+def _algorithms() -> list[dict[str, Any]]:
+    from fedtheory.algorithms import ALGORITHMS
+    from fedtheory.algorithms.settings import option_of
+    from fedtheory.proofs.engines import ENGINES, why_not
+
+    rows = []
+    for entry in ALGORITHMS:
+        reasons = why_not(entry)
+        rows.append(
+            {
+                "name": entry.name,
+                "family": entry.family,
+                "source": entry.source,
+                "settings": list(entry.uses),
+                "options": [f"--{option_of(name)}" for name in entry.uses],
+                "partial_participation": entry.partial,
+                "engines": [engine for engine in ENGINES if engine not in reasons],
+                "not_run_by": reasons,
+            }
+        )
+    return rows
+
+
+def _algorithm_tables(rows: list[dict[str, Any]]) -> list[Any]:
+    """One table a family, with a line below for what an engine cannot run."""
+    from rich.table import Table
+
+    tables = []
+    for family in dict.fromkeys(row["family"] for row in rows):
+        view = Table(title=f"algorithms: {family}", expand=True)
+        for column in ("name", "source", "options", "partial participation", "engines"):
+            view.add_column(column, overflow="fold")
+        for row in (row for row in rows if row["family"] == family):
+            grouped: dict[str, list[str]] = {}
+            for engine, reason in row["not_run_by"].items():
+                grouped.setdefault(reason, []).append(engine)
+            refused = [f"not {', '.join(engines)}: {reason}" for reason, engines in grouped.items()]
+            view.add_row(
+                row["name"],
+                row["source"],
+                " ".join(row["options"]),
+                "yes" if row["partial_participation"] else "no",
+                "\n".join([", ".join(row["engines"]), *refused]),
+            )
+        tables.append(view)
+    return tables
+
+
+def _problems() -> list[dict[str, Any]]:
+    from fedtheory.running.families import problem_families
+
+    return [{"name": name, "description": family.description} for name, (family, _) in problem_families().items()]

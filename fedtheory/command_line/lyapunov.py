@@ -1,0 +1,174 @@
+"""The command ``lyapunov``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedtheory.command_line.options import algorithm_options, build_algorithm
+
+if TYPE_CHECKING:
+    from fedtheory.proofs.potentials.smallest_rate import Contraction
+
+INSTANCES, ROUNDS = 5, 20  # of the numeric check
+MOST_SUBSETS = 1000
+
+
+@click.command()
+@click.argument("algorithm")
+@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
+@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant; 0 for convex.")
+@click.option("--clients", type=int, metavar="N", help="Number of clients; with --participants only.")
+@click.option("--participants", type=int, metavar="S", help="S of the N clients take part, uniformly at random.")
+@click.option("--accuracy", default="0.00001", show_default=True, help="Step of the bisection over rates.")
+@click.option(
+    "--stated",
+    type=(str, float),
+    multiple=True,
+    metavar="FIELD WEIGHT",
+    help="A term WEIGHT * mean_i||FIELD - its fixed point||^2 of a stated potential, whose exact rate is computed as well; repeat.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
+)
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a program after so long.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
+)
+@algorithm_options
+def lyapunov(algorithm: str, **options: Any) -> None:
+    """Smallest rate of ALGORITHM for which a potential exists, over a class of functions, for every number of clients."""
+    from fractions import Fraction
+
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.every_n.vectors import Sampling
+    from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.proofs.potentials.smallest_rate import rate_of, smallest_rate
+
+    n, s = options["clients"], options["participants"]
+    if (n is None) != (s is None):
+        raise InvalidInput("--clients N and --participants S go together; without them the answer is for every n >= 2")
+    try:
+        accuracy = Fraction(options["accuracy"])
+    except (ValueError, ZeroDivisionError) as error:
+        raise InvalidInput(f"--accuracy {options['accuracy']!r} is not a number") from error
+    sampling = None if n is None else Sampling(n, s)
+    function_class = FunctionClass(options["big_l"], options["mu"])
+    method = build_algorithm(algorithm, options)
+    limit = options["time_limit"]
+    found = smallest_rate(method, function_class, participation=sampling, accuracy=accuracy, time_limit=limit)
+    answer = {
+        "algorithm": repr(method),
+        "class": str(function_class),
+        "clients": "any" if n is None else n,
+        "participants": s,
+        **_summary(found),
+        "observed": _observed(found, options),
+    }
+    if options["stated"]:
+        weights = dict(options["stated"])
+        rate = rate_of(method, function_class, weights, participation=sampling, time_limit=limit)
+        answer["stated"] = {"weights": weights, "rate": float(rate)}
+    if options["certificate"] is not None:
+        answer["certificates"] = _write(found, options["certificate"])
+    _report(answer, options["json_file"])
+
+
+def _summary(found: Contraction) -> dict[str, Any]:
+    exists = found.potential is not None
+    return {
+        "rate": found.rate if exists else None,
+        "none_at": found.none_at,
+        "excluded": found.excluded,
+        "potential": str(found.potential) if exists else None,
+        "residual": found.residual if exists else None,
+        "proved": None if found.proved is None else str(found.proved),
+        "relations": [str(relation) for relation in found.relations],
+        "from_round": found.first,
+        "seconds": round(found.seconds, 4),
+        "size": found.size,
+    }
+
+
+def _observed(found: Contraction, options: dict[str, Any]) -> dict[str, Any] | None:
+    """Largest E V(after) / V(before) that the numeric engine sees on random quadratics of the class; None where there is nothing to see."""
+    from math import comb
+
+    import numpy as np
+
+    from fedtheory.proofs.potentials.smallest_rate import observed
+    from fedtheory.running.families import build_problem
+
+    n, s = options["clients"] or 4, options["participants"]
+    if found.potential is None or not options["mu"] > 0 or (s is not None and comb(n, s) > MOST_SUBSETS):
+        return None
+    largest = 0.0
+    for seed in range(INSTANCES):
+        instance = build_problem(
+            "quadratics", clients=n, dimension=3, L=options["big_l"], mu=options["mu"], heterogeneity=1.0, seed=seed
+        )
+        before, after = observed(
+            found.potential, instance, instance.solution(), np.ones(3), ROUNDS, participants=s, seed=seed
+        )
+        seen = before[found.first :] > 1e-9 * before[0]  # below, it is rounding
+        largest = max(largest, float(np.max(after[found.first :][seen] / before[found.first :][seen])))
+    return {"largest": largest, "instances": INSTANCES, "rounds": ROUNDS, "clients": n}
+
+
+def _write(found: Contraction, file: Path) -> list[str]:
+    from fedtheory.core.errors import SolverFailed
+
+    if found.decrease is None or found.floor is None:
+        raise SolverFailed("no exact certificate was found; there is nothing to write")
+    beside = file.with_name(f"{file.stem}-floor{file.suffix}")
+    found.decrease.write(file)
+    found.floor.write(beside)
+    return [str(file), str(beside)]
+
+
+def _report(answer: dict[str, Any], json_file: Path | None) -> None:
+    if json_file is not None:
+        text = json.dumps(answer, indent=1, allow_nan=False)
+        if str(json_file) == "-":
+            click.echo(text)
+            return
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(text + "\n")
+    who = (
+        "every n >= 2"
+        if answer["clients"] == "any"
+        else f"n={answer['clients']}, {answer['participants']} of them a round"
+    )
+    click.echo(f"{answer['algorithm']} over {answer['class']}, {who}")
+    if answer["rate"] is None:
+        shown = f"shown with residual {answer['excluded']:.1g}" if answer["excluded"] is not None else "none was found"
+        click.echo(f"no potential of this form has a rate of at most 1 ({shown}; {answer['seconds']:.2f} s)")
+    else:
+        click.echo(
+            f"E V(after) <= {answer['rate']:.6g} V(before)   ({answer['seconds']:.2f} s, residual {answer['residual']:.1g})"
+        )
+        click.echo(f"V = {answer['potential']}   (differences to the fixed point; V >= ||x - x*||^2)")
+        if answer["none_at"] is not None:
+            click.echo(f"no such V at {answer['none_at']:.6g} (residual {answer['excluded']:.1g})")
+        if answer["relations"]:
+            since = "" if answer["from_round"] == 0 else f", from round {answer['from_round']} on"
+            click.echo(f"proved and used{since}: {'; '.join(answer['relations'])}")
+        proved = f"of the rate {answer['proved']}" if answer["proved"] else "none was found"
+        click.echo(
+            f"exact proof: {proved}"
+            + (f" in {' and '.join(answer['certificates'])}" if "certificates" in answer else "")
+        )
+    if answer["observed"] is not None:
+        seen = answer["observed"]
+        click.echo(
+            f"numeric engine: at most {seen['largest']:.6g} a round on {seen['instances']} random quadratics with {seen['clients']} clients, "
+            f"{seen['rounds']} rounds each"
+        )
+    if "stated" in answer:
+        shown = " + ".join(f"{weight:g} mean||{name}||^2" for name, weight in answer["stated"]["weights"].items())
+        click.echo(f"the stated potential {shown} has the exact rate {answer['stated']['rate']:.9g}")

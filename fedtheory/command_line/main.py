@@ -1,0 +1,48 @@
+"""The command line: check, conform, list, replay, run, sweep, worst-case, lyapunov, selftest."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from fedtheory.command_line.check import check, replay, selftest
+from fedtheory.command_line.conform import conform
+from fedtheory.command_line.list import list_
+from fedtheory.command_line.lyapunov import lyapunov
+from fedtheory.command_line.options import EXIT_FAILED
+from fedtheory.command_line.run import run
+from fedtheory.command_line.sweep import sweep
+from fedtheory.command_line.worst_case import verify_certificate, worst_case
+
+
+class Commands(click.Group):
+    """Shows the project's own errors as one line, and keeps exit status 2 for bad arguments."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput, NotAvailable
+
+        try:
+            return super().invoke(ctx)
+        except (CannotTrace, InvalidInput, NotAvailable) as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(2)
+        except OSError as error:
+            place = f": {error.filename}" if error.filename else ""
+            click.echo(f"error: a file cannot be read or written ({error.strerror or error}{place})", err=True)
+            sys.exit(2)
+        except FedtheoryError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(EXIT_FAILED)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="fedtheory")
+def main() -> None:
+    """Check the theory of federated optimisation: verdicts with evidence on the claims of papers."""
+
+
+for command in (check, replay, selftest, list_, run, conform, sweep, worst_case, lyapunov, verify_certificate):
+    main.add_command(command)

@@ -1,0 +1,182 @@
+"""The command that runs one method on one problem."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fedtheory.command_line.options import (
+    PROBLEM_OPTIONS,
+    algorithm_options,
+    build_algorithm,
+    data_folder,
+    data_option,
+    problem_options,
+    seed_option,
+    start_option,
+)
+from fedtheory.measures.catalogue import METRICS
+
+_LABELS = {
+    "stationarity": "||grad f(x)||^2",
+    "value": "f(x)",
+    "magnitude": "||x||^2",
+    "consensus": "mean_i ||x_i - x||^2",
+    "primal_dual_gap": "f(x) - D(lambda)",
+    "mean_dual": "||mean_i lambda_i||^2",
+    "personal_value": "mean_i f_i(personal_i)",
+    "personal_stationarity": "mean_i ||grad f_i(personal_i)||^2",
+    "test_accuracy": "share of test samples right",
+    "average_value": "f(mean of the active clients' models)",
+    "average_accuracy": "share of test samples that the mean of the active clients' models gets right",
+    "personal_accuracy": "mean share of clients' own test samples right",
+    "common_accuracy": "the same, by the server's model",
+    "factored_size": "numbers of the server's model, by factors",
+    "component_size": "mean nonzeros of p_i",
+    "gap": "f(x) - f*",
+    "distance": "||x - x*||^2",
+}
+
+
+def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What decides the numbers of a run: everything but where they are written, and where data lies."""
+    elsewhere = {"results", "checkpoint", "picture", "json_file", "show_split", "data"}
+    kept = {name: value for name, value in options.items() if name not in elsewhere}
+    return {"algorithm": algorithm, "problem": problem} | kept
+
+
+@click.command()
+@click.argument("algorithm")
+@click.argument("problem")
+@click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
+@problem_options
+@click.option("--instance", type=click.IntRange(min=0), help="Seed of the problem's data [default: --seed].")
+@click.option("--participants", type=int, help="Clients drawn a round [default: all].")
+@click.option("--available", type=int, help="Clients that ever take part, the first so many [default: all].")
+@start_option
+@click.option(
+    "--show-split",
+    type=click.Path(path_type=Path),
+    is_flag=False,
+    flag_value=Path(),
+    help="Draw how real data is split, too [file: split-PROBLEM.png].",
+)
+@click.option(
+    "--metric",
+    default="stationarity",
+    show_default=True,
+    help=f"What to measure, with commas between, of {', '.join(METRICS)}, where the method and the problem have it; the first is drawn.",
+)
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Measure every so many rounds.")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help="Folder for a long run: configuration, checkpoint, metrics by round as CSV, pictures; the same command goes on from there.",
+)
+@click.option("--checkpoint", type=click.Path(path_type=Path), help="File to stop and go on with.")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Where to draw the curve [default: ALGORITHM-PROBLEM.png].",
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="Write the trace as JSON ('-': to the terminal).",
+)
+@algorithm_options
+@data_option
+@seed_option
+def run(algorithm: str, problem: str, **options: Any) -> None:
+    """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them) and draw the curve."""
+    import numpy as np
+
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.core.participation import who_takes_part
+    from fedtheory.measures.catalogue import named
+    from fedtheory.running.families import build_and_draw, build_problem, first_model
+    from fedtheory.running.results import SHARES, Results
+    from fedtheory.running.runner import run as run_rounds
+    from fedtheory.running.runner import start_point
+    from fedtheory.tools.pictures import save
+
+    data_seed = options["seed"] if options["instance"] is None else options["instance"]
+    asked = {o.name: options[f"of_{o.name}"] for o in PROBLEM_OPTIONS} | {
+        "seed": data_seed,
+        "data": data_folder(options["data"]),
+    }
+    if options["show_split"] is None:
+        instance = build_problem(problem, **asked)
+    else:
+        shown_in = options["show_split"] if options["show_split"].name else Path(f"split-{problem}.png")
+        instance = build_and_draw(problem, shown_in, **asked)
+        click.echo(f"picture of the split: {shown_in}", err=True)
+    method = build_algorithm(algorithm, options, instance)
+    x0 = first_model(instance, options["start"], data_seed)
+    begun = method.init(instance, start_point(instance, x0))
+    metrics = {name.strip(): named(name.strip(), instance, begun) for name in options["metric"].split(",")}
+    metric = next(iter(metrics))
+    results = (
+        None if options["results"] is None else Results(options["results"], _configuration(algorithm, problem, options))
+    )
+    if results is not None and options["checkpoint"] is not None:
+        raise InvalidInput("a folder of --results has a checkpoint of its own; leave out --checkpoint")
+    trace = run_rounds(
+        method,
+        instance,
+        x0,
+        options["rounds"],
+        participation=who_takes_part(options["participants"], options["available"]),
+        seed=options["seed"],
+        metrics=metrics,
+        every=options["every"],
+        checkpoint=options["checkpoint"] if results is None else results.checkpoint,
+        watch=None if results is None else results.table,
+    )
+    curve, label = trace[metric], _LABELS.get(metric, metric)
+    shown = {
+        "title": f"{algorithm} on {instance.name}",
+        "xlabel": "communication rounds",
+        "ylabel": label,
+        "series": [{"label": algorithm, "x": trace.rounds.tolist(), "y": curve.tolist()}],
+        "logy": metric not in SHARES,
+    }
+    if results is not None:
+        results.table(trace)
+        results.pictures(trace, f"{algorithm} on {instance.name}")
+    if options["json_file"] is not None:
+        document = json.dumps(
+            trace.info
+            | {
+                "rounds": trace.rounds.tolist(),
+                "metric": metric,
+                **{
+                    name: [float(v) if np.isfinite(v) else None for v in values]
+                    for name, values in trace.metrics.items()
+                },
+                "floats_up": trace.floats_up.tolist(),
+                "floats_down": trace.floats_down.tolist(),
+                "diverged_at": int(trace.diverged_at),
+            }
+        )
+        if str(options["json_file"]) == "-":
+            click.echo(document)
+            return
+        options["json_file"].parent.mkdir(parents=True, exist_ok=True)
+        options["json_file"].write_text(document + "\n")
+    picture = options["picture"]
+    if picture is None and results is None:
+        picture = Path(f"{algorithm}-{problem}.png")
+    if picture is not None:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        save(shown, picture)
+    wrote = f"results: {results.folder}" if results is not None and picture is None else f"picture: {picture}"
+    click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d})")
+    if trace.diverged_at >= 0:
+        click.echo(f"diverged in round {int(trace.diverged_at)}")
+    click.echo(f"{label}: {curve[0]:.6g} at the start, {curve[-1]:.6g} after {trace.rounds[-1]} rounds")
+    click.echo(f"floats sent: {trace.floats_up[-1]:.0f} up, {trace.floats_down[-1]:.0f} down; {wrote}")

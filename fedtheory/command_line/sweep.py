@@ -1,0 +1,161 @@
+"""The command ``sweep``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.command_line.options import (
+    EXIT_FAILED,
+    PROBLEM_OPTIONS,
+    data_folder,
+    data_option,
+    fresh_option,
+    leave_interrupted,
+    open_journal,
+    scheduler_option,
+    start_option,
+    workers_option,
+)
+from fedtheory.measures.catalogue import METRICS
+from fedtheory.tools.terminal import Progress, console
+from fedtheory.tools.value_lists import EVERYTHING, parse
+
+
+def _values(name: str, target: str, kind: Any, default: Any, text: str | None) -> Callable[[Any], Any]:
+    """An option that takes a list of values."""
+
+    def read(context: click.Context, parameter: click.Parameter, given: str | None) -> Any:
+        return None if given is None else parse(name, given, kind, everything=default is None)
+
+    shown = EVERYTHING if default is None else default
+    help_text = f"{text or ''} [default: {shown}]".strip() if "[default" not in (text or "") else text
+    return click.option(name, target, metavar="VALUES", callback=read, help=help_text)
+
+
+def _grid_options(function: Any) -> Any:
+    for setting in reversed(fields(Settings)):
+        name, text = f"--{option_of(setting.name)}", setting.metadata["help"]
+        if setting.metadata["type"] is bool:
+            option = click.option(name, f"set_{setting.name}", is_flag=True, help=text)
+        else:
+            option = _values(name, f"set_{setting.name}", setting.metadata["type"], setting.default, text)
+        function = option(function)
+    for one in reversed(PROBLEM_OPTIONS):
+        function = _values(one.spelled, f"of_{one.name}", one.kind, one.default, one.help)(function)
+    return function
+
+
+@click.command()
+@click.argument("methods")
+@click.argument("problems")
+@click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
+@_grid_options
+@_values("--participants", "participants", int, None, "Clients drawn a round.")
+@_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
+@_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
+@start_option
+@_values("--metric", "metrics", METRICS, "stationarity", f"Of {', '.join(METRICS)}; the first one ranks.")
+@click.option(
+    "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
+)
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write JSON lines, a run each ('-': to the terminal)."
+)
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path), help="Write a table, a run (with --every: a round) a line."
+)
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw the metric at the end against what was swept.")
+@fresh_option
+@workers_option
+@scheduler_option
+@data_option
+def sweep(methods: str, problems: str, **options: Any) -> None:
+    """Run METHODS on PROBLEMS (lists with commas) for every combination of the VALUES given.
+
+    VALUES are lists and ranges: 0.1,0.5 are two values; 0:4 are the whole numbers 0 to 4; 0.1:0.5:5 are five numbers in even
+    steps; 1e-3:1:10log are ten in even ratios; ends are included. 'all' stands for all clients (--participants) or full
+    gradients (--batch). A method takes the hyper-parameters it uses. Every line of the result can be run again alone by
+    'fedtheory run' with the parameters it names.
+
+    Exit status: 0 when everything ran, diverged or not; 1 when a run could not be run; 2 for bad arguments.
+    """
+    from fedtheory.running.sweep import Sweep, run_sweep
+    from fedtheory.running.sweep_report import table
+
+    given = {
+        kind: {
+            f.removeprefix(kind): _listed(v)
+            for f, v in options.items()
+            if f.startswith(kind) and v not in (None, False)
+        }
+        for kind in ("set_", "of_")
+    }
+    chosen = {
+        name: options[name] for name in ("participants", "seeds", "instances", "metrics") if options[name] is not None
+    }
+    grid = Sweep(
+        tuple(dict.fromkeys(methods.lower().split(","))),
+        tuple(dict.fromkeys(problems.split(","))),
+        given["set_"],
+        given["of_"],
+        rounds=options["rounds"],
+        start=options["start"],
+        every=options["every"],
+        data=data_folder(options["data"]),
+        **chosen,
+    )
+    batches = grid.batches()
+    journal = grid.journal()
+    open_journal(journal, options["fresh"], len(batches), "jobs")
+    rows: list[dict[str, Any]] = []
+    done, interrupted = 0, False
+    try:
+        with Progress("sweeping", len(batches)) as advance:
+            for found in run_sweep(grid, workers=options["workers"], scheduler=options["scheduler"], journal=journal):
+                rows.extend(found)
+                done += 1
+                advance(f"run {found[0]['run']}")
+    except KeyboardInterrupt:
+        interrupted = True
+    rows.sort(key=lambda row: row["run"])
+    _write(grid, rows, options)
+    if not interrupted:  # only now: what could not be written is not lost
+        journal.close()
+    if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):
+        console().print(table(grid, rows, grid.metrics[0]))
+    failed = [row for row in rows if row["error"] is not None]
+    for error in dict.fromkeys(row["error"] for row in failed):
+        alike = [row["run"] for row in failed if row["error"] == error]
+        click.echo(f"not run: {len(alike)} runs, the first is run {alike[0]}: {error}", err=True)
+    if interrupted:
+        leave_interrupted(done, len(batches), "jobs")
+    sys.exit(EXIT_FAILED if failed else 0)
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> None:
+    from fedtheory.running.sweep_report import as_csv, as_json_lines, picture
+    from fedtheory.tools.pictures import save
+
+    for file, write in ((options["json_file"], as_json_lines), (options["csv_file"], as_csv)):
+        if file is None:
+            continue
+        if str(file) == "-":
+            click.echo(write(rows), nl=False)
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(write(rows))
+    if options["picture"] is not None and rows:
+        shown = picture(grid, rows, grid.metrics[0])
+        options["picture"].parent.mkdir(parents=True, exist_ok=True)
+        save(shown, options["picture"])

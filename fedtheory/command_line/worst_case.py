@@ -1,0 +1,377 @@
+"""The commands ``worst-case`` and ``verify-certificate``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedtheory.command_line.options import EXIT_FAILED, algorithm_options, build_algorithm
+
+if TYPE_CHECKING:
+    from fedtheory.proofs.every_n.worst_case import SymmetricWorstCase
+    from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.proofs.one_n.worst_case import WorstCase
+
+
+class ClientCount(click.ParamType[int | None]):
+    """A number of clients, or ``any``."""
+
+    name = "number or any"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        """Read it; None stands for any."""
+        if isinstance(value, str) and value.lower() == "any":
+            return None
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a whole number nor 'any'", param, ctx)
+
+
+def _class_options(function: Any) -> Any:
+    for option in (
+        click.option(
+            "--sigma",
+            type=float,
+            help="Gradient noise E||h_i - grad f_i||^2 <= SIGMA^2 (with --batch; --clients N says how many draw).",
+        ),
+        click.option("--similarity", type=float, metavar="DELTA", help="Every f_i - f is DELTA-smooth."),
+        click.option("--indicator", is_flag=True, help="As --composite, h the indicator of any convex set."),
+        click.option("--composite", is_flag=True, help="f + h with any convex h, met through its proximal steps."),
+        click.option("--dissimilarity", type=float, metavar="G", help="Pairwise gradient dissimilarity (A4)."),
+        click.option("--bgd", type=(float, float), metavar="G D", help="(G, D)-bounded gradient dissimilarity."),
+        click.option("--zeta", type=float, help="Root mean square of the clients' gradients at x*."),
+        click.option("--nonconvex", is_flag=True, help="Smooth functions, not necessarily convex."),
+        click.option(
+            "--mu", type=float, default=0.0, show_default=True, help="Strong convexity constant; 0 for convex."
+        ),
+        click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("worst-case")
+@click.argument("algorithm")
+@click.option(
+    "--clients",
+    type=ClientCount(),
+    default="2",
+    show_default=True,
+    help="Number of clients n, or 'any': every n >= 2 at once.",
+)
+@click.option(
+    "--participants", type=int, metavar="S", help="S of the n clients take part, uniformly at random (one round)."
+)
+@click.option("--rounds", type=int, default=1, show_default=True)
+@_class_options
+@click.option(
+    "--radius", type=float, default=1.0, show_default=True, help="||x0 - x*||, or f(x0) - inf f when non-convex."
+)
+@click.option(
+    "--measure",
+    type=click.Choice(["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]),
+    help="What is maximised [default: squared_distance, or sum_stationarity when non-convex].",
+)
+@click.option("--bound", type=float, help="A stated bound to compare with.")
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write an exact proof of the value (with --clients any).",
+)
+@click.option(
+    "--largest",
+    type=(str, float, float),
+    metavar="NAME LOW HIGH",
+    help="The largest NAME (such as lr) for which --bound holds, by bisection, both sides certified (with --clients any).",
+)
+@click.option(
+    "--along",
+    type=(str, float, float, int),
+    metavar="NAME LOW HIGH COUNT",
+    help="Worst cases for a range of a parameter (with --clients any).",
+)
+@click.option(
+    "--figure", type=click.Path(dir_okay=False, path_type=Path), help="Draw --along, or else the worst-case functions."
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Give up after so long, or at once where it will take much longer (with --clients any).",
+)
+@click.option("--agree", is_flag=True, help="Ask two solvers, which must agree (with --clients any).")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
+)
+@algorithm_options
+def worst_case(algorithm: str, **options: Any) -> None:
+    """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.function_class import FunctionClass
+
+    nonconvex = options["nonconvex"]
+    function_class = FunctionClass(
+        L=options["big_l"],
+        mu=-options["big_l"] if nonconvex else options["mu"],
+        zeta=options["zeta"],
+        bgd=options["bgd"],
+        dissimilarity=options["dissimilarity"],
+        composite=options["composite"] or options["indicator"],
+        indicator=options["indicator"],
+        similarity=options["similarity"],
+        sigma=options["sigma"],
+    )
+    options["measure"] = options["measure"] or ("sum_stationarity" if nonconvex else "squared_distance")
+    counted = next((name for name in ("participants", "sigma") if options[name] is not None), None)
+    if options["clients"] is None and counted is not None:
+        raise InvalidInput(f"--{counted} needs the number of clients; pass --clients N with it")
+    symmetric = options["clients"] is None or counted is not None or options["similarity"] is not None
+    if options["bound"] is not None and not options["bound"] > 0:
+        raise InvalidInput(f"--bound must be positive, got {options['bound']}")
+    names = ("certificate", "largest", "along", "figure", "time_limit", "agree")
+    only = [f"--{name}" for name in names if options[name] not in (None, False)]
+    if not symmetric and only:
+        raise InvalidInput(f"{only[0].replace('_', '-')} goes with --clients any (or with --participants)")
+    if options["along"] is not None and not (options["along"][1] < options["along"][2] and options["along"][3] >= 2):
+        raise InvalidInput(f"--along takes NAME LOW HIGH COUNT with LOW < HIGH and COUNT >= 2, got {options['along']}")
+    answer = (_for_every_n if symmetric else _for_one_n)(algorithm, function_class, options)
+    if options["bound"] is not None and answer["value"] is not None:
+        answer["bound"] = options["bound"]
+        answer["ratio"] = answer["value"] / options["bound"]
+    _report(answer, options["json_file"])
+
+
+def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
+    """The program with n functions (PEPit)."""
+    from fedtheory.proofs.one_n.worst_case import worst_case as solve
+
+    found: WorstCase = solve(
+        build_algorithm(algorithm, options),
+        function_class,
+        n=options["clients"],
+        rounds=options["rounds"],
+        measure=options["measure"],
+        radius=options["radius"],
+    )
+    return {
+        "algorithm": repr(found.algorithm),
+        "class": str(function_class),
+        "clients": found.n,
+        "rounds": found.rounds,
+        "measure": found.measure,
+        "radius": found.radius,
+        "value": None if found.unbounded else found.value,
+        "lower": None if found.unbounded else found.lower,
+        "unbounded": found.unbounded,
+        "residuals": None if found.residuals is None else dataclasses.asdict(found.residuals),
+        "solver": found.solver,
+        "attempts": list(found.attempts),
+        "seconds": round(found.seconds, 4),
+        "size": found.size,
+        "replayed": None if found.unbounded or found.random else found.replay(),
+    }
+
+
+def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
+    """The program of exchangeable clients, and what was asked for with it."""
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.certificates.thresholds import replayed, why_not_replayed
+    from fedtheory.proofs.certificates.upper_bounds import prove
+    from fedtheory.proofs.every_n.vectors import Sampling
+    from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+
+    n, s = options["clients"], options["participants"]
+    sampling = None if n is None else Sampling(n, n if s is None else s)
+    common: dict[str, Any] = {
+        "rounds": options["rounds"],
+        "measure": options["measure"],
+        "radius": options["radius"],
+        "participation": sampling,
+        "time_limit": options["time_limit"],
+    }
+    method = build_algorithm(algorithm, options)
+    found: SymmetricWorstCase = symmetric_worst_case(method, function_class, agree=options["agree"], **common)
+    if found.unbounded and (options["certificate"] is not None or options["largest"] is not None):
+        raise InvalidInput(
+            "the worst case is unbounded: no bound of this kind holds over the class, so there is nothing to prove"
+        )
+    answer: dict[str, Any] = {
+        "algorithm": repr(method),
+        "class": str(function_class),
+        "clients": "any" if sampling is None else sampling.n,
+        "participants": s,
+        "rounds": found.rounds,
+        "measure": found.measure,
+        "radius": found.radius,
+        "value": None if found.unbounded else found.value,
+        "lower": None if found.unbounded else found.lower,
+        "unbounded": found.unbounded,
+        "residuals": None if found.unbounded else found.residuals(),
+        "relaxations": list(found.model.relaxations),
+        "difference": found.solution.difference,
+        "solver": found.solution.solver,
+        "status": found.solution.status,
+        "seconds": round(found.seconds, 4),
+        "size": dict(found.size),
+        "replayed": None if why_not_replayed(found) else replayed(found),
+    }
+    if options["certificate"] is not None:
+        proof = prove(method, function_class, **common)
+        proof.write(options["certificate"])
+        answer["proved"] = str(proof.bound)
+        answer["certificate"] = str(options["certificate"])
+    if options["largest"] is not None:
+        answer["largest"] = _largest(algorithm, function_class, options, common)
+    if options["along"] is not None:
+        answer["along"] = _along(algorithm, function_class, options, common)
+    elif options["figure"] is not None:
+        from fedtheory.proofs.every_n.picture import functions_figure
+        from fedtheory.tools.pictures import write
+
+        options["figure"].parent.mkdir(parents=True, exist_ok=True)
+        write(functions_figure(found), options["figure"])
+    return answer
+
+
+def _with_parameter(algorithm: str, name: str, options: dict[str, Any]) -> Callable[[Fraction], Any]:
+    """The method as a function of one of its hyper-parameters."""
+    from fedtheory.algorithms import listed
+    from fedtheory.algorithms.settings import option_of
+    from fedtheory.core.errors import InvalidInput
+
+    names = {option_of(use): use for use in listed(algorithm).uses}
+    field = names.get(name)
+    if field is None:
+        raise InvalidInput(f"{algorithm} has no parameter {name!r}; it has {', '.join(names)}")
+    return lambda value: build_algorithm(algorithm, {**options, f"set_{field}": value})
+
+
+def _largest(
+    algorithm: str, function_class: FunctionClass, options: dict[str, Any], common: dict[str, Any]
+) -> dict[str, Any]:
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.certificates.thresholds import largest
+
+    if options["bound"] is None:
+        raise InvalidInput("--largest asks for how long a bound holds; state it with --bound")
+    name, low, high = options["largest"]
+    stated = Fraction(repr(options["bound"]))
+    ends = Fraction(repr(low)), Fraction(repr(high))
+    make = _with_parameter(algorithm, name, options)
+    found = largest(make, lambda value: stated, *ends, function_class, accuracy=(ends[1] - ends[0]) / 1000, **common)
+    return {
+        "parameter": name,
+        "holds": float(found.holds),
+        "proved": str(found.proof.bound),
+        "fails": float(found.fails),
+        "reached": found.reached,
+    }
+
+
+def _along(
+    algorithm: str, function_class: FunctionClass, options: dict[str, Any], common: dict[str, Any]
+) -> dict[str, Any]:
+    import numpy as np
+
+    from fedtheory.proofs.certificates.thresholds import along
+
+    name, low, high, count = options["along"]
+    values = [Fraction(repr(round(float(v), 12))) for v in np.linspace(low, high, count)]
+    found = along(_with_parameter(algorithm, name, options), values, function_class, **common)
+    shown = [float(v) for v in values]
+    if options["figure"] is not None:
+        series = [{"label": "worst case", "x": shown, "y": found, "style": "line"}]
+        if options["bound"] is not None:
+            series.append({"label": "stated bound", "x": shown, "y": [options["bound"]] * count, "style": "dashed"})
+        title = f"{algorithm}, {options['rounds']} rounds, every n"
+        picture = {
+            "title": title,
+            "xlabel": name,
+            "ylabel": options["measure"],
+            "series": series,
+            "logy": True,
+            "diverged": True,
+        }
+        _save(picture, options["figure"])
+    best = min(range(count), key=lambda k: found[k])
+    return {"parameter": name, "values": shown, "worst": found, "best": {"value": shown[best], "worst": found[best]}}
+
+
+def _save(picture: dict[str, Any], file: Path) -> None:
+    from fedtheory.tools.pictures import save
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    save(picture, file)
+
+
+def _report(answer: dict[str, Any], json_file: Path | None) -> None:
+    if json_file is not None:
+        text = json.dumps(answer, indent=1, allow_nan=False, default=str)
+        if str(json_file) == "-":
+            click.echo(text)
+            return
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(text + "\n")
+    who = "every n >= 2" if answer["clients"] == "any" else f"n={answer['clients']}"
+    if answer.get("participants"):
+        who += f", {answer['participants']} of them a round, in expectation"
+    click.echo(f"{answer['algorithm']} over {answer['class']}, {who}, {answer['rounds']} rounds")
+    measure = answer["measure"]
+    if answer["unbounded"]:
+        click.echo(f"{measure}: unbounded; no bound of this kind holds over the class ({answer['solver']})")
+    else:
+        residuals = answer["residuals"]
+        click.echo(f"{measure} <= {answer['value']:.9g} (worst case; {answer['solver']}, {answer['seconds']:.2f} s)")
+        click.echo(
+            f"residuals: largest {max(abs(v) for v in residuals.values()):.2g}, duality gap {residuals['gap']:.2g}"
+        )
+    if answer.get("relaxations"):
+        click.echo(f"an upper bound of the worst case: {'; '.join(answer['relaxations'])}")
+    if answer.get("difference") is not None:
+        click.echo(f"two solvers agree up to {answer['difference']:.2g}")
+    if answer["replayed"] is not None:
+        click.echo(f"replayed on the worst-case functions: {answer['replayed']:.9g}")
+    if "proved" in answer:
+        click.echo(f"proved in exact arithmetic: <= {answer['proved']}; the certificate is in {answer['certificate']}")
+    if "ratio" in answer:
+        verdict = "holds" if answer["ratio"] <= 1 else "is violated"
+        click.echo(f"the stated bound {answer['bound']:.9g} {verdict}: worst case / bound = {answer['ratio']:.6g}")
+    if "largest" in answer:
+        edge = answer["largest"]
+        click.echo(f"the bound holds at {edge['parameter']} = {edge['holds']:.6g} (proved: <= {edge['proved']})")
+        click.echo(
+            f"and fails at {edge['parameter']} = {edge['fails']:.6g}, where functions of the class reach {edge['reached']:.9g}"
+        )
+    if "along" in answer:
+        for value, worst in zip(answer["along"]["values"], answer["along"]["worst"], strict=True):
+            click.echo(f"  {answer['along']['parameter']} = {value:<12.6g} {worst:.9g}")
+
+
+@click.command("verify-certificate")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def verify_certificate(file: Path) -> None:
+    """Check an exact certificate in FILE; no solver and no floating-point number takes part."""
+    import sys
+
+    from fedtheory.proofs.certificates.checker import Refused, check
+    from fedtheory.proofs.certificates.files import read_certificate
+
+    data = read_certificate(file)
+    try:
+        bound = check(data)
+    except Refused as error:
+        click.echo(f"refused: {error}", err=True)
+        sys.exit(EXIT_FAILED)
+    click.echo(f"verified: {data.get('statement', '')}")
+    radius = f", radius {data['radius']}" if "radius" in data else ""
+    click.echo(f"  {data.get('algorithm', '')} over {data.get('class', '')} functions{radius}")
+    for term, weight in data.get("potential", {}).items():
+        click.echo(f"  V: {weight} of {term}")
+    click.echo(f"  bound {bound} = {float(bound):.12g}")

@@ -1,0 +1,354 @@
+"""Is somebody's implementation the paper's algorithm?
+
+`conform` plays an implementation (through an `fedtheory.conformance.adapters.Adapter`) and the reference on the same random quadratics and
+compares every state variable after every round. Where they differ it names the first variable and round, tries known mistakes and
+the published variants in the place of the reference, and says which of them the implementation follows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms import ALGORITHMS, listed
+from fedtheory.algorithms.base import Algorithm, Listed
+from fedtheory.algorithms.known_mistakes import as_printed, known
+from fedtheory.algorithms.mistakes import Mistake, difference
+from fedtheory.algorithms.settings import TELLING, Settings
+from fedtheory.conformance.adapters import Adapter, Played, play
+from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
+from fedtheory.conformance.trials import (
+    Trial,
+    Values,
+    Way,
+    apart,
+    begin,
+    follow,
+    largest,
+    make_trials,
+    observed,
+    one_round,
+    put,
+    rounding,
+)
+from fedtheory.core.arrays import to_numpy
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.states import arrays_of
+
+#: a candidate further off than this share of a variable's size is dropped before the effect of rounding on it is worked out
+_FAR = 1e-2
+#: a number this large in the reference's state shows that it diverges
+_DIVERGED = 1e12
+
+
+def conform(
+    adapter: Adapter,
+    method: str,
+    *,
+    settings: Settings = TELLING,
+    clients: int = 5,
+    dimension: int = 3,
+    participants: int | None = 3,
+    unequal: bool = True,
+    rounds: int = 6,
+    seeds: int = 3,
+) -> Conformance:
+    """Compare an implementation with a listed method, variable by variable and round by round.
+
+    Parameters
+    ----------
+    adapter : Adapter
+    method : str
+        Name of a listed method (``fedtheory list algorithms``).
+    settings : Settings
+        The hyper-parameters of both; the default's numbers are such that no two roles of a number coincide.
+    clients, dimension : int
+        Size of the quadratics (mu = 0.1, L = 1).
+    participants : int or None
+        Clients a round in the trials with partial participation; None leaves those out.
+    unequal : bool
+        Whether to try unequal numbers of local steps.
+    rounds, seeds : int
+        Length and number of the trials of each kind.
+
+    Raises
+    ------
+    InvalidInput
+        The method is unknown; the settings are outside its definition, or let it diverge; or the adapter raised, changed its inputs, or returned
+        something that cannot be compared (see `fedtheory.conformance.adapters.play`).
+    NotAvailable
+        The method needs more than quadratics give: minibatches, a server's data, layers.
+    """
+    for name, value, least in (
+        ("clients", clients, 2),
+        ("dimension", dimension, 1),
+        ("rounds", rounds, 1),
+        ("seeds", seeds, 1),
+    ):
+        if value < least:
+            raise InvalidInput(f"{name} must be at least {least}, got {value}")
+    entry = listed(method)
+    trials, left_out = make_trials(
+        entry,
+        settings,
+        clients=clients,
+        dimension=dimension,
+        rounds=rounds,
+        seeds=seeds,
+        participants=participants,
+        unequal=unequal,
+    )
+    return _Comparison(adapter, entry, settings, trials).report(left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """One trial: the method, its way, and the implementation's."""
+
+    trial: Trial
+    method: Algorithm
+    way: Way
+    played: Played
+
+    @cached_property
+    def allowed(self) -> dict[str, Values]:
+        """What rounding may do, by precision, variable and round."""
+        return {level: rounding(self.method, self.trial, self.way, level) for level in ("double", "single")}
+
+    def parts(self, name: str, level: str) -> int | None:
+        """The first round after which the variable is further off than rounding explains, or None."""
+        late = np.flatnonzero(apart(self.played.states, self.way.states, name) > self.allowed[level][name])
+        return int(late[0]) if late.size else None
+
+    def difference(self, name: str, r: int, level: str) -> Difference:
+        """What is different then."""
+        got, expected = self.played.states[r][name], self.way.states[r][name]
+        client, coordinate = np.unravel_index(np.argmax(np.abs(got - expected)), got.shape)
+        ours, theirs = float(got[client, coordinate]), float(expected[client, coordinate])
+        size = float(largest(self.way.states, name)[r]) or float(largest(self.played.states, name)[r])
+        whose = None if got.shape[0] == 1 else int(client)
+        allowed = float(self.allowed[level][name][r])
+        return Difference(
+            name, r, self.trial.name, whose, int(coordinate), ours, theirs, abs(ours - theirs) / size, allowed / size
+        )
+
+    def relative(self, name: str) -> float:
+        """The largest difference of a variable over its size so far."""
+        size = np.maximum(largest(self.way.states, name), largest(self.played.states, name))
+        off = apart(self.played.states, self.way.states, name)
+        return float(np.max(np.divide(off, size, out=np.zeros_like(off), where=size > 0)))
+
+
+class _Comparison:
+    """One implementation and one method on some trials."""
+
+    def __init__(self, adapter: Adapter, entry: Listed, settings: Settings, trials: tuple[Trial, ...]) -> None:
+        self.entry, self.settings = entry, settings
+        methods = [as_printed(entry, trial.settings) for trial in trials]
+        ways = [follow(method, trial) for method, trial in zip(methods, trials, strict=True)]
+        for trial, way in zip(trials, ways, strict=True):
+            top = max(float(largest(way.states, name)[-1]) for name in way.states[0])
+            if not top < _DIVERGED:
+                raise InvalidInput(
+                    f"with these settings {entry.name} itself diverges (it reaches {top:.3g} in {trial.name}); take a smaller step"
+                )
+        self.shapes = {name: (int(v.shape[-2]), int(v.shape[-1])) for name, v in ways[0].states[0].items()}
+        played = [play(adapter, trial.task(), way.rounds, self.shapes) for trial, way in zip(trials, ways, strict=True)]
+        self.cases = tuple(_Case(*row) for row in zip(trials, methods, ways, played, strict=True))
+        self.names = tuple(name for name in self.shapes if name in played[0].states[0])
+        again = play(adapter, trials[0].task(), (), self.shapes).states[0]
+        self.random = {name for name in self.names if not np.array_equal(again[name], played[0].states[0][name])}
+
+    def report(self, left_out: tuple[str, ...]) -> Conformance:
+        """Everything that can be said."""
+        agreement: Any = next((level for level in ("double", "single") if not self._differing(level)), None)
+        single = any(case.played.single for case in self.cases)
+        differing = [] if agreement else self._differing("single" if single else "double")
+        mistakes = known(self.entry, self.settings)
+        return Conformance(
+            method=self.entry.name,
+            source=self.entry.source,
+            settings={name: getattr(self.settings, name) for name in self.entry.uses},
+            rounds=len(self.cases[0].trial.clients),
+            trials=tuple(case.trial.name for case in self.cases),
+            left_out=left_out,
+            compared=self.names,
+            not_compared=tuple(name for name in self.shapes if name not in self.names),
+            agreement=agreement,
+            single=single,
+            largest={name: max(case.relative(name) for case in self.cases) for name in self.names},
+            first=min(differing, key=lambda found: found.round, default=None),
+            differs_in=tuple(found.trial for found in differing),
+            starts={} if agreement else self.starts,
+            updates=None if agreement else self._updates(),
+            causes=() if agreement else tuple(self._causes(mistakes)),
+            variants=tuple(self._variants(agreement is not None)),
+            mistakes_tried=len(mistakes),
+            not_noticed=tuple(mistake.name for mistake in mistakes if self._same_as_reference(mistake)),
+        )
+
+    # ---- where it parts ----
+
+    def _differing(self, level: str) -> list[Difference]:
+        """The first difference of every trial that has one that rounding does not explain."""
+        order = sorted(self.names, key=lambda name: self.shapes[name][0] == 1)  # clients move before the server
+        found = []
+        for case in self.cases:
+            parting = [
+                (r, place, name) for place, name in enumerate(order) if (r := case.parts(name, level)) is not None
+            ]
+            if parting:
+                r, _, name = min(parting)
+                found.append(case.difference(name, r, level))
+        return found
+
+    @cached_property
+    def starts(self) -> dict[str, str]:
+        """The variables that do not start at the paper's values, and how they start."""
+        found = {}
+        for name in self.names:
+            case = next((case for case in self.cases if case.parts(name, "single") == 0), None)
+            if case is not None:
+                theirs, ours = case.played.states[0][name], case.way.states[0][name]
+                size = np.max(np.abs(theirs))
+                how = "at random" if name in self.random else f"with numbers up to {size:.3g}" if size else "at zero"
+                at_x0 = np.array_equal(ours, np.broadcast_to(case.trial.x0, ours.shape))
+                expected = "at x^0" if at_x0 else "at zero" if not np.any(ours) else "as in the paper"
+                found[name] = f"starts {how}, not {expected}"
+        return found
+
+    def _updates(self) -> dict[str, bool] | None:
+        """Which variables move as in the paper from the implementation's own state, where its variables fix that state."""
+        if not self._names_fix_the_state():
+            return None
+        right = dict.fromkeys(self.names, True)
+        for case in self.cases:
+            problem, state = begin(case.method, case.trial)
+            for r in range(len(case.trial.clients)):
+                state, _ = one_round(case.method, problem, put(state, case.played.states[r]), case.trial, r)
+                after = observed(state)
+                for name in self.names:
+                    ours, theirs = (
+                        float(largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
+                    )
+                    grown = max(1.0, theirs / ours) if ours else 1.0
+                    off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(after[name]))))
+                    right[name] = right[name] and off <= grown * float(case.allowed["single"][name][r + 1])
+        return right
+
+    def _names_fix_the_state(self) -> bool:
+        """Whether the variables that were not declared have no say in the next round."""
+        case = self.cases[0]
+        problem, state = begin(case.method, case.trial)
+        state, _ = one_round(case.method, problem, state, case.trial, 0)
+        blind = {name: np.zeros(value.shape) for name, value in arrays_of(state).items() if name not in self.names}
+        after = [
+            observed(one_round(case.method, problem, begun, case.trial, 0)[0]) for begun in (state, put(state, blind))
+        ]
+        return all(np.array_equal(after[0][name], after[1][name]) for name in self.names)
+
+    # ---- what it does instead ----
+
+    def _causes(self, mistakes: tuple[Mistake, ...]) -> Iterator[Cause]:
+        """What the implementation follows: its own start alone, else single mistakes, else pairs of them."""
+        for size in range(0 if self.starts else 1, 3):
+            found = [chosen for chosen in itertools.combinations(mistakes, size) if self._follows(chosen)]
+            for chosen in found:
+                yield Cause(
+                    tuple(m.name for m in chosen),
+                    difference(self.entry.build(self.settings), chosen),
+                    tuple(dict.fromkeys(m.seen for m in chosen if m.seen)),
+                )
+            if found:
+                return
+
+    def _follows(self, chosen: tuple[Mistake, ...]) -> bool:
+        """Whether the reference with these mistakes does what the implementation does in every trial, from its start where that differs."""
+        for case in self.cases:
+            first = {name: case.played.states[0][name] for name in self.starts}
+            try:
+                method = as_printed(self.entry, case.trial.settings, chosen)
+                if not _matches(method, case.trial, case.played.states, self.names, first):
+                    return False
+            except (
+                FedtheoryError
+            ):  # a mistake that takes the method outside its definition, or two that edit the same text
+                return False
+        return True
+
+    def _same_as_reference(self, mistake: Mistake) -> bool:
+        """Whether the mistake makes no difference in any trial."""
+        for case in self.cases:
+            try:
+                method = as_printed(self.entry, case.trial.settings, (mistake,))
+            except FedtheoryError:  # outside the method's definition: it would not have run
+                continue
+            if not _matches(method, case.trial, case.way.states, self.names):
+                return False
+        return True
+
+    def _variants(self, conforms: bool) -> Iterator[Variant]:
+        """Published methods that do what the implementation does, other than the one it was compared with.
+
+        Of a method that conforms, only those are of interest that have no variables beyond its own.
+        """
+        for name, source, build in _published(self.entry):
+            shared: tuple[str, ...] = ()
+            try:
+                for case in self.cases:
+                    method = build(case.trial.settings)
+                    state = observed(begin(method, case.trial)[1])
+                    if conforms and not set(state) <= set(self.shapes):
+                        break
+                    shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == self.shapes[n])
+                    if not _matches(method, case.trial, case.played.states, shared):
+                        break
+                else:
+                    yield Variant(name, source, shared)
+            except (FedtheoryError, ValueError):  # not defined on these trials
+                continue
+
+
+def _matches(
+    method: Algorithm,
+    trial: Trial,
+    states: Sequence[Values],
+    names: tuple[str, ...],
+    first: Mapping[str, NDArray[np.float64]] | None = None,
+) -> bool:
+    """Whether a method goes through these states, up to rounding in single precision."""
+    way = follow(method, trial, first)
+    off = {name: apart(states, way.states, name) for name in names}
+    if any(np.any(off[name] > _FAR * largest(way.states, name)) for name in names):
+        return False
+    allowed = rounding(method, trial, way, "single", first)
+    return all(np.all(off[name] <= allowed[name]) for name in names)
+
+
+def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Settings], Any]]]:
+    """All other listed methods, and the named options of this one that have no entry of their own: name, source, builder."""
+    for other in ALGORITHMS:
+        if other.name != entry.name:
+            yield other.name, other.source, other.build
+    own: Any = entry.build(TELLING)
+    listed_ones = [other.build(TELLING) for other in ALGORITHMS]
+    hints = get_type_hints(type(own))
+    for field in dataclasses.fields(own):
+        if get_origin(hints[field.name]) is not Literal:
+            continue
+        for choice in get_args(hints[field.name]):
+            change = {field.name: choice}
+            if dataclasses.replace(own, **change) not in listed_ones:
+                yield f"{entry.name} with {field.name}={choice!r}", entry.source, partial(_with, entry, change)
+
+
+def _with(entry: Listed, change: dict[str, Any], settings: Settings) -> Any:
+    built: Any = entry.build(settings)
+    return dataclasses.replace(built, **change)

@@ -1,0 +1,248 @@
+"""The trials of a conformance check, and the reference's way through them.
+
+A trial is an instance of random quadratics with a start, numbers of local steps, and who takes part in which round. Quadratics have
+no samples, so a method with minibatches is refused; coins are tossed by the reference and told to the implementation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms.base import Algorithm, Listed, State
+from fedtheory.algorithms.settings import Settings
+from fedtheory.conformance.adapters import Gradient, Round, Task
+from fedtheory.core.arrays import is_array, to_numpy
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import on_library
+from fedtheory.core.randomness import Key
+from fedtheory.core.states import arrays_of
+from fedtheory.running.families import build_problem
+
+Values = dict[str, NDArray[np.float64]]
+
+#: how many times the deviation that rounding causes in the reference itself is put down to rounding in an implementation
+SAFETY = 100
+_SAMPLES = 3  # perturbed runs of the reference from which the effect of rounding is read off
+PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
+
+
+@dataclass(frozen=True)
+class CoinKey(Key):
+    """A key that notes the coins it tosses, for implementations to be told."""
+
+    coins: dict[str, bool] = field(default_factory=dict)
+
+    def coin(self, purpose: str, probability: Any) -> bool:
+        """Toss one coin, as `Key` does."""
+        heads = bool(np.all(Key(self.seed, self.round, self.heading).coin(purpose, probability)))
+        self.coins[self.heading + purpose] = heads
+        return heads
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One instance with everything that a run on it is told.
+
+    ``settings.steps`` is an array ``(n,)`` where local steps are unequal; ``clients`` has who takes part, a round each (None: all).
+    """
+
+    name: str
+    problem: Any
+    settings: Settings
+    clients: tuple[Clients | None, ...]
+    seed: int
+
+    @property
+    def x0(self) -> NDArray[np.float64]:
+        """The server's first model ``(d,)``."""
+        return np.random.default_rng([self.seed, 1]).standard_normal(int(self.problem.d))
+
+    def task(self) -> Task:
+        """What an implementation is told, in arrays of its own."""
+        n, d, a, b = self.problem.n, self.problem.d, self.problem.A, self.problem.b
+        counts = tuple(int(k) for k in np.broadcast_to(self.settings.steps, (n,)))
+        gradients = tuple(Gradient(a[i], b[i]) for i in range(n))
+        return Task(
+            n, d, self.x0, gradients, a.copy(), b.copy(), counts, dataclasses.replace(self.settings, steps=max(counts))
+        )
+
+
+def make_trials(
+    entry: Listed,
+    settings: Settings,
+    *,
+    clients: int,
+    dimension: int,
+    rounds: int,
+    seeds: int,
+    participants: int | None,
+    unequal: bool,
+) -> tuple[tuple[Trial, ...], tuple[str, ...]]:
+    """Return the trials, and what was left out and why.
+
+    Every seed has trials with all clients and, where the method knows it, with ``participants`` of them; each with equal local steps
+    and, where the method takes them, with numbers of local steps between 2 and 2 K.
+    """
+    left_out = []
+    whole: list[int | None] = [None]
+    if not entry.partial:
+        left_out.append(f"partial participation: {entry.name} needs all clients")
+    elif participants is None:
+        left_out.append("partial participation: not asked for")
+    elif not 1 <= participants < clients:
+        raise InvalidInput(
+            f"participants must lie between 1 and {clients - 1}, one less than the clients, got {participants}"
+        )
+    else:
+        whole.append(participants)
+    counts = [False]
+    if "steps" not in entry.uses or settings.exact:
+        left_out.append(f"unequal local steps: {entry.name} takes no numbers of local steps here")
+    elif not unequal:
+        left_out.append("unequal local steps: not asked for")
+    else:
+        why = _refuses_unequal(entry, settings, clients, dimension)
+        if why is None:
+            counts.append(True)
+        else:
+            left_out.append(f"unequal local steps: {why}")
+    trials = []
+    for seed in range(seeds):
+        problem = build_problem("quadratics", clients=clients, dimension=dimension, seed=seed)
+        for m in whole:
+            keys = [Key(seed, r) for r in range(rounds)]
+            schedule = tuple(
+                None if m is None else Clients(clients, k.subset("participation", clients, m)) for k in keys
+            )
+            for own in counts:
+                taken = (
+                    dataclasses.replace(settings, steps=_unequal(settings.steps, clients, seed)) if own else settings
+                )
+                name = f"seed {seed}, {'all clients' if m is None else f'{m} of {clients} clients'}"
+                if "steps" in entry.uses and not settings.exact:
+                    name += f", local steps {np.asarray(taken.steps).tolist()}"
+                trials.append(Trial(name, problem, taken, schedule, seed))
+    return tuple(trials), tuple(left_out)
+
+
+def _unequal(steps: int, n: int, seed: int) -> Any:
+    """Numbers of local steps between 2 and 2 K, not all equal."""
+    lots = np.random.default_rng(seed).integers(2, max(2 * steps, 3) + 1, n)
+    lots[:2] = 2, max(2 * steps, 3)
+    return np.random.default_rng(seed + 1).permutation(lots)
+
+
+def _refuses_unequal(entry: Listed, settings: Settings, clients: int, dimension: int) -> str | None:
+    """Why a method does not take one number of local steps a client, or None."""
+    problem = build_problem("quadratics", clients=clients, dimension=dimension)
+    try:
+        method = entry.build(dataclasses.replace(settings, steps=_unequal(settings.steps, clients, 0)))
+        before = method.init(problem, np.zeros((1, dimension)))
+        after = method.round(problem, before, None, CoinKey(0, 0))
+    except (FedtheoryError, ValueError, TypeError) as error:
+        return f"{entry.name} has one number for all clients ({error})"
+    same = {k: v.shape for k, v in arrays_of(before).items()} == {k: v.shape for k, v in arrays_of(after).items()}
+    return None if same else f"{entry.name} has one number for all clients"
+
+
+def observed(state: State) -> dict[str, Any]:
+    """The variables of a state that an implementation may name: its arrays, and arrays it gives as properties."""
+    given = [name for name, value in vars(type(state)).items() if isinstance(value, property)]
+    extra = {name: getattr(state, name) for name in given}
+    return arrays_of(state) | {name: value for name, value in extra.items() if is_array(value)}
+
+
+def begin(
+    algorithm: Algorithm, trial: Trial, precision: str = "double", jitter: int | None = None
+) -> tuple[Any, State]:
+    """The problem and the state before the first round; with ``jitter``, from a start perturbed by rounding errors of that seed."""
+    dtype = PRECISIONS[precision]
+    x0 = trial.x0
+    if jitter is not None:
+        lots = np.random.default_rng(jitter).uniform(-1, 1, x0.shape)
+        x0 = x0 + float(np.finfo(dtype).eps) * np.max(np.abs(x0)) * lots
+    start = x0.astype(dtype)[None, :]
+    problem = trial.problem if dtype is np.float64 else on_library(trial.problem, start)
+    return problem, algorithm.init(problem, start)
+
+
+def put(state: State, values: Mapping[str, NDArray[np.float64]]) -> State:
+    """The state with values for some of its fields, in its own precision."""
+    fields = arrays_of(state)
+    given = {k: np.asarray(v, dtype=fields[k].dtype).reshape(fields[k].shape) for k, v in values.items() if k in fields}
+    return dataclasses.replace(state, **given)
+
+
+def one_round(algorithm: Algorithm, problem: Any, state: State, trial: Trial, r: int) -> tuple[State, dict[str, bool]]:
+    """Round r of the trial, and the coins tossed in it."""
+    key = CoinKey(trial.seed, r)
+    with np.errstate(all="ignore"):
+        return algorithm.round(problem, state, trial.clients[r], key), key.coins
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A method's states on a trial (entry 0: before the first round), and the rounds as an implementation is asked for them."""
+
+    states: tuple[Values, ...]
+    rounds: tuple[Round, ...]
+
+
+def follow(
+    algorithm: Algorithm,
+    trial: Trial,
+    first: Mapping[str, NDArray[np.float64]] | None = None,
+    precision: str = "double",
+    jitter: int | None = None,
+) -> Way:
+    """Run a method on a trial, from its own first state or from one in which the variables ``first`` have other values."""
+    problem, state = begin(algorithm, trial, precision, jitter)
+    state = put(state, first or {})
+    states, rounds = [_host(state)], []
+    for r, clients in enumerate(trial.clients):
+        state, coins = one_round(algorithm, problem, state, trial, r)
+        states.append(_host(state))
+        active = range(trial.problem.n) if clients is None else clients.index
+        rounds.append(Round(r, tuple(int(i) for i in active), coins))
+    return Way(tuple(states), tuple(rounds))
+
+
+def _host(state: State) -> Values:
+    return {name: np.asarray(to_numpy(value), dtype=float) for name, value in observed(state).items()}
+
+
+def largest(states: Sequence[Values], name: str) -> NDArray[np.float64]:
+    """The largest magnitude of a variable so far, by round."""
+    return np.maximum.accumulate([np.max(np.abs(state[name])) for state in states])
+
+
+def apart(one: Sequence[Values], other: Sequence[Values], name: str) -> NDArray[np.float64]:
+    """The largest difference of a variable in each round; infinity where it is not a number."""
+    with np.errstate(all="ignore"):
+        found = np.asarray([np.max(np.abs(a[name] - b[name])) for a, b in zip(one, other, strict=True)])
+    return np.where(np.isfinite(found), found, np.inf)
+
+
+def rounding(
+    algorithm: Algorithm, trial: Trial, way: Way, precision: str, first: Mapping[str, NDArray[np.float64]] | None = None
+) -> Values:
+    """What rounding may do to each variable, by round: `SAFETY` times what it does to the reference.
+
+    The reference is run in this precision from starts that are perturbed by a unit of rounding; the largest deviation so far counts, and
+    at least a unit of rounding of the largest number in the state.
+    """
+    eps = float(np.finfo(PRECISIONS[precision]).eps)
+    runs = [follow(algorithm, trial, first, precision, jitter).states for jitter in range(_SAMPLES)]
+    unit = eps * np.max([largest(way.states, name) for name in way.states[0]], axis=0)
+    found = {}
+    for name in way.states[0]:
+        seen = np.max([apart(run, way.states, name) for run in runs], axis=0)
+        found[name] = SAFETY * np.maximum(np.maximum.accumulate(seen), unit)
+    return found

@@ -1,0 +1,1 @@
+"""Numbers and words: arrays, the problem protocol, participation, randomness, states, errors."""

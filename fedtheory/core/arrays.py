@@ -1,0 +1,255 @@
+"""Arrays of any kind through one set of functions.
+
+Every array has the shape ``(..., n, d)``: free batch axes, then clients, then coordinates. A quantity of the
+server has a client axis of length one, so that it broadcasts against the clients' and so that hyper-parameters
+of shape ``(*batch, 1, 1)`` broadcast against both.
+
+NumPy is the default. CuPy and PyTorch run by passing their arrays. Object arrays (SymPy expressions, fractions,
+PEPit points) are NumPy arrays of dtype ``object`` and go through the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_torch_namespace
+from numpy.typing import NDArray
+
+from fedtheory.core.errors import InvalidInput, require
+
+if TYPE_CHECKING:
+    from fedtheory.core.participation import Clients
+
+Array: TypeAlias = Any
+Namespace: TypeAlias = Any
+Scalar: TypeAlias = Any  # a number, an array of shape (*batch, 1, 1), or a symbol
+
+_NUMPY: Namespace = array_namespace(np.empty(0))
+
+
+def is_array(x: object) -> bool:
+    """Whether x is an array of some library (not a Python number or a symbol)."""
+    return hasattr(x, "shape") and hasattr(x, "dtype") and x.ndim > 0  # type: ignore[attr-defined]
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """Return the array namespace of the arrays given; numbers, symbols and None are passed over.
+
+    Raises
+    ------
+    InvalidInput
+        Arrays of two libraries were mixed.
+    """
+    found = [a for a in arrays if is_array(a)]
+    if all(type(a) is np.ndarray for a in found):  # the common case, at a tenth of the cost
+        return _NUMPY
+    try:
+        return array_namespace(*found)
+    except TypeError as error:
+        kinds = sorted({type(a).__module__.split(".")[0] for a in found})
+        raise InvalidInput(
+            f"arrays of different libraries were mixed ({', '.join(kinds)}); pass x0, the problem's data and the "
+            "hyper-parameters as arrays of one library"
+        ) from error
+
+
+def is_object(x: Array) -> bool:
+    """Whether x holds symbols, fractions or points instead of floats."""
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
+def stands_for_all(x: Array) -> bool:
+    """Whether the one entry of x stands for all clients at once (`fedtheory.proofs.every_n.vectors`)."""
+    return is_object(x) and x.size == 1 and x.ndim == 2 and hasattr(type(x[0, 0]), "averaged")
+
+
+def _each(x: Array, change: Any) -> Array:
+    out = np.empty_like(x)
+    out[0, 0] = change(x[0, 0])
+    return out
+
+
+def to_numpy(x: Array) -> NDArray[Any]:
+    """Copy an array of any library to the host as a NumPy array."""
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "get"):  # CuPy
+        return np.asarray(x.get())
+    if hasattr(x, "detach"):  # PyTorch
+        return np.asarray(x.detach().cpu().numpy())
+    return np.asarray(x)
+
+
+def like(values: Any, reference: Array) -> Array:
+    """Move host values to the library, device and (for floats) dtype of ``reference``."""
+    host = np.asarray(values)
+    if isinstance(reference, np.ndarray):
+        return host.astype(reference.dtype) if host.dtype.kind == "f" and reference.dtype != object else host
+    xp = namespace(reference)
+    floats = host.dtype.kind == "f" and xp.isdtype(reference.dtype, "real floating")
+    return xp.asarray(host, dtype=reference.dtype if floats else None, device=device(reference))
+
+
+def average(x: Array, clients: Clients | None = None) -> Array:
+    """Average over clients: ``(..., m, d) -> (..., 1, d)``.
+
+    This is the one place where information crosses from client to client. Algorithms never use a bare mean,
+    because an engine may give this function another meaning. With ``clients`` whose ``present`` mask is set
+    (Bernoulli participation), the average is over those present.
+    """
+    if stands_for_all(x):
+        return _each(x, lambda vector: vector.averaged(clients))
+    xp = namespace(x)
+    if clients is None or clients.present is None:
+        return xp.sum(x, axis=-2, keepdims=True) / x.shape[-2]
+    present = like(clients.present[..., None].astype(float), x)
+    count = xp.sum(present, axis=-2, keepdims=True)
+    return xp.sum(x * present, axis=-2, keepdims=True) / xp.where(count > 0, count, xp.ones_like(count))
+
+
+def mean_of_clients(values: Array) -> Array:
+    """Average numbers, one a client, over clients: ``(..., n) -> (...)``."""
+    return average(values[..., None])[..., 0, 0]
+
+
+def spread(x: Array, n: int) -> Array:
+    """Give every client the server's quantity: ``(..., 1, d) -> (..., n, d)``, without arithmetic."""
+    return namespace(x).broadcast_to(x, (*x.shape[:-2], n, x.shape[-1]))
+
+
+def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Array:
+    """Select clients: ``(..., n, *rest), (..., m) -> (..., m, *rest)`` with ``axes_behind = len(rest)``.
+
+    A client axis of length one (a server quantity), a number and None stand for all clients and come back as
+    they are.
+    """
+    if not is_array(x) or x.ndim <= axes_behind or x.shape[-1 - axes_behind] == 1:
+        return x
+    xp = namespace(x)
+    axis = x.ndim - 1 - axes_behind
+    if index.ndim == 1:
+        return xp.take(x, like(index, x), axis=axis)
+    # each batch row selects its own clients: index the flattened (batch, client) axis
+    rows, n, rest = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    offset = np.arange(int(np.prod(rows, dtype=int))).reshape(rows)[..., None] * n
+    flat = offset + index
+    picked = xp.take(xp.reshape(x, (-1, *rest)), like(flat.ravel(), x), axis=0)
+    return xp.reshape(picked, (*flat.shape, *rest))
+
+
+def gather(x: Array, clients: Clients | None) -> Array:
+    """Rows of the clients that take part: ``(..., n, d) -> (..., m, d)``; all of them for None."""
+    return x if clients is None else take(x, clients.index)
+
+
+def scatter(x: Array, clients: Clients | None, new: Array) -> Array:
+    """Return a copy of ``x`` in which the clients that take part have the rows of ``new``."""
+    if clients is None:
+        return new
+    if stands_for_all(x):
+        return _each(x, lambda vector: vector.scattered(clients, new[0, 0]))
+    xp = namespace(x, new)
+    position, taken = clients.positions()
+    spread = take(new, position) if new.shape[-2] > 1 else new
+    return xp.where(like(taken[..., None], x), spread, x)
+
+
+def inner(x: Array, y: Array) -> Array:
+    """Inner products of the last axis: ``(..., d), (..., d) -> (...)``."""
+    return namespace(x, y).sum(x * y, axis=-1)
+
+
+def squared_norm(x: Array) -> Array:
+    """Squared Euclidean norms of the last axis: ``(..., d) -> (...)``."""
+    return inner(x, x)
+
+
+def stepped(x: Array, lr: Scalar, g: Array) -> Array:
+    """X - lr g; tensors of PyTorch and a plain number in one pass over memory, which is what local steps of large models cost."""
+    if isinstance(lr, int | float) and not isinstance(x, np.ndarray) and hasattr(x, "detach"):
+        return x.sub(g, alpha=lr)
+    return x - lr * g
+
+
+def rows_times(x: Array, a: Array) -> Array:
+    """Per client ``x_i^T A_i``: ``(..., n, k), (..., n, k, l) -> (..., n, l)``.
+
+    When the matrices are shared by all runs of a batch, the runs become the rows of one matrix-matrix product a
+    client; the result keeps that memory order, so that the next product needs no copy.
+    """
+    xp = namespace(x, a)
+    if a.ndim > 3 or x.ndim < 3:
+        return xp.matmul(x[..., None, :], a)[..., 0, :]
+    *batch, n, k = x.shape
+    rows = xp.reshape(xp.moveaxis(x, -2, 0), (n, -1, k))
+    product = xp.matmul(rows, a)
+    return xp.moveaxis(xp.reshape(product, (product.shape[0], *batch, product.shape[-1])), 0, -2)
+
+
+def solve(a: Array, b: Array) -> Array:
+    """Solve ``A_i x_i = b_i``: ``(..., n, d, d), (..., n, d) -> (..., n, d)``; exact for object arrays.
+
+    Raises
+    ------
+    InvalidInput
+        A matrix is singular.
+    """
+    if is_object(a) or is_object(b):
+        return _solve_exactly(np.asarray(a), np.asarray(b))
+    xp = namespace(a, b)
+    try:
+        return xp.linalg.solve(a, b[..., None])[..., 0]
+    except Exception as error:  # each library has its own class of error for a singular matrix
+        if "singular" not in str(error).lower():
+            raise
+        raise InvalidInput(
+            "a linear system is singular; the subproblem has no unique solution: lower the step (raise rho) or "
+            "make the objective strongly convex"
+        ) from error
+
+
+def _solve_exactly(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    sympy = require("sympy", "exact linear algebra on symbols and fractions")
+    d = b.shape[-1]
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-1])
+    a = np.broadcast_to(a, (*batch, d, d))
+    b = np.broadcast_to(b, (*batch, d))
+    out = np.empty(b.shape, dtype=object)
+    for position in np.ndindex(*batch):
+        if d == 1:
+            out[position] = b[position] / a[position][0, 0]
+        else:
+            solution = sympy.Matrix(a[position]).LUsolve(sympy.Matrix(b[position]))
+            out[position] = [sympy.cancel(entry) for entry in solution]
+    return out
+
+
+def choose(coin: Any, yes: Array, no: Array) -> Array:
+    """Return ``yes`` where the coin shows heads, else ``no``.
+
+    A Python bool selects without looking at values, so the symbolic and worst-case engines can follow it.
+    """
+    if isinstance(coin, bool):
+        return yes if coin else no
+    xp = namespace(yes, no)
+    return xp.where(like(coin, yes), yes, no)
+
+
+def either(coin: Any, yes: Callable[[], Array], no: Callable[[], Array]) -> Array:
+    """`choose` between two computations; what no run of the batch needs is not computed."""
+    if np.all(coin):
+        return yes()
+    return choose(coin, yes(), no()) if np.any(coin) else no()
+
+
+def is_torch(x: Array) -> bool:
+    """Whether x is a PyTorch tensor."""
+    return not isinstance(x, np.ndarray) and is_array(x) and bool(is_torch_namespace(namespace(x)))
+
+
+def along_batch(values: Any, reference: Array | None = None) -> Array:
+    """Hyper-parameter values ``(*batch,)`` as an array ``(*batch, 1, 1)``, of the reference's library if given."""
+    host = np.asarray(values, dtype=float)[..., None, None]
+    return host if reference is None else like(host, reference)

@@ -1,0 +1,141 @@
+"""Which clients a round sees.
+
+A schedule is any object with ``draw(n, key) -> Clients | None``; None means all clients. Work in a round grows
+with the number of clients that take part, not with n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.randomness import Key
+
+
+@dataclass(frozen=True, eq=False)
+class Clients:
+    """The clients of one round.
+
+    Parameters
+    ----------
+    n : int
+        Number of clients in all.
+    index : integer array ``(*batch, m)``
+        Which clients, without repetition.
+    present : bool array ``(*batch, m)``, optional
+        Rows of a batch may differ in how many clients take part: entries that are False only fill the row up.
+    """
+
+    n: int
+    index: NDArray[np.int64]
+    present: NDArray[np.bool_] | None = None
+
+    def positions(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """For every client its place in ``index`` (0 if absent), and whether it takes part."""
+        shape = (*self.index.shape[:-1], self.n)
+        place = np.zeros(shape, dtype=np.int64)
+        taken = np.zeros(shape, dtype=bool)
+        order = np.broadcast_to(np.arange(self.index.shape[-1]), self.index.shape)
+        np.put_along_axis(place, self.index, order, axis=-1)
+        np.put_along_axis(taken, self.index, True if self.present is None else self.present, axis=-1)
+        return place, taken
+
+    def count(self) -> NDArray[np.int64]:
+        """How many clients take part, by row of the batch."""
+        if self.present is None:
+            return np.full(self.index.shape[:-1], self.index.shape[-1])
+        return np.asarray(self.present.sum(axis=-1))
+
+
+class Participation(Protocol):
+    """A schedule of who takes part."""
+
+    def draw(self, n: int, key: Key) -> Clients | None:
+        """Return the clients of the round ``key.round``, or None for all n."""
+        ...
+
+
+@dataclass(frozen=True)
+class All:
+    """Every client, every round."""
+
+    def draw(self, n: int, key: Key) -> None:
+        """Return all clients."""
+        return None
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """m of n clients, uniform without replacement, independent rounds.
+
+    ``among``: only the first so many clients ever take part (incomplete participation; SAFARI, Section 5); all by default.
+    """
+
+    m: int
+    among: int | None = None
+
+    def draw(self, n: int, key: Key) -> Clients:
+        """Return m clients out of n."""
+        among = n if self.among is None else self.among
+        if not among <= n:
+            raise InvalidInput(f"{among} clients are to take part and there are n={n}; choose among <= n")
+        if not 1 <= self.m <= among:
+            raise InvalidInput(f"cannot draw m={self.m} of n={among} clients; choose 1 <= m <= n")
+        return Clients(n, key.subset("participation", among, self.m))
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Each client with probability q, independently; a round that nobody joins changes nothing."""
+
+    q: float
+
+    def draw(self, n: int, key: Key) -> Clients:
+        """Return the clients whose coin shows heads."""
+        if not 0 < self.q <= 1:
+            raise InvalidInput(f"participation probability q={self.q} is outside (0, 1]")
+        heads = key.uniform("participation", (n,)) < self.q
+        m = max(1, int(heads.sum(axis=-1).max()))
+        index = np.argsort(~heads, axis=-1, kind="stable")[..., :m]
+        return Clients(n, index, np.take_along_axis(heads, index, axis=-1))
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The same subset for ever: the others never take part (incomplete participation)."""
+
+    subset: tuple[int, ...]
+
+    def draw(self, n: int, key: Key) -> Clients:
+        """Return the subset."""
+        return _checked(n, self.subset)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Any schedule: a function of the round number that returns the clients' numbers."""
+
+    choose: Callable[[int], Sequence[int]]
+
+    def draw(self, n: int, key: Key) -> Clients:
+        """Return the clients prescribed for this round."""
+        return _checked(n, self.choose(key.round))
+
+
+def who_takes_part(participants: int | None, available: int | None = None) -> Participation:
+    """Return the participation of ``participants`` clients a round (all by default) of the first ``available`` (all by default)."""
+    if participants is None:
+        return All() if available is None else Fixed(tuple(range(available)))
+    return Uniform(participants, available)
+
+
+def _checked(n: int, subset: Any) -> Clients:
+    index = np.asarray(list(subset), dtype=np.int64)
+    if index.size == 0 or len(np.unique(index)) != index.size or index.min() < 0 or index.max() >= n:
+        raise InvalidInput(f"clients {list(subset)} are not distinct numbers from 0 to {n - 1}, at least one of them")
+    return Clients(n, index)

@@ -1,0 +1,1 @@
+"""What is read off a run: metrics, ground truth, duality gaps, rates, exponents, potentials."""

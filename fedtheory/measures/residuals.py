@@ -1,0 +1,90 @@
+"""How far the models that came in are from the new one, and how far that one has moved: residuals of the consensus constraint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, make_dataclass, replace
+from functools import cache
+from typing import Any
+
+from fedtheory.algorithms.base import State
+from fedtheory.core.arrays import Array, average, namespace, squared_norm
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.subproblem import Subproblem
+
+
+@dataclass(frozen=True)
+class WithResiduals:
+    """A method as it is, whose states also hold the residuals of their round, both ``(..., 1, 1)``:
+
+    primal_residual = mean_{active} ||x_i^{t+1} - x^{t+1}||,  dual_residual = ||x^{t+1} - x^t||,
+
+    zero before the first round. x_i^{t+1} is what local work answered, so every method with a local solver has them.
+
+    Source: A-FedPD, Appendix A.4.2. Departures: its mean is over all clients, and what it takes for those that were away is not said, so
+    it is over the active ones here; its dual residual has the factor rho, which methods without a penalty do not have.
+
+    Parameters
+    ----------
+    method : Algorithm
+        With a field ``local``, a solver that carries nothing from round to round.
+    """
+
+    method: Any
+
+    def init(self, problem: Problem, x0: Array) -> State:
+        """Return the method's first state."""
+        nothing = 0 * _norm(x0)
+        return _extended(self.method.init(problem, x0), nothing, nothing)
+
+    def round(self, problem: Problem, state: State, clients: Clients | None, key: Key) -> State:
+        """Play the method's round, and measure it."""
+        heard = _Overheard(self.method.local)
+        new = replace(self.method, local=heard).round(problem, state, clients, key)
+        return _extended(new, average(_norm(heard.answers - new.x), clients), _norm(new.x - state.x))
+
+    def traffic(self, key: Key, state: State) -> tuple[Any, Any]:
+        """Return what the method sends."""
+        sent: tuple[Any, Any] = self.method.traffic(key, state)
+        return sent
+
+    def solution_state(self, problem: Problem, x_star: Array) -> State | None:
+        """Return the method's."""
+        found = self.method.solution_state(problem, x_star)
+        nothing = 0 * _norm(x_star)
+        return None if found is None else _extended(found, nothing, nothing)
+
+
+class _Overheard:
+    """A local solver that remembers its answers."""
+
+    def __init__(self, local: LocalSolver) -> None:
+        self.local = local
+        self.answers: Array = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.local, name)
+
+    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array | None]:
+        self.answers, memory = self.local(sub, start, key, memory)
+        return self.answers, memory
+
+
+def _norm(x: Array) -> Array:
+    return namespace(x).sqrt(squared_norm(x))[..., None]
+
+
+def _extended(state: State, primal: Array, dual: Array) -> State:
+    of: Any = type(state)
+    kind = _kind(of)
+    own = {f.name: getattr(state, f.name) for f in fields(state)}
+    return kind(**(own | {"primal_residual": primal, "dual_residual": dual}))
+
+
+@cache
+def _kind(of: type) -> Any:
+    """Return a kind of state with everything that ``of`` has and the residuals."""
+    more = [("primal_residual", Array), ("dual_residual", Array)]
+    return make_dataclass(f"{of.__name__}WithResiduals", more, bases=(of,), frozen=True, slots=True, eq=False)

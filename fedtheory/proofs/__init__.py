@@ -1,0 +1,1 @@
+"""What holds for a method over a whole class of functions: worst cases, certificates, potentials, closed forms, spectra."""

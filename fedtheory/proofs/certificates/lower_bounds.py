@@ -1,0 +1,208 @@
+"""Exact witnesses: what a worst case reaches at least, over the rationals, for every n >= 2.
+
+A certificate (`fedtheory.proofs.certificates.upper_bounds`) bounds a worst case from above, a witness from below. It is a point of the same
+program in fractions: Gram matrices S and Q, positive semidefinite, and function values with which every hypothesis and every interpolation
+inequality holds exactly. Functions of the class with these points, gradients and values then exist for n clients, any n >= 2
+(`fedtheory.proofs.every_n.worst_case`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.errors import SolverFailed
+from fedtheory.core.exact import rational, solve_exactly
+from fedtheory.proofs.certificates.checker import Linear, Refused, pair, read_form, read_function, require_semidefinite
+from fedtheory.proofs.certificates.forms import stored_form, stored_function
+from fedtheory.proofs.every_n.model import free_directions
+from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.vectors import Number, Sampling
+from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite.program import Program
+
+FORMAT = "fedtheory witness 1"
+
+#: depths asked of an interior point, tried in turn
+DEPTHS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+#: shares of the interior point in the mean with the solver's solution, tried in turn; the value reached falls by about its share
+SHARES = tuple(10.0**k for k in range(-9, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A value that is reached, and the point of the program that reaches it (`check_witness`)."""
+
+    reached: Fraction
+    data: Mapping[str, Any]
+
+
+def attain(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    *,
+    rounds: int,
+    measure: Measure = "squared_distance",
+    radius: Number = 1,
+    participation: Sampling | None = None,
+    digits: int = 9,
+    time_limit: float | None = None,
+) -> Witness:
+    """Find functions that come within about 1e-6 of the worst case, and show in exact arithmetic that they belong to the class.
+
+    Parameters are those of `fedtheory.proofs.certificates.upper_bounds.prove`. The numerical solution is moved a little towards
+    an interior point of the program and rounded to fractions.
+
+    Raises
+    ------
+    CannotTrace, SolverFailed
+        As in `symmetric_worst_case`; or no point near the solution is exactly feasible.
+    """
+    exact, over = rational(algorithm), rational(function_class)
+    model, problem, _, _ = state_program(exact, over, rounds, measure, rational(radius), participation)
+    directions = free_directions(model, problem.evaluations)
+    if model.equations or len(model.functions) != 1 or any(matrix != "Q" for matrix, _ in directions):
+        raise SolverFailed(
+            "exact witnesses are found for the clients' functions alone, without regulariser, similarity or equations; the numerical "
+            "worst case and its replay still stand"
+        )
+    free = directions[0][1] if directions else None
+    program = model.freed(directions).program(time_limit)
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "algorithm": repr(exact),
+        "class": str(function_class),
+        "measure": measure,
+        "rounds": rounds,
+        "radius": str(rational(radius)),
+        **stored_function(model.functions[0]),
+        "hypotheses": [
+            stored_form(form) | {"name": name}
+            for name, form in model.inequalities
+            if not name.startswith("interpolation")
+        ],
+        "objectives": [stored_form(form) for form in model.objectives],
+    }
+    solution = conic.solve(program, tolerance=1e-5, time_limit=time_limit)
+    interior = _interior(program, time_limit)
+    reason: Refused | None = None
+    for share in SHARES:
+        mixed = (1 - share) * solution.values + share * interior.values
+        s, q = [_rounded((1 - share) * a + share * b) for a, b in zip(solution.blocks, interior.blocks, strict=True)]
+        values = [_fraction(v) for v in mixed]
+        try:
+            if free is not None:
+                q = _lifted(q, values[model.leaves.values : model.leaves.values + len(free) - 1], free)
+            data = about | {
+                "S": _strings(s),
+                "Q": _strings(q),
+                "values": [str(v) for v in values[: model.leaves.values]],
+            }
+            point = _point(data)
+            least = min(_at(read_form(form), point) for form in data["objectives"])
+            data["reached"] = str(Fraction(least.numerator * 10**digits // least.denominator, 10**digits))
+            return Witness(check_witness(data), data)
+        except Refused as error:
+            reason = error
+    raise SolverFailed(f"no exact witness was found; the last attempt fails because {reason}")
+
+
+def check_witness(data: Mapping[str, Any]) -> Fraction:
+    """Return the value that the witness reaches at least, in whole-number arithmetic alone.
+
+    Raises
+    ------
+    Refused
+        A Gram matrix is not semidefinite, or an inequality of the class, a hypothesis or the stated value fails.
+    """
+    point = _point(data)
+    functions = {"interpolation": read_function(dict(data))}
+    count = len(data["evaluations"])
+    for matrix in ("S", "Q"):
+        require_semidefinite(matrix, [[Fraction(v) for v in row] for row in data[matrix]])
+    for form in data["hypotheses"]:
+        if _at(read_form(form), point) > 0:
+            raise Refused(f"the hypothesis {form['name']!r} fails")
+    for i in range(count):
+        for j in range(count):
+            if i != j and _at(pair(f"interpolation {i} {j}", functions, Fraction(0)), point) > 0:
+                raise Refused(f"the points {i} and {j} do not belong to a function of the class")
+    reached = Fraction(data["reached"])
+    if any(_at(read_form(form), point) < reached for form in data["objectives"]):
+        raise Refused(f"the value {data['reached']} is not reached")
+    return reached
+
+
+def _interior(program: Program, time_limit: float | None) -> conic.Solution:
+    """A point with X - depth I semidefinite and every inequality slack by the depth."""
+    traces = np.sum([np.trace(rows, axis1=1, axis2=2) for rows in program.rows], axis=0)
+    for depth in DEPTHS:
+        tightened = dataclasses.replace(program, bounds=program.bounds - depth * (1 + traces))
+        try:
+            found = conic.solve(tightened, tolerance=1e-5, solvers=("CLARABEL",), time_limit=time_limit)
+        except SolverFailed:
+            continue
+        return dataclasses.replace(found, blocks=tuple(b + depth * np.eye(len(b)) for b in found.blocks))
+    raise SolverFailed(f"the program has no interior point of depth {DEPTHS[-1]:g}, which a witness in fractions needs")
+
+
+def _rounded(block: NDArray[np.float64]) -> list[list[Fraction]]:
+    symmetric = (block + block.T) / 2
+    return [[_fraction(v) for v in row] for row in symmetric]
+
+
+def _fraction(v: Any) -> Fraction:
+    return Fraction(round(float(v) * 10**12), 10**12)
+
+
+def _lifted(q: list[list[Fraction]], products: Sequence[Fraction], free: Sequence[Fraction]) -> list[list[Fraction]]:
+    """Gram matrix of the deviations gamma_i + s_i b from that of gamma, the products <gamma_i, b>, and b long enough.
+
+    [[Q, p], [p^T, l]] is semidefinite for Q > 0 and l >= p^T Q^{-1} p.
+    """
+    size = len(free)
+    pivot = next(i for i, v in enumerate(free) if v != 0)
+    scaled = [v / free[pivot] for v in free]
+    inverse = solve_exactly(q, products) if q else []
+    if inverse is None:
+        raise Refused("the Gram matrix of the deviations is singular")
+    length = 1 + sum((a * b for a, b in zip(inverse, products, strict=True)), Fraction(0))
+    others = [i for i in range(size) if i != pivot]
+    gram = [[length * scaled[i] * scaled[j] for j in range(size)] for i in range(size)]
+    for a, i in enumerate(others):
+        for b, j in enumerate(others):
+            gram[i][j] += q[a][b]
+        for j in range(size):
+            gram[i][j] += products[a] * scaled[j]
+            gram[j][i] += products[a] * scaled[j]
+    return gram
+
+
+def _strings(rows: list[list[Fraction]]) -> list[list[str]]:
+    return [[str(v) for v in row] for row in rows]
+
+
+def _point(data: Mapping[str, Any]) -> Linear:
+    """Every entry of S and Q and every value, by the keys of a form."""
+    point: Linear = {("1",): Fraction(1)}
+    for matrix in ("S", "Q"):
+        for i, row in enumerate(data[matrix]):
+            for j, value in enumerate(row):
+                if Fraction(value) != Fraction(data[matrix][j][i]):
+                    raise Refused(f"the matrix {matrix} is not symmetric")
+                point[(matrix, i, j)] = Fraction(value)
+    for t, value in enumerate(data["values"]):
+        point[("f", t)] = Fraction(value)
+    return point
+
+
+def _at(form: Linear, point: Linear) -> Fraction:
+    return sum((value * point[key] for key, value in form.items()), Fraction(0))

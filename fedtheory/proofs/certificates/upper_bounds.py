@@ -1,0 +1,219 @@
+"""Exact certificates: a numerical worst case turned into a theorem over the rationals, for every n and every dimension."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.errors import SolverFailed
+from fedtheory.core.exact import rational, solve_exactly
+from fedtheory.proofs.certificates.checker import Refused, check
+from fedtheory.proofs.certificates.files import FORMAT
+from fedtheory.proofs.certificates.forms import stored_form, stored_function
+from fedtheory.proofs.every_n.model import Direction, Model, free_directions
+from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
+from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.semidefinite import solve as conic
+
+#: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
+MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A proved bound and the data of its proof (`fedtheory.proofs.certificates.checker`)."""
+
+    bound: Fraction
+    data: Mapping[str, Any]
+
+    def write(self, path: Path | str) -> None:
+        """Store it as JSON."""
+        file = Path(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(self.data, indent=1) + "\n")
+
+
+def prove(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    *,
+    rounds: int,
+    measure: Measure = "squared_distance",
+    radius: Number = 1,
+    participation: Sampling | None = None,
+    digits: int = 9,
+    time_limit: float | None = None,
+) -> Certificate:
+    """Prove a bound on the worst case, within about 1e-6 of its numerical value, in exact arithmetic.
+
+    Hyper-parameters and constants are read as the decimal numbers that they print as. The multipliers of a slightly strengthened program
+    are rounded to fractions, what must balance is balanced exactly, and the result passes the checker before it is returned.
+
+    Raises
+    ------
+    CannotTrace, SolverFailed
+        As in `symmetric_worst_case`; or no margin in `MARGINS` led to a proof.
+    """
+    exact = rational(algorithm)
+    model, problem, _, _ = state_program(
+        exact, rational(function_class), rounds, measure, rational(radius), participation
+    )
+    free = free_directions(model, problem.evaluations)
+    program = model.freed(free).program(time_limit)
+    reasons = []
+    for margin in MARGINS:
+        shifted = dataclasses.replace(program, objective=tuple(c + margin * np.eye(len(c)) for c in program.objective))
+        try:
+            solution = conic.solve(shifted, tolerance=max(1e-7, margin), time_limit=time_limit)
+            bound, data = certified(model, solution.multipliers, free, digits)
+        except (Refused, SolverFailed) as error:
+            reasons.append(f"margin {margin:g}: {error}")
+            continue
+        who = (
+            "every n >= 2"
+            if participation is None
+            else f"n = {participation.n}, {participation.s} of them a round, in expectation"
+        )
+        about = {
+            "format": FORMAT,
+            "statement": f"{measure} after {rounds} rounds <= {bound} (about {float(bound):.9g}) for {who} and every dimension",
+            "algorithm": repr(exact),
+            "class": str(function_class),
+            "measure": measure,
+            "rounds": rounds,
+            "radius": str(rational(radius)),
+        }
+        return Certificate(bound, {**about, **data})
+    raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
+
+
+def certified(
+    model: Model, multipliers: Any, free: Sequence[Direction] = (), digits: int = 9
+) -> tuple[Fraction, dict[str, Any]]:
+    """Round a program's multipliers to a proof: the bound, and the certificate's data, which have passed the checker.
+
+    The model is made of fractions; the multipliers are those of its (strengthened) program, in floats, or in fractions that are not
+    rounded any further.
+
+    Raises
+    ------
+    Refused
+        The rounded multipliers prove nothing.
+    """
+    weights, exact = _rounded(model, multipliers, free)
+    data = _data(model, weights, exact)
+    data["bound"] = str(_rounded_up(_constant(model, weights, exact), digits))
+    return check(data), data
+
+
+def _rounded(model: Model, multipliers: Any, free: Sequence[Direction]) -> tuple[list[Fraction], list[Fraction]]:
+    """Weights of the objectives (which sum to one) and multipliers of the equations and inequalities, rounded, and balanced exactly."""
+    equations, count = len(model.equations), len(model.equations) + len(model.inequalities)
+    rounded = [y if isinstance(y, Fraction) else Fraction(round(float(y) * 10**9), 10**9) for y in multipliers]
+    rounded[equations:] = [max(Fraction(0), y) for y in rounded[equations:]]
+    weights = [Fraction(1)]
+    if len(model.objectives) > 1:
+        weights = rounded[count:]
+        total = sum(weights, Fraction(0))
+        if total == 0:
+            raise Refused("all weights of the objectives vanish")
+        weights = [w / total for w in weights]
+    return weights, _balanced(model, weights, rounded[:count], free)
+
+
+def _balanced(
+    model: Model, weights: Sequence[Fraction], multipliers: list[Fraction], free: Sequence[Direction]
+) -> list[Fraction]:
+    """The nearest multipliers that leave no function value over, and that make the slack vanish on the free directions.
+
+    Only multipliers that are not small are changed, by the least-squares correction E^T (E E^T)^{-1} r of what is left over, in fractions.
+    """
+    goal = Form()
+    for weight, form in zip(weights, model.objectives, strict=True):
+        goal = goal + form * weight
+    target = _equations(model, goal, free)
+    columns = [_equations(model, form, free) for _, form in (*model.equations, *model.inequalities)]
+    left = list(target)
+    for value, column in zip(multipliers, columns, strict=True):
+        left = [r - value * c for r, c in zip(left, column, strict=True)]
+    largest = max([Fraction(0), *multipliers])
+    for smallest in (min(Fraction(1), largest) / 10**6, Fraction(-1)):
+        support = [k for k, value in enumerate(multipliers) if value > smallest]
+        normal = [
+            [sum((columns[k][i] * columns[k][j] for k in support), Fraction(0)) for j in range(len(left))]
+            for i in range(len(left))
+        ]
+        y = solve_exactly(normal, left)
+        if y is None:
+            continue
+        result = list(multipliers)
+        for k in support:
+            result[k] += sum((c * w for c, w in zip(columns[k], y, strict=True)), Fraction(0))
+        return result
+    raise Refused("the rounded multipliers cannot be balanced")
+
+
+def _equations(model: Model, form: Form, free: Sequence[Direction]) -> list[Fraction]:
+    """What must come to zero in sum: the coefficients of the values, and the products of the blocks with the free directions."""
+    found = [Fraction(form.values.get(t, 0)) for t in range(model.leaves.values)]
+    for free_matrix, direction in free:
+        product = [Fraction(0)] * len(direction)
+        for (matrix, i, j), value in form.gram.items():
+            if matrix == free_matrix:
+                product[i] += Fraction(value) / 2 * direction[j]
+                product[j] += Fraction(value) / 2 * direction[i]
+        found += product
+    return found
+
+
+def _constant(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fraction]) -> Fraction:
+    total = Fraction(0)
+    for weight, form in zip(weights, model.objectives, strict=True):
+        total += weight * Fraction(form.constant)
+    for value, (_, form) in zip(multipliers, (*model.equations, *model.inequalities), strict=True):
+        total -= value * Fraction(form.constant)
+    return total
+
+
+def _rounded_up(value: Fraction, digits: int) -> Fraction:
+    scale = 10**digits
+    return Fraction(-((-value.numerator * scale) // value.denominator), scale)
+
+
+def _data(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fraction]) -> dict[str, Any]:
+    pairs = {name for function in model.functions for name, _ in function.conditions(model.clients)}
+    names: list[str] = []
+    used: dict[str, str] = {}
+    equations: dict[str, Any] = {}
+    hypotheses: dict[str, Any] = {}
+    for k, (name, form) in enumerate((*model.equations, *model.inequalities)):
+        label = name
+        if name not in pairs:
+            label = f"{name} {names.count(name)}" if name in names else name
+            names.append(name)
+            (equations if k < len(model.equations) else hypotheses)[label] = stored_form(form)
+        if multipliers[k] != 0:
+            used[label] = str(multipliers[k])
+    clients, *others = model.functions
+    return {
+        **stored_function(clients),
+        "clients": model.clients,
+        "mean": model.leaves.mean,
+        "deviation": model.leaves.deviation,
+        "functions": {function.name: stored_function(function) for function in others},
+        "hypotheses": hypotheses,
+        "equations": equations,
+        "objectives": [
+            {"weight": str(w), "form": stored_form(f)} for w, f in zip(weights, model.objectives, strict=True)
+        ],
+        "multipliers": used,
+    }

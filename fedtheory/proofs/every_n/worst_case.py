@@ -1,0 +1,246 @@
+"""The exact worst case for every number of clients at once.
+
+The algorithm's own round function is traced on exchangeable vectors (`fedtheory.proofs.every_n.vectors`). The program that comes out has two small
+blocks, the Gram matrix of what clients have in common and that of their deviations, and one copy of the interpolation conditions;
+averaging any worst case over the permutations of the clients shows that nothing is lost, and with deviations w_i (x) delta, w_1..w_n the
+corners of a simplex, every solution is realised for every n >= 2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.core.exact import rational
+from fedtheory.proofs.every_n.model import Model, free_directions
+from fedtheory.proofs.every_n.oracles import Evaluation
+from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector
+from fedtheory.proofs.function_class import CAP, FunctionClass, Measure
+from fedtheory.proofs.interpolation import Interpolated
+from fedtheory.proofs.semidefinite import solve as conic
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricWorstCase:
+    """The answer: valid for every n >= 2 (``n`` None), or for the n of the sampling.
+
+    ``value`` is the dual value (an upper bound up to the residuals), ``lower`` the primal one; for a model with ``relaxations`` both are
+    those of an upper bound of the worst case.
+    """
+
+    value: float
+    lower: float
+    solution: conic.Solution
+    model: Model
+    free: list[Fraction] | None
+    evaluations: tuple[Evaluation, ...]
+    start: Vector
+    algorithm: Algorithm
+    function_class: FunctionClass
+    rounds: int
+    measure: Measure
+    radius: float
+    participation: Sampling | None
+    seconds: float
+    random: bool = False
+    unbounded: bool = False
+    size: Mapping[str, int] = field(default_factory=dict)
+
+    def residuals(self) -> dict[str, float]:
+        """How far the solution is from satisfying its own conditions (`fedtheory.proofs.semidefinite.solve.Solution`)."""
+        found = self.solution
+        parts = ("gram", "constraints", "slack", "negative", "balance")
+        return {**{name: getattr(found, name) for name in parts}, "gap": found.value - found.lower}
+
+    def why_no_instance(self) -> str | None:
+        """Why no functions of the class that reach the value can be rebuilt, or None."""
+        given = self.function_class
+        if self.unbounded:
+            return "the program is unbounded"
+        if given.composite:
+            return "the class is composite, and h is not rebuilt"
+        if given.similarity is not None:
+            return "functions rebuilt one by one need not be similar"
+        if given.dissimilarity is not None and self.participation is None:
+            return "pairwise dissimilarity is approached as n grows; give n by participation=Sampling(n, n)"
+        if any(name.startswith(("noise", "accuracy")) for name, _ in self.model.inequalities):
+            return "noise and errors of local answers are not rebuilt"
+        return None
+
+    def instance(self, n: int = 2) -> tuple[Interpolated, NDArray[np.float64]]:
+        """The worst-case functions for n clients and the start, rebuilt from the Gram matrices as members of the class."""
+        if n < 2:
+            raise InvalidInput(f"expected n >= 2, got {n}")
+        reason = self.why_no_instance()
+        if reason is not None:
+            raise InvalidInput(f"this worst case has no instance to run: {reason}")
+        s, q = _factor(self.solution.blocks[0]), _factor(self._deviations())
+        corners = np.linalg.qr(np.concatenate([np.ones((n, 1)), np.eye(n)[:, : n - 1]], axis=1))[0][:, 1:] * np.sqrt(n)
+
+        def place(v: Vector, client: int) -> NDArray[np.float64]:
+            common, own = np.zeros(s.shape[1]), np.zeros(q.shape[1])
+            for (part, leaf), value in v.terms.items():
+                if part == "mean":
+                    common += float(value) * s[leaf]
+                else:
+                    own += float(value) * q[leaf]
+            # the corners have mean square norm (n - 1): scale so that mean_i ||w_i||^2 = 1
+            return np.concatenate([common, np.outer(corners[client] / np.sqrt(n - 1), own).ravel()])
+
+        data = self.evaluations
+        made = Interpolated(
+            points=np.array([[place(e.x, i) for e in data] for i in range(n)]),
+            grads=np.array([[place(e.g, i) for e in data] for i in range(n)]),
+            values=np.tile([float(self.solution.values[e.value]) for e in data], (n, 1)),
+            L=float(self.function_class.L),
+            mu=float(self.function_class.mu),
+        )
+        return made, place(self.start, 0)
+
+    def _deviations(self) -> NDArray[np.float64]:
+        """Gram matrix of the deviations; along a free direction they are as large as the tolerance of a replay (1e-6) asks for."""
+        block = self.solution.blocks[1]
+        if self.free is None:
+            return block
+        size = self.model.leaves.deviation
+        direction = np.array([float(v) for v in self.free])
+        pivot = int(np.flatnonzero(direction)[0])
+        others = [i for i in range(size) if i != pivot]
+        products = self.solution.values[self.model.leaves.values : self.model.leaves.values + len(others)]
+        length = 1e6 * (1 + products @ products)
+        gram = np.zeros((size, size))
+        gram[np.ix_(others, others)] = block + np.outer(products, products) / length
+        cross = np.zeros(size)
+        cross[others] = products
+        scaled = direction / direction[pivot]
+        full = gram + np.outer(cross, scaled) + np.outer(scaled, cross) + length * np.outer(scaled, scaled)
+        return np.asarray(full)
+
+
+def _factor(block: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows r_k with block = rows rows^T, without the directions that are rounding."""
+    if not len(block):
+        return np.zeros((0, 0))
+    values, vectors = np.linalg.eigh(block)
+    keep = values > 1e-9 * max(values[-1], 1e-300)
+    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
+
+
+def symmetric_worst_case(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    *,
+    rounds: int,
+    measure: Measure = "squared_distance",
+    radius: Number = 1,
+    participation: Sampling | None = None,
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    agree: bool = False,
+) -> SymmetricWorstCase:
+    """Largest value of ``measure`` after ``rounds`` rounds, over the class, in expectation over coins and participation, for every n >= 2.
+
+    Parameters are those of `fedtheory.proofs.one_n.worst_case.worst_case`, without n. ``participation`` samples s of n clients (one round);
+    with s = n it gives the number of clients where it matters (gradient noise, pairwise dissimilarity, shared functions at clients'
+    points).
+    ``agree``, ``tolerance`` and ``time_limit`` are those of `fedtheory.proofs.semidefinite.solve.solve`.
+
+    A value is believed when the residuals are below the tolerance and all feasible points are limited
+    (`fedtheory.proofs.semidefinite.solve.limits`), so that the residuals bound the error. Without limits it is unbounded if a direction or
+    a cap shows it, and otherwise there is no answer.
+
+    Raises
+    ------
+    CannotTrace
+        The algorithm takes decisions on values, or does what exchangeable vectors cannot follow.
+    SolverFailed
+        No solver's answer was accepted, or nothing limits the feasible points.
+    """
+    if rounds < 1 or not radius > 0:
+        raise InvalidInput(f"expected rounds >= 1 and radius > 0; got rounds={rounds}, radius={radius}")
+    begun = time.perf_counter()
+    model, problem, start, random = state_program(algorithm, function_class, rounds, measure, radius, participation)
+    free = free_directions(model, problem.evaluations)
+    solved = model.freed(free)
+    program = solved.program(time_limit)
+    limited = isinstance(conic.limits(program, time_limit=time_limit), conic.Limits)
+    if not limited:  # a cancellation that rounding spoils hides a free direction: ask again in fractions
+        exact, asked, _, _ = state_program(
+            rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation
+        )
+        again = exact.freed(free_directions(exact, asked.evaluations)).program(time_limit)
+        limited = isinstance(conic.limits(again, time_limit=time_limit), conic.Limits)
+    solution = (
+        conic.solve(program, tolerance=tolerance, time_limit=time_limit, agree=agree)
+        if limited
+        else _unbounded(solved, CAP * float(radius), time_limit)
+    )
+    return SymmetricWorstCase(
+        value=solution.value if limited else float("inf"),
+        lower=solution.lower if limited else float("inf"),
+        random=random,
+        unbounded=not limited,
+        solution=solution,
+        model=model,
+        free=next((direction for matrix, direction in free if matrix == "Q"), None),
+        evaluations=tuple(problem.evaluations),
+        start=start,
+        algorithm=algorithm,
+        function_class=function_class,
+        rounds=rounds,
+        measure=measure,
+        radius=float(radius),
+        participation=participation,
+        seconds=time.perf_counter() - begun,
+        size={
+            "mean": model.leaves.mean,
+            "deviation": model.leaves.deviation,
+            "constraints": len(model.inequalities) + len(model.equations),
+        },
+    )
+
+
+def _unbounded(model: Model, cap: float, time_limit: float | None) -> conic.Solution:
+    """What shows that a program without limits is unbounded: a direction along which it grows, or a solution that reaches a high cap.
+
+    Raises
+    ------
+    SolverFailed
+        Nothing shows it; or there is no feasible point.
+    """
+    try:
+        conic.solve(model.program(), solvers=FAST, time_limit=time_limit)
+    except conic.Infeasible:
+        raise
+    except SolverFailed:
+        pass  # an answer would not be believed, either
+    found = conic.growing(model.program(), solvers=FAST, time_limit=time_limit) or _capped(model, cap, time_limit)
+    if found is None:
+        raise SolverFailed(
+            "nothing limits the points of this program, so that a solver's answer may be a number where the worst case is infinite, and no "
+            "direction was found along which it clearly is; say by how much the clients can differ (zeta, bgd or dissimilarity)"
+        )
+    return found
+
+
+#: without limits a first-order solver runs to its last iteration, and hardly ever shows more
+FAST = ("CLARABEL",)
+
+
+def _capped(model: Model, cap: float, time_limit: float | None) -> conic.Solution | None:
+    """A solution that reaches a cap far above any useful bound, which bounded programs do not, or None."""
+    capped = dataclasses.replace(model, objectives=(*model.objectives, Form(constant=cap)))
+    try:
+        solution = conic.solve(capped.program(), tolerance=1e-4, solvers=FAST, time_limit=time_limit)
+    except SolverFailed:
+        return None
+    return solution if solution.lower >= (1 - 1e-3) * cap else None

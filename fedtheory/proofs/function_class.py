@@ -1,0 +1,130 @@
+"""Classes of functions that worst cases are taken over, and what a worst-case program of any kind asks of an algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fedtheory.core.errors import CannotTrace, InvalidInput, require
+from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
+
+Measure = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
+#: a program that a solver calls unbounded must reach this many times the radius before it is believed
+CAP = 1e4
+
+
+@dataclass(frozen=True)
+class FunctionClass:
+    """What is assumed of the clients' functions.
+
+    Parameters
+    ----------
+    L : number
+        Every f_i is L-smooth.
+    mu : number
+        mu > 0: strongly convex; 0: convex; -L: smooth only, not necessarily convex.
+    zeta : number, optional
+        mean_i ||grad f_i(x*)||^2 <= zeta^2 at the minimiser x* of the average (convex classes).
+    bgd : (G, D), optional
+        mean_i ||grad f_i(x)||^2 <= G^2 + D^2 ||grad f(x)||^2, imposed at the server's models.
+    dissimilarity : number, optional
+        ||grad f_i(x) - grad f_j(x)|| <= G, imposed at the server's models (FedPD, A4).
+    similarity : number, optional
+        delta: every f_i - f is delta-smooth (Hessians within delta of the average's).
+    sigma : number, optional
+        Stochastic gradients are unbiased with E ||h_i(x) - grad f_i(x)||^2 <= sigma^2, draws independent of each other.
+    composite : bool
+        The objective is f + h with any closed convex h that is shared by the clients and met through its proximal steps.
+    indicator : bool
+        h is the indicator of a closed convex set, its proximal step the projection (with ``composite``).
+
+    ``similarity`` and ``sigma`` are assumptions of the program for all numbers of clients (`fedtheory.proofs.every_n.worst_case`) only.
+    Conditions imposed at the server's models only are necessary, not sufficient, for the class: the value is then an upper bound of the
+    worst case.
+    """
+
+    L: float
+    mu: float = 0.0
+    zeta: float | None = None
+    bgd: tuple[float, float] | None = None
+    dissimilarity: float | None = None
+    composite: bool = False
+    indicator: bool = False
+    similarity: float | None = None
+    sigma: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse classes without interpolation conditions."""
+        if not self.L > 0:
+            raise InvalidInput(f"L must be positive, got {self.L}")
+        if not (0 <= self.mu < self.L or self.mu == -self.L):
+            raise InvalidInput(
+                f"mu={self.mu} has no interpolation conditions here; use 0 < mu < L (strongly convex), 0 (convex) or -L "
+                "(smooth, non-convex)"
+            )
+        if self.zeta is not None and not self.convex:
+            raise InvalidInput("zeta speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
+        if self.composite and not self.convex:
+            raise InvalidInput(
+                "composite classes are measured from the minimiser of f + h; they need convex f_i (mu >= 0)"
+            )
+        if self.indicator and not self.composite:
+            raise InvalidInput("indicator says what h is; it goes with composite=True")
+        if self.similarity is not None and not self.similarity > 0:
+            raise InvalidInput(f"similarity must be positive, got {self.similarity}")
+        if self.sigma is not None and not self.sigma >= 0:
+            raise InvalidInput(f"sigma must not be negative, got {self.sigma}")
+
+    @property
+    def convex(self) -> bool:
+        """Whether every f_i is convex."""
+        return self.mu >= 0
+
+    def declare(self, pep: Any) -> Any:
+        """Declare one function of the class in a PEPit problem."""
+        functions = require("PEPit.functions", "worst cases")
+        if self.mu > 0:
+            return pep.declare_function(functions.SmoothStronglyConvexFunction, L=self.L, mu=self.mu)
+        if self.mu == 0:
+            return pep.declare_function(functions.SmoothConvexFunction, L=self.L)
+        return pep.declare_function(functions.SmoothFunction, L=self.L)
+
+    def __str__(self) -> str:
+        kind = f"{self.mu}-strongly convex" if self.mu > 0 else "convex" if self.mu == 0 else "smooth non-convex"
+        extra = [f"zeta={self.zeta}"] if self.zeta is not None else []
+        extra += [f"(G, D)={self.bgd}"] if self.bgd is not None else []
+        extra += [f"G={self.dissimilarity}"] if self.dissimilarity is not None else []
+        extra += [f"delta={self.similarity}"] if self.similarity is not None else []
+        extra += [f"sigma={self.sigma}"] if self.sigma is not None else []
+        h = "the indicator of a convex set" if self.indicator else "a convex h"
+        extra += [f"plus {h}"] if self.composite else []
+        return ", ".join([f"{self.L}-smooth", kind, *extra])
+
+
+def why_no_worst_case(algorithm: Any) -> str | None:
+    """Why this engine cannot run the algorithm (it decides on values, or says so in ``no_worst_case``), or None."""
+    reason = getattr(algorithm, "no_worst_case", None)
+    return why_not_traceable(algorithm) or (None if reason is None else f"{type(algorithm).__name__}: {reason}")
+
+
+def require_worst_case(algorithm: Any, *, noise: bool = False) -> None:
+    """Refuse, by name, an algorithm that no worst-case program can be stated for.
+
+    With ``noise`` local solvers may draw samples as long as all they use is gradients plus independent noise.
+
+    Raises
+    ------
+    CannotTrace
+        It decides on values, or treats coordinates apart.
+    """
+    draws = (
+        getattr(getattr(algorithm, "local", None), "only_noise", False)
+        and getattr(algorithm, "numeric_only", None) is None
+    )
+    if not (noise and draws):
+        require_traceable(algorithm, "worst-case")
+    reason = getattr(algorithm, "no_worst_case", None)
+    if reason is not None:
+        raise CannotTrace(
+            f"the worst-case engine does not run this method, because {type(algorithm).__name__}: {reason}; check it numerically or in symbols"
+        )

@@ -1,0 +1,1 @@
+"""Worst cases for a stated number of clients, by PEPit."""

@@ -1,0 +1,351 @@
+"""The state of a method as errors to its fixed point, and the linear relations between them that rounds keep.
+
+Exchangeable clients, x* = 0. A state is its fixed point plus errors. Rounds are linear in states and gradients, and at the fixed point all
+evaluations are at x* (both are checked), so the errors move by the same rule, with gradients h_i = grad f_i(x) - grad f_i(x*): those of
+f_i - <grad f_i(x*), .>, which is of the same class. A generic state is then one vector of errors for every field, and gradients at x* vanish.
+
+Fields are tied to each other (a server's control variate is the average of the clients', duals sum to zero). A relation is used only when it
+is proved from the method's own code, in exact arithmetic: it holds after the first round from every start, and whenever all relations hold
+before a round they hold after it, whatever the coins and whoever takes part. The relations found are the most that prove each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.exact import Row, reduced
+from fedtheory.core.states import arrays_of
+from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
+from fedtheory.proofs.every_n.vectors import Sampling, Vector
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.running.enumeration import every_outcome
+
+Errors = dict[str, Vector]
+Kind = Literal["mean", "deviation"]
+KINDS: tuple[Kind, Kind] = ("mean", "deviation")
+
+
+class AnyRound:
+    """The number of a round that stands for all: it may be passed on, and what depends on it is refused."""
+
+    def __mod__(self, divisor: Any) -> Any:
+        """Every number leaves nothing over when it is divided by one."""
+        return 0 if divisor == 1 else self._refuse()
+
+    def _refuse(self, *others: Any) -> Any:
+        raise CannotTrace(
+            "a potential whose decrease holds in every round needs rounds that are all alike, and this method's round depends on its number; "
+            "give it constant parameters"
+        )
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __floordiv__ = __pow__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __index__ = __int__ = __float__ = __bool__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """``sum_f weights[f] * part of the error of f = 0``, where the part is the average over clients or the deviations from it."""
+
+    kind: Kind
+    weights: tuple[tuple[str, Fraction], ...]
+
+    def __str__(self) -> str:
+        word = "mean" if self.kind == "mean" else "dev"
+        terms: list[str] = []
+        for name, weight in self.weights:
+            size = "" if abs(weight) == 1 else f"{abs(weight)} "
+            sign = "-" if weight < 0 else "+" if terms else ""
+            terms.append(f"{sign} {size}{word} {name}".strip())
+        return " ".join(terms) + " = 0"
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The errors that a method's states can have: every part of a field is a combination of the parts of *free* fields.
+
+    ``free[kind]`` names them; ``basis[kind][field]`` has one coefficient for each.
+    """
+
+    fields: tuple[str, ...]
+    relations: dict[Kind, list[Row]]
+    free: dict[Kind, tuple[str, ...]]
+    basis: dict[Kind, dict[str, Row]]
+
+    @classmethod
+    def of(cls, fields: tuple[str, ...], relations: dict[Kind, list[Row]]) -> Space:
+        """The space on which relations (rows over the fields) hold; the earlier a field, the rather is it free."""
+        free: dict[Kind, tuple[str, ...]] = {}
+        basis: dict[Kind, dict[str, Row]] = {}
+        for kind in KINDS:
+            columns = _kernel(relations[kind], len(fields))
+            free[kind] = tuple(fields[at] for at, _ in columns)
+            basis[kind] = {name: [vector[k] for _, vector in columns] for k, name in enumerate(fields)}
+        return cls(fields, relations, free, basis)
+
+    def errors(self, leaves: Leaves) -> Errors:
+        """A generic error of every field: free parts are the first leaves."""
+        leaves.mean, leaves.deviation = len(self.free["mean"]), len(self.free["deviation"])
+        found = {}
+        for name in self.fields:
+            terms: dict[Any, Fraction] = {}
+            for kind in KINDS:
+                terms |= {(kind, k): value for k, value in enumerate(self.basis[kind][name]) if value != 0}
+            found[name] = Vector(terms)
+        return found
+
+    def named(self) -> tuple[Relation, ...]:
+        """The relations, readable; that a server's quantity has no deviations is not worth a line."""
+        found = []
+        for kind in KINDS:
+            for row, _ in _reduced(self.relations[kind], len(self.fields)):
+                first = next(w for w in row if w != 0)
+                weights = tuple((name, w / first) for name, w in zip(self.fields, row, strict=True) if w != 0)
+                if kind == "mean" or len(weights) > 1:
+                    found.append(Relation(kind, weights))
+        return tuple(found)
+
+    def free_parts(self, errors: Errors) -> dict[Kind, list[Vector]]:
+        """The free parts of some errors."""
+        return {kind: [_part(errors[name], kind) for name in self.free[kind]] for kind in KINDS}
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One round from a generic state: the errors before it, and after it in every outcome of the coins, with its probability."""
+
+    leaves: Leaves
+    problem: SymmetricProblem
+    before: Errors
+    after: tuple[tuple[Any, Errors], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorModel:
+    """A method whose errors are followed.
+
+    ``first``: the round from which on all relations hold (0: from the start). ``units``: how large the error of a field is, to a power of
+    two, when ||x^0 - x*|| = 1 and gradients at x* are of size L; programs in these units are well scaled.
+    """
+
+    algorithm: Algorithm
+    function_class: FunctionClass
+    participation: Sampling | None
+    template: State
+    space: Space
+    first: int
+    units: dict[str, Fraction]
+
+    @property
+    def steepness(self) -> Fraction:
+        """L, to a power of two."""
+        return _power_of_two(Fraction(self.function_class.L))
+
+    def clients(self) -> str:
+        """For which clients its results hold, in words."""
+        who = self.participation
+        return "every n >= 2" if who is None else f"n = {who.n}, {who.s} of them a round, in expectation"
+
+    def step(self) -> Step:
+        """Trace one round from a generic state of the space."""
+        return _step(self.algorithm, self.function_class, self.participation, self.template, self.space)
+
+    def leaf_units(self, step: Step) -> dict[tuple[str, int], Fraction]:
+        """How large the leaves of a step are, by block ("S" or "Q") and number."""
+        known = {
+            (block, k): self.units[name]
+            for block, kind in zip(("S", "Q"), KINDS, strict=True)
+            for k, name in enumerate(self.space.free[kind])
+        }
+        return _leaf_units(step.problem, known, self.steepness)
+
+
+def error_model(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    participation: Sampling | None = None,
+    assume: Sequence[Relation] = (),
+) -> ErrorModel:
+    """Follow a method's errors; hyper-parameters and constants should be fractions (`fedtheory.core.exact.rational`).
+
+    Parameters
+    ----------
+    assume : relations that the caller relies on; they are used because they are proved, or refused.
+
+    Raises
+    ------
+    CannotTrace
+        The method has no fixed point at x*, or its rounds depend on their number.
+    InvalidInput
+        A relation relied on is not kept by the rounds.
+    """
+    problem = SymmetricProblem(Leaves(), function_class.mu)
+    origin = Vector({})
+    problem.add(origin, problem.leaves.deviation_only())
+    solution = algorithm.solution_state(problem, cell(origin))
+    if solution is None:
+        raise CannotTrace(
+            f"{algorithm} has no state at which x* is a fixed point, so no potential vanishes there; "
+            "worst cases after some rounds are found without one (fedtheory worst-case)"
+        )
+    rounds = _rounds(algorithm, problem, solution, participation)
+    at_star = _vectors(solution)
+    for _, state in rounds:
+        for name, moved in _difference(_vectors(state), at_star).items():
+            if moved.terms:
+                raise CannotTrace(
+                    f"{algorithm} moves {name} away from its state at x* in some round, so no potential vanishes there"
+                )
+    if len(problem.evaluations) > 1:
+        raise CannotTrace(
+            f"{algorithm} evaluates its functions away from x* when it is at its fixed point, so errors do not follow the method's own rule"
+        )
+    x0 = problem.leaves.vector(common=True)
+    start = algorithm.init(problem, cell(x0))
+    begun = _difference(_vectors(start), at_star)
+    first = [_difference(_vectors(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
+    fields = _in_order(begun, first)
+
+    relations: dict[Kind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
+    while True:
+        space = Space.of(fields, relations)
+        after = [e for _, e in _step(algorithm, function_class, participation, start, space).after]
+        kept = {kind: _holding(after, fields, kind, among=relations[kind]) for kind in KINDS}
+        if all(len(kept[kind]) == len(relations[kind]) for kind in KINDS):
+            break
+        relations = kept
+    for relation in assume:
+        _require(relation, space)
+    at_once = all(len(_holding([begun], fields, kind, among=relations[kind])) == len(relations[kind]) for kind in KINDS)
+    sizes = _leaf_units(problem, {_place(leaf): Fraction(1) for leaf in x0.terms}, Fraction(function_class.L))
+    units = {}
+    for name in fields:
+        parts = [
+            abs(Fraction(c)) * sizes[_place(leaf)]
+            for errors in (begun, *first)
+            for leaf, c in errors[name].terms.items()
+        ]
+        units[name] = _power_of_two(max(parts, default=Fraction(1)))
+    return ErrorModel(algorithm, function_class, participation, start, space, 0 if at_once else 1, units)
+
+
+def _place(leaf: tuple[str, int]) -> tuple[str, int]:
+    """Block and number of a leaf, from its part and number."""
+    return ("S" if leaf[0] in ("mean", "sampled mean") else "Q", leaf[1])
+
+
+def _leaf_units(
+    problem: SymmetricProblem, known: dict[tuple[str, int], Fraction], steepness: Fraction
+) -> dict[tuple[str, int], Fraction]:
+    """Sizes of all leaves: those that gradients introduced are L times those of points."""
+    units = dict(known)
+    for e in problem.evaluations:
+        for vector, size in ((e.g, steepness), (e.x, Fraction(1))):
+            for leaf in vector.terms:
+                units.setdefault(_place(leaf), size)
+    return units
+
+
+def _power_of_two(size: Fraction) -> Fraction:
+    return Fraction(2) ** round(math.log2(size))
+
+
+def _step(
+    algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None, template: State, space: Space
+) -> Step:
+    leaves = Leaves()
+    before = space.errors(leaves)
+    problem = SymmetricProblem(leaves, function_class.mu)
+    problem.add(Vector({}), Vector({}))
+    state = dataclasses.replace(template, **{name: cell(v) for name, v in before.items()})
+    after = tuple((weight, _vectors(new)) for weight, new in _rounds(algorithm, problem, state, participation))
+    return Step(leaves, problem, before, after)
+
+
+def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | None) -> list[tuple[Any, State]]:
+    number: Any = AnyRound()
+    clients: Any = who
+    return every_outcome(lambda key: algorithm.round(problem, state, clients, key), number)
+
+
+def _vectors(state: State) -> Errors:
+    """The fields that hold vectors."""
+    found = {name: entry(value) for name, value in arrays_of(state).items() if value.dtype == object}
+    return {name: v for name, v in found.items() if isinstance(v, Vector)}
+
+
+def _difference(errors: Errors, origin: Errors) -> Errors:
+    return {name: v - origin[name] for name, v in errors.items()}
+
+
+def _in_order(begun: Errors, first: Iterable[Errors]) -> tuple[str, ...]:
+    """The fields: the server's model, then what clients have of their own, then other quantities of the server."""
+    own = {name for errors in (begun, *first) for name, v in errors.items() if not v.common}
+    rest = [name for name in begun if name != "x"]
+    return ("x", *(n for n in rest if n in own), *(n for n in rest if n not in own))
+
+
+def _part(v: Vector, kind: Kind) -> Vector:
+    mean = v.averaged(None)
+    return mean if kind == "mean" else v - mean
+
+
+def _holding(
+    outcomes: Iterable[Errors], fields: tuple[str, ...], kind: Kind, among: list[Row] | None = None
+) -> list[Row]:
+    """Relations (of those spanned by ``among``) that hold identically in every outcome."""
+    among = [[Fraction(i == j) for j in range(len(fields))] for i in range(len(fields))] if among is None else among
+    rows: list[Row] = []
+    for errors in outcomes:
+        parts = [_part(errors[name], kind).terms for name in fields]
+        for leaf in {key for terms in parts for key in terms}:
+            values = [Fraction(terms.get(leaf, 0)) for terms in parts]
+            rows.append([sum((w * v for w, v in zip(row, values, strict=True)), Fraction(0)) for row in among])
+    return [
+        [sum((c * row[j] for c, row in zip(vector, among, strict=True)), Fraction(0)) for j in range(len(fields))]
+        for _, vector in _kernel(rows, len(among))
+    ]
+
+
+def _require(relation: Relation, space: Space) -> None:
+    unknown = [name for name, _ in relation.weights if name not in space.fields]
+    if unknown:
+        raise InvalidInput(f"the state has no field {unknown[0]!r}; it has {', '.join(space.fields)}")
+    left = [Fraction(0)] * len(space.free[relation.kind])
+    for name, weight in relation.weights:
+        left = [a + weight * b for a, b in zip(left, space.basis[relation.kind][name], strict=True)]
+    if any(left):
+        proved = "; ".join(str(r) for r in space.named()) or "none"
+        raise InvalidInput(
+            f"the rounds do not keep the relation {relation}, and a potential that relied on it would promise too much; "
+            f"relations that are proved: {proved}"
+        )
+
+
+def _reduced(rows: Sequence[Row], width: int) -> list[tuple[Row, int]]:
+    """Reduced row echelon form with the pivots as far to the right as possible: rows and their pivots."""
+    table, pivots = reduced([row[::-1] for row in rows], width)
+    return [(row[::-1], width - 1 - pivot) for row, pivot in zip(table, pivots, strict=False)]
+
+
+def _kernel(rows: Sequence[Row], width: int) -> list[tuple[int, Row]]:
+    """Vectors that all rows are orthogonal to, one for each column without pivot: that column, and the vector, one there."""
+    table = _reduced(rows, width)
+    pivots = [pivot for _, pivot in table]
+    found = []
+    for column in range(width):
+        if column in pivots:
+            continue
+        vector = [Fraction(0)] * width
+        vector[column] = Fraction(1)
+        for row, pivot in table:
+            vector[pivot] = -row[column]
+        found.append((column, vector))
+    return found

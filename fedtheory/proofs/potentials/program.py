@@ -1,0 +1,346 @@
+"""The semidefinite program behind a search for potentials, and exact proofs of what it finds (`fedtheory.proofs.potentials.smallest_rate`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.core.errors import SolverFailed
+from fedtheory.proofs.certificates.checker import Refused
+from fedtheory.proofs.certificates.files import FORMAT
+from fedtheory.proofs.certificates.upper_bounds import MARGINS, Certificate, certified
+from fedtheory.proofs.every_n.conditions import interpolation
+from fedtheory.proofs.every_n.model import Function, Model
+from fedtheory.proofs.every_n.oracles import Evaluation
+from fedtheory.proofs.every_n.vectors import Form, Number, inner, square
+from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, Kind, Step
+from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite.program import Program
+
+Matrix = NDArray[np.float64]
+Stack = tuple[
+    Matrix, Matrix, Matrix
+]  # coefficients of some forms: blocks S and Q (forms, size, size), values (forms, v)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What V is a combination of: its terms before a round, and their expectations after it.
+
+    ``entries`` names the terms: those of the matrices as (kind, row, column), row <= column, an entry off the diagonal once; the objective
+    gap, where V has it, is one more term and the last.
+    """
+
+    entries: tuple[tuple[Kind, int, int], ...]
+    now: tuple[Form, ...]
+    then: tuple[Form, ...]
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether the last term is the objective gap."""
+        return len(self.now) > len(self.entries)
+
+    def combined(self, weights: Sequence[Number]) -> tuple[Form, Form]:
+        """V before the round and its expectation after it."""
+        before, after = Form(), Form()
+        for weight, now, then in zip(weights, self.now, self.then, strict=True):
+            before, after = before + now * weight, after + then * weight
+        return before, after
+
+
+def terms_of(model: ErrorModel, step: Step) -> Terms:
+    """All terms that V may have; the objective gap only where the server's next model does not depend on who takes part."""
+    free = model.space.free
+    entries = tuple((kind, j, k) for kind in KINDS for j in range(len(free[kind])) for k in range(j, len(free[kind])))
+    before = model.space.free_parts(step.before)
+    outcomes = [(weight, model.space.free_parts(errors)) for weight, errors in step.after]
+    now = [inner(before[kind][j], before[kind][k]) for kind, j, k in entries]
+    then = [
+        _sum(inner(parts[kind][j], parts[kind][k], model.participation) * weight for weight, parts in outcomes)
+        for kind, j, k in entries
+    ]
+    if all(errors["x"].certain for _, errors in step.after):
+        star = step.problem.evaluations[0].value
+        now.append(Form(values={step.problem.at(step.before["x"]).value: 1, star: -1}))
+        reached = [(weight, step.problem.at(errors["x"]).value) for weight, errors in step.after]
+        then.append(_sum(Form(values={value: weight}) for weight, value in reached) + Form(values={star: -1}))
+    return Terms(entries, tuple(now), tuple(then))
+
+
+def _sum(forms: Any) -> Form:
+    total = Form()
+    for form in forms:
+        total = total + form
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """Evaluations, and their interpolation conditions ``form <= 0``, that a condition on V may use."""
+
+    evaluations: tuple[Evaluation, ...]
+    inequalities: tuple[tuple[str, Form], ...]
+
+    @property
+    def forms(self) -> list[Form]:
+        """The interpolation conditions without names."""
+        return [form for _, form in self.inequalities]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """A change of scale that makes programs of any L alike: sizes of the leaves, and L to a power of two."""
+
+    leaves: Mapping[tuple[str, int], Fraction]
+    steepness: Fraction
+
+    def dense(self, coordinates: Coordinates, forms: Sequence[Form], scales: Sequence[Fraction]) -> Stack:
+        """Coefficients of ``scale * form`` on leaves and values in units, as floats, in symmetric matrices."""
+        blocks = [np.zeros((len(forms), len(leaves), len(leaves))) for leaves in coordinates.leaves]
+        linear = np.zeros((len(forms), len(coordinates.values)))
+        at = {leaf: k for k, leaf in enumerate(coordinates.values)}
+        where = [{leaf: k for k, leaf in enumerate(leaves)} for leaves in coordinates.leaves]
+        for k, (form, scale) in enumerate(zip(forms, scales, strict=True)):
+            for (matrix, i, j), value in form.gram.items():
+                b = "SQ".index(matrix)
+                u, v = where[b][i], where[b][j]
+                share = float(value * scale * self.leaves[matrix, i] * self.leaves[matrix, j]) / 2
+                blocks[b][k, u, v] += share
+                blocks[b][k, v, u] += share
+            for t, value in form.values.items():
+                if t in at:
+                    linear[k, at[t]] += float(value * scale * self.steepness)
+        return blocks[0], blocks[1], linear
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The leaves of both blocks and the values that occur in some forms."""
+
+    leaves: tuple[tuple[int, ...], tuple[int, ...]]
+    values: tuple[int, ...]
+
+    @classmethod
+    def of(cls, forms: Sequence[Form], star: int) -> Coordinates:
+        """Read them off; the value at x* is left out, because its balance follows from the others."""
+        found: dict[str, set[int]] = {"S": set(), "Q": set()}
+        for form in forms:
+            for matrix, i, j in form.gram:
+                found[matrix] |= {i, j}
+        values = {t for form in forms for t in form.values} - {star}
+        return cls((tuple(sorted(found["S"])), tuple(sorted(found["Q"]))), tuple(sorted(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class PotentialSearch:
+    """The conditions *decrease* and *floor* on V (`fedtheory.proofs.potentials.smallest_rate`), in fractions for proofs and in floats for the solver.
+
+    ``scales``: what the multipliers of a program are to be multiplied with; they come in units.
+    """
+
+    model: ErrorModel
+    step: Step
+    terms: Terms
+    decrease: Condition
+    floor: Condition
+    goal: Form  # ||x - x*||^2
+    units: Units
+    scales: tuple[Fraction, ...]
+    floats: Mapping[str, Stack]
+
+    @classmethod
+    def of(cls, model: ErrorModel) -> PotentialSearch:
+        """Trace a round, and collect the forms."""
+        step = model.step()
+        terms = terms_of(model, step)
+        found = step.problem.evaluations
+        near = [found[0], step.problem.at(step.before["x"])] if terms.has_gap else []
+        decrease = Condition(tuple(found), tuple(interpolation(found, model.function_class)))
+        floor = Condition(tuple(near), tuple(interpolation(near, model.function_class)))
+        goal = square(step.before["x"])
+
+        units = Units(model.leaf_units(step), model.steepness)
+        sizes = [
+            model.units[model.space.free[kind][j]] * model.units[model.space.free[kind][k]]
+            for kind, j, k in terms.entries
+        ]
+        of_terms = [1 / size for size in sizes] + [1 / model.steepness] * terms.has_gap
+        of_first, of_second = ([1 / model.steepness] * len(c.inequalities) for c in (decrease, floor))
+        star = found[0].value
+        both = Coordinates.of([*terms.now, *terms.then, *decrease.forms], star)
+        low = Coordinates.of([goal, *terms.now, *floor.forms], star)
+        floats = {
+            "now": units.dense(both, terms.now, of_terms),
+            "then": units.dense(both, terms.then, of_terms),
+            "decrease": units.dense(both, decrease.forms, of_first),
+            "V": units.dense(low, terms.now, of_terms),
+            "floor": units.dense(low, floor.forms, of_second),
+            "goal": units.dense(low, [goal], [Fraction(1)]),
+        }
+        scales = (*of_terms, *of_first, *of_second)
+        return cls(model, step, terms, decrease, floor, goal, units, scales, floats)
+
+    def size(self) -> dict[str, int]:
+        """Sizes of the program."""
+        return {
+            "mean": self.step.leaves.mean,
+            "deviation": self.step.leaves.deviation,
+            "constraints": len(self.decrease.inequalities) + len(self.floor.inequalities),
+            "coefficients": len(self.terms.now),
+        }
+
+    def program(self, rate: float) -> Program:
+        """Its multipliers are V's coefficients, then those of the inequalities of both conditions; a small V is asked for."""
+        data = self.floats
+        unknown = len(self.terms.now)
+        first, second = len(self.decrease.inequalities), len(self.floor.inequalities)
+        upper = [
+            np.concatenate([rate * now - then, own, np.zeros((second, *now.shape[1:]))])
+            for now, then, own in zip(data["now"], data["then"], data["decrease"], strict=True)
+        ]
+        lower = [
+            np.concatenate([now, np.zeros((first, *now.shape[1:])), own])
+            for now, own in zip(data["V"], data["floor"], strict=True)
+        ]
+        blocks = [(rows, np.zeros(rows.shape[1:])) for rows in upper[:2]]
+        blocks += [(rows, goal[0]) for rows, goal in zip(lower[:2], data["goal"][:2], strict=True)]
+        values = np.concatenate([upper[2], lower[2]], axis=1)
+        bounds = np.zeros(len(values))
+        for k, (_, i, j) in enumerate(self.terms.entries):
+            bounds[k] = float(i == j)
+        # the gap costs between mu/2 and L/2, so that a V above ||x - x*||^2 has a least cost, and the gap is not used in vain
+        function_class = self.model.function_class
+        bounds[len(self.terms.entries) : unknown] = (
+            float((function_class.L + function_class.mu) / self.units.steepness) / 4
+        )
+        return _program(blocks, values, np.zeros(values.shape[1]), bounds, unknown)
+
+    def weights(self, multipliers: NDArray[Any]) -> list[float]:
+        """V's coefficients, from a program's multipliers."""
+        return [
+            float(y) * float(scale) for y, scale in zip(multipliers, self.scales[: len(self.terms.now)], strict=False)
+        ]
+
+    def prove(self, rate: Fraction) -> tuple[list[Fraction], Certificate, Certificate] | None:
+        """V's coefficients as fractions with exact certificates of decrease and floor; None if no margin leads to proofs."""
+        program = self.program(float(rate))
+        unknown, split = len(self.terms.now), len(self.terms.now) + len(self.decrease.inequalities)
+        for margin in MARGINS:
+            try:
+                answer = conic.decide(
+                    _strengthened(program, margin), solvers=("CLARABEL",), tolerance=max(1e-7, margin)
+                )
+                if isinstance(answer, conic.Ray):
+                    return None
+                found = _fractions(answer.multipliers, self.scales)
+                before, after = self.terms.combined(found[:unknown])
+                about = self._about(found[:unknown])
+                decrease = self._certificate(
+                    self.decrease, after - before * rate, found[unknown:split], f"E V(after) <= {rate} V(before)", about
+                )
+                floor = self._certificate(self.floor, self.goal - before, found[split:], "||x - x*||^2 <= V", about)
+            except (Refused, SolverFailed):
+                continue
+            return found[:unknown], decrease, floor
+        return None
+
+    def rate_of(self, before: Form, after: Form, *, time_limit: float | None = None) -> float:
+        """The largest ``after / before``, of a given V before a round and after it."""
+        program, _ = self._ratio(before, after)
+        return conic.solve(program, time_limit=time_limit).value
+
+    def prove_rate_of(self, before: Form, after: Form, potential: Mapping[str, str]) -> tuple[Fraction, Certificate]:
+        """The same, slightly larger, with its proof.
+
+        Raises
+        ------
+        SolverFailed
+            No margin led to a proof.
+        """
+        program, scales = self._ratio(before, after)
+        reasons = []
+        for margin in MARGINS:
+            try:
+                answer = conic.solve(_strengthened(program, margin), tolerance=max(1e-7, margin))
+                found = _fractions(answer.multipliers, scales)
+                about = self._about([]) | {"potential": dict(potential)}
+                claim = after - before * found[0]
+                statement = f"E V(after) <= {found[0]} V(before)"
+                return found[0], self._certificate(self.decrease, claim, found[1:], statement, about)
+            except (Refused, SolverFailed) as error:
+                reasons.append(f"margin {margin:g}: {error}")
+        raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
+
+    def _ratio(self, before: Form, after: Form) -> tuple[Program, tuple[Fraction, ...]]:
+        """Maximise ``after`` where ``before`` is one; the multipliers are the ratio and those of the inequalities."""
+        forms = self.decrease.forms
+        coordinates = Coordinates.of([before, after, *forms], self.decrease.evaluations[0].value)
+        sizes = [abs(c) * self.units.leaves[m, i] * self.units.leaves[m, j] for (m, i, j), c in before.gram.items()]
+        size = max(sizes, default=Fraction(1))
+        rows = self.units.dense(coordinates, [before, *forms], [1 / size] + [1 / self.units.steepness] * len(forms))
+        goal = self.units.dense(coordinates, [after], [1 / size])
+        blocks = [(block, top[0]) for block, top in zip(rows[:2], goal[:2], strict=True)]
+        bounds = np.zeros(1 + len(forms))
+        bounds[0] = 1
+        scales = (Fraction(1), *[size / self.units.steepness] * len(forms))
+        return _program(blocks, rows[2], goal[2][0], bounds, 1), scales
+
+    def _about(self, weights: Sequence[Fraction]) -> dict[str, Any]:
+        free = self.model.space.free
+        names = [f"{kind} {free[kind][j]} {free[kind][k]}" for kind, j, k in self.terms.entries]
+        return {
+            "algorithm": repr(self.model.algorithm),
+            "class": str(self.model.function_class),
+            "potential": dict(zip([*names, "gap"], map(str, weights), strict=False)),
+            "relations": [str(relation) for relation in self.model.space.named()],
+        }
+
+    def _certificate(
+        self,
+        condition: Condition,
+        claim: Form,
+        multipliers: Sequence[Fraction],
+        statement: str,
+        about: Mapping[str, Any],
+    ) -> Certificate:
+        given = self.model.function_class
+        clients = Function("interpolation", condition.evaluations, given.L, given.mu)
+        model = Model(self.step.leaves, condition.inequalities, (claim,), functions=(clients,))
+        bound, data = certified(model, multipliers)
+        if bound > 0:
+            raise Refused(f"the multipliers prove {bound} only")
+        full = f"{statement} for {self.model.clients()} and every dimension"
+        return Certificate(bound, {"format": FORMAT, "statement": full, **about, **data})
+
+
+def _program(
+    blocks: Sequence[tuple[Matrix, Matrix]], values: Matrix, goal: Matrix, bounds: Matrix, equations: int
+) -> Program:
+    """A program without its empty blocks."""
+    blocks = [(rows, top) for rows, top in blocks if len(top)]
+    return Program(
+        sizes=tuple(len(top) for _, top in blocks),
+        objective=tuple(top for _, top in blocks),
+        objective_values=goal,
+        rows=tuple(rows for rows, _ in blocks),
+        rows_values=values,
+        bounds=bounds,
+        equations=equations,
+    )
+
+
+def _strengthened(program: Program, margin: float) -> Program:
+    """The same with slacks of at least ``margin``, which survive rounding."""
+    objective = tuple(top + margin * np.eye(len(top)) for top in program.objective)
+    return dataclasses.replace(program, objective=objective)
+
+
+def _fractions(multipliers: NDArray[Any], scales: Sequence[Fraction]) -> list[Fraction]:
+    """Multipliers rounded in units, to nine digits behind the point."""
+    return [Fraction(round(float(y) * 10**9), 10**9) * scale for y, scale in zip(multipliers, scales, strict=True)]

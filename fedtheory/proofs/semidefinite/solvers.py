@@ -1,0 +1,78 @@
+"""The solvers that are asked: Clarabel's and SCS's own sparse interfaces."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from fedtheory.core.errors import InvalidInput, require
+from fedtheory.proofs.semidefinite.program import Matrix, Program, pack, triangle
+
+
+def ask(name: str, program: Program, time_limit: float | None, **settings: float) -> tuple[Matrix, Matrix, str, float]:
+    """Ask a solver by name; return x, y, its status and the seconds it took."""
+    known = {"CLARABEL": _clarabel, "SCS": _scs}
+    if name not in known:
+        raise InvalidInput(f"unknown solver {name!r}; known are {' and '.join(known)}")
+    begun = time.perf_counter()
+    x, y, status = known[name](program, time_limit, **settings)
+    return x, y, status, time.perf_counter() - begun
+
+
+def _standard(program: Program) -> tuple[Any, Matrix, Matrix]:
+    """A, b, q of  minimise q.x  subject to  A x + s = b,  s in (nonnegative, semidefinite triangles)."""
+    from scipy import sparse
+
+    packed = [pack(rows) for rows in program.rows]
+    lengths = [p.shape[1] for p in packed]
+    total = sum(lengths)
+    inequalities = sparse.csc_matrix(np.concatenate([*packed, program.rows_values], axis=1))
+    cones = sparse.hstack([-sparse.identity(total), sparse.csc_matrix((total, program.rows_values.shape[1]))])
+    q = -np.concatenate([*(pack(c) for c in program.objective), program.objective_values])
+    a = sparse.vstack([inequalities, cones]).tocsc()
+    return a, np.concatenate([program.bounds, np.zeros(total)]), q
+
+
+#: rows from which on another factorisation pays
+LARGE = 300
+
+
+def _clarabel(program: Program, time_limit: float | None, accuracy: float = 1e-10) -> tuple[Matrix, Matrix, str]:
+    from scipy import sparse
+
+    clarabel = require("clarabel", "worst cases")
+    a, b, q = _standard(program)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+    settings.max_threads = 1
+    if len(b) > LARGE:
+        settings.direct_solve_method = "faer"  # supernodal: several times faster on dense blocks than the default
+    if time_limit is not None:
+        settings.time_limit = time_limit
+    cones = [
+        clarabel.ZeroConeT(program.equations),
+        clarabel.NonnegativeConeT(program.constraints - program.equations),
+        *(clarabel.PSDTriangleConeT(s) for s in program.sizes),
+    ]
+    found = clarabel.DefaultSolver(sparse.csc_matrix((len(q), len(q))), q, a, b, cones, settings).solve()
+    return np.asarray(found.x), np.asarray(found.z)[: program.constraints], str(found.status)
+
+
+def _scs(program: Program, time_limit: float | None, accuracy: float = 1e-9) -> tuple[Matrix, Matrix, str]:
+    scs = require("scs", "worst cases")
+    a, b, q = _standard(program)
+    # SCS wants lower triangles by columns, which for a symmetric matrix are the upper ones by rows
+    order, first = list(range(program.constraints)), program.constraints
+    for size in program.sizes:
+        rows, columns, _ = triangle(size)
+        place = {(int(i), int(j)): k for k, (i, j) in enumerate(zip(rows, columns, strict=True))}
+        order += [first + place[(j, i)] for j in range(size) for i in range(j, size)]
+        first += len(rows)
+    data = {"A": a.tocsr()[order].tocsc(), "b": b[order], "c": q}
+    cone = {"z": program.equations, "l": program.constraints - program.equations, "s": list(program.sizes)}
+    limit = {} if time_limit is None else {"time_limit_secs": time_limit}
+    found = scs.solve(data, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, max_iters=100_000, **limit)
+    return np.asarray(found["x"]), np.asarray(found["y"])[: program.constraints], str(found["info"]["status"])

@@ -1,0 +1,1 @@
+"""One run, many runs, folders of runs, and the search for an instance that breaks a bound."""

@@ -1,0 +1,178 @@
+"""What a run keeps: the trace of what was measured, and its file."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms.base import State
+from fedtheory.core.arrays import is_object, namespace, to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.problem import Problem, can
+from fedtheory.core.states import from_host, select_rows, to_host
+from fedtheory.measures.metrics import Metric
+
+DIVERGED_ABOVE = 1e100  #: a server or personal model with a larger coordinate counts as diverged
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What was measured, by round.
+
+    ``rounds`` ``(R,)``: the rounds at which it was measured (0 is the start). ``metrics``: name to ``(*batch, R)``.
+    ``floats_up``, ``floats_down`` ``(*batch, R)``: floats sent to and by the server so far, over all clients.
+    ``diverged_at`` ``(*batch,)``: the round after which a run had left all bounds, -1 if it never did; its metrics are
+    infinite from there. ``state``: the last state (for a diverged run, the last finite one).
+    """
+
+    rounds: NDArray[np.int64]
+    metrics: dict[str, NDArray[np.float64]]
+    floats_up: NDArray[np.float64]
+    floats_down: NDArray[np.float64]
+    diverged_at: NDArray[np.int64]
+    state: State
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, metric: str) -> NDArray[np.float64]:
+        """Return a metric by name."""
+        return self.metrics[metric]
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Which runs diverged."""
+        return np.asarray(self.diverged_at >= 0)
+
+
+class _Book:
+    """What a run has measured so far."""
+
+    def __init__(self, metrics: Mapping[str, Metric], problem: Problem) -> None:
+        self.metrics = metrics
+        self.problem = problem
+        self.rounds: list[int] = []
+        self.values: dict[str, list[NDArray[Any]]] = {name: [] for name in metrics}
+        self.up: list[NDArray[Any]] = []
+        self.down: list[NDArray[Any]] = []
+        self.sent: tuple[Any, Any] = (np.zeros(()), np.zeros(()))
+        self.diverged_at: NDArray[np.int64] = np.full((), -1)
+        self.all_diverged = False
+
+    def count(self, vectors: tuple[Any, Any], clients: Any) -> None:
+        """Add the floats of one round, over all clients that took part; runs that have diverged send nothing more."""
+        clients = np.where(self.diverged_at < 0, clients, 0)
+        up, down = (np.asarray(v, dtype=float) for v in vectors)
+        up, down = (v[..., 0, 0] if v.ndim >= 2 else v for v in (up, down))
+        # floats are counted in whole numbers: k/d of a vector is k of them, without the rounding of k/d
+        self.sent = (
+            self.sent[0] + np.rint(up * self.problem.d * clients),
+            self.sent[1] + np.rint(down * self.problem.d * clients),
+        )
+
+    def guard(self, r: int, old: State, new: State) -> State:
+        """Note runs that have just diverged; they keep their last finite state."""
+        xp = namespace(new.x)
+        if is_object(new.x):
+            return new
+        models = [new.x, *([new.personal] if hasattr(new, "personal") else [])]
+        bounded = [xp.max(xp.abs(model), axis=(-2, -1)) <= DIVERGED_ABOVE for model in models]  # False for NaN
+        fine = reduce(xp.logical_and, bounded)
+        if bool(xp.all(fine)) and not np.any(self.diverged_at >= 0):
+            return new
+        fine = to_numpy(fine)
+        shape = np.broadcast_shapes(self.diverged_at.shape, fine.shape)
+        self.diverged_at = np.array(np.broadcast_to(self.diverged_at, shape))
+        self.diverged_at[~fine & (self.diverged_at < 0)] = r
+        self.all_diverged = bool(np.all(self.diverged_at >= 0))
+        return select_rows(self.diverged_at >= 0, old, new)
+
+    def measure(self, r: int, state: State) -> None:
+        """Evaluate the metrics after round r."""
+        self.rounds.append(r)
+        with np.errstate(all="ignore"):
+            for name, metric in self.metrics.items():
+                found = to_numpy(metric(self.problem, state))
+                if found.dtype != object:
+                    found = np.where(self.diverged_at >= 0, np.inf, found)
+                self.values[name].append(found)
+        self.up.append(self.sent[0])
+        self.down.append(self.sent[1])
+
+    def trace(self, state: State, info: dict[str, Any], seeds: tuple[int, ...]) -> Trace:
+        """Everything as arrays, batch axes first and rounds last."""
+        batch = np.broadcast_shapes(seeds, state.x.shape[:-2], self.diverged_at.shape)
+        rounds = len(self.rounds)
+        return Trace(
+            rounds=np.asarray(self.rounds),
+            metrics={name: _spread(_stack(values), (*batch, rounds)) for name, values in self.values.items()},
+            floats_up=_spread(_stack(self.up), (*batch, rounds)),
+            floats_down=_spread(_stack(self.down), (*batch, rounds)),
+            diverged_at=_spread(self.diverged_at, batch),
+            state=state,
+            info=info,
+        )
+
+    def save(self, path: Path, name: str, done: int, state: State) -> None:
+        """Write a checkpoint; an interrupted write leaves the old one in place."""
+        fields: dict[str, Any] = {f"state.{key}": value for key, value in to_host(state).items()}
+        fields |= {f"metric.{key}": _stack(values) for key, values in self.values.items()}
+        meta = {"run": name, "done": done, "rounds": self.rounds}
+        if can(self.problem, "plan"):
+            meta["decisions"] = self.problem.plan.decisions()  # type: ignore[attr-defined]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(path.name + ".part")
+        with temporary.open("wb") as file:
+            np.savez(
+                file,
+                meta=np.asarray(json.dumps(meta)),
+                up=_stack(self.up),
+                down=_stack(self.down),
+                sent_up=self.sent[0],
+                sent_down=self.sent[1],
+                diverged_at=self.diverged_at,
+                **fields,
+            )
+        temporary.replace(path)
+
+    def load(self, path: Path, name: str, state: State) -> tuple[int, State]:
+        """Read a checkpoint of the same run."""
+        try:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                stored = dict(file)
+            meta = json.loads(str(stored["meta"]))
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise InvalidInput(f"{path} is not a readable checkpoint ({error}); delete it to start afresh") from error
+        if meta["run"] != name:
+            raise InvalidInput(
+                f"the checkpoint {path} belongs to another run (algorithm, problem, seed, metrics or start differ); "
+                "give another file, or delete it to start afresh"
+            )
+        if can(self.problem, "plan"):
+            self.problem.plan.adopt(meta["decisions"])  # type: ignore[attr-defined]
+        self.rounds = list(meta["rounds"])
+        for key in self.values:
+            self.values[key] = list(np.moveaxis(stored[f"metric.{key}"], -1, 0))
+        self.up = list(np.moveaxis(stored["up"], -1, 0))
+        self.down = list(np.moveaxis(stored["down"], -1, 0))
+        self.sent = (stored["sent_up"], stored["sent_down"])
+        self.diverged_at = stored["diverged_at"]
+        self.all_diverged = bool(np.all(self.diverged_at >= 0))
+        values = {key.removeprefix("state."): value for key, value in stored.items() if key.startswith("state.")}
+        return int(meta["done"]), from_host(state, values)
+
+
+def _spread(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Give a quantity that all runs of a batch have in common the batch axes."""
+    return values if values.ndim > len(shape) else np.array(np.broadcast_to(values, shape))
+
+
+def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
+    shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+    return np.stack([np.broadcast_to(v, shape) for v in values], axis=-1)

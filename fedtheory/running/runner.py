@@ -1,0 +1,205 @@
+"""The only loop over rounds.
+
+`run` repeats an algorithm's round, measures, counts what is sent, notices divergence, shows progress, and can stop
+and go on. Batch axes ride in front: instances in the problem's data, hyper-parameters as arrays ``(*batch, 1, 1)``,
+seeds as an integer array.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.core.arrays import Array, is_array, is_object, namespace
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import All, Participation
+from fedtheory.core.problem import Problem, can
+from fedtheory.core.randomness import Key
+from fedtheory.core.states import arrays_of, select_rows
+from fedtheory.measures import metrics as measures
+from fedtheory.measures.metrics import Metric
+from fedtheory.running.record import Trace, _Book
+from fedtheory.tools.fingerprint import fingerprint
+from fedtheory.tools.memory import room_for
+from fedtheory.tools.terminal import _bar
+from fedtheory.tools.versions import versions
+
+CHECKPOINT_SECONDS = (
+    30.0  #: time between checkpoints, and how many times longer than writing one: a thirtieth of the time at most
+)
+CHECKED_BYTES = 2**28  #: states from this size on are held against the free memory before the first round
+
+
+def start_point(problem: Problem, x0: Array) -> Array:
+    """Bring a starting point ``(d,)``, ``(*batch, d)`` to the shape ``(*batch, 1, d)`` after checking it.
+
+    Raises
+    ------
+    InvalidInput
+        The last axis is not d, or a value is not finite.
+    """
+    if not is_array(x0):
+        raise InvalidInput(f"x0 is a {type(x0).__name__}; expected an array (d,) or (*batch, d) with d = {problem.d}")
+    if x0.shape[-1] != problem.d:
+        raise InvalidInput(f"x0 has shape {tuple(x0.shape)}; expected (d,) or (*batch, d) with d = {problem.d}")
+    if not is_object(x0) and not bool(namespace(x0).all(namespace(x0).isfinite(x0))):
+        raise InvalidInput("x0 contains NaN or infinite values; expected finite numbers")
+    return x0[..., None, :]
+
+
+def run(
+    algorithm: Algorithm,
+    problem: Problem,
+    x0: Array,
+    rounds: int,
+    *,
+    participation: Participation | None = None,
+    seed: Any = 0,
+    metrics: Mapping[str, Metric] | None = None,
+    every: int | Collection[int] = 1,
+    progress: bool | None = None,
+    checkpoint: Path | str | None = None,
+    watch: Callable[[Trace], None] | None = None,
+) -> Trace:
+    """Run an algorithm for a number of rounds.
+
+    Parameters
+    ----------
+    algorithm, problem
+        What to run, and on what.
+    x0 : array ``(d,)`` or ``(*batch, d)``
+        Common starting point of the clients; its library and dtype are those of the run.
+    rounds : int
+        Number of communication rounds.
+    participation : Participation, optional
+        Who takes part; all by default.
+    seed : int or integer array
+        One seed, or one a run of the batch (its axes are leading axes of the run).
+    metrics : mapping of name to ``(problem, state) -> (*batch,)``, optional
+        What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient).
+    every : int or collection of int
+        Measure every so many rounds, or at these rounds; the start and the end are always measured.
+    progress : bool, optional
+        Show a progress bar on standard error; by default when it is a terminal and the run takes seconds.
+    checkpoint : path, optional
+        A file to write to from time to time, and to go on from if it is there: the continuation is equal bit by bit.
+    watch : function of a trace, optional
+        Called with what has been measured so far whenever a checkpoint is written.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InvalidInput
+        A shape or value is wrong, or the checkpoint belongs to another run.
+    """
+    if not isinstance(rounds, int | np.integer) or rounds < 0:
+        raise InvalidInput(f"rounds must be a whole number and not negative, got {rounds!r}")
+    if np.asarray(seed).dtype.kind not in "iu" or np.any(np.asarray(seed) < 0):
+        raise InvalidInput(f"seeds must be non-negative integers, got {seed}")
+    participation = participation or All()
+    metrics = dict(metrics) if metrics is not None else {"stationarity": measures.stationarity}
+    wanted = _rounds_to_measure(every, int(rounds))
+
+    start = start_point(problem, x0)
+    state = algorithm.init(problem, start)
+    _room_for(state)
+    book = _Book(metrics, problem)
+    name = fingerprint(
+        algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
+    )
+
+    def info() -> dict[str, Any]:
+        found = {
+            "algorithm": repr(algorithm),
+            "problem": problem.name,
+            "n": problem.n,
+            "d": problem.d,
+            "rounds": rounds,
+            "seed": np.asarray(seed).tolist(),
+            "participation": repr(participation),
+            "run": name,
+            "versions": versions(),
+        }
+        return found | ({"plan": problem.plan.report()} if can(problem, "plan") else {})  # type: ignore[attr-defined]
+
+    first = 0
+    if checkpoint is not None and Path(checkpoint).exists():
+        first, state = book.load(Path(checkpoint), name, state)
+    else:
+        book.measure(0, state)
+
+    saved, cost = time.monotonic(), 0.0
+    _keep_freed_memory()
+    with np.errstate(all="ignore"), _bar(progress, rounds, first) as tick:
+        for r in range(first, rounds):
+            if book.all_diverged:
+                break
+            key = Key(seed, r)
+            clients = participation.draw(problem.n, key)
+            new = algorithm.round(problem, state, clients, key)
+            count: Any = problem.n
+            if clients is not None:
+                count = clients.count()
+                if np.any(count == 0):  # nobody came: nothing happens in that run
+                    new = select_rows(count == 0, state, new)
+            book.count(algorithm.traffic(key, new), count)
+            state = book.guard(r + 1, state, new)
+            if r + 1 in wanted:
+                book.measure(r + 1, state)
+            tick(r + 1)
+            over = r + 1 == rounds or book.all_diverged
+            if checkpoint is not None and (over or time.monotonic() - saved > CHECKPOINT_SECONDS * max(1.0, cost)):
+                begun = time.monotonic()
+                book.save(Path(checkpoint), name, r + 1, state)
+                cost = time.monotonic() - begun
+                if watch is not None:
+                    watch(book.trace(state, info(), np.shape(seed)))
+                saved = time.monotonic()
+    for later in sorted(wanted - set(book.rounds)):  # none, unless every run has diverged
+        book.measure(later, state)
+    return book.trace(state, info(), np.shape(seed))
+
+
+def _room_for(state: State) -> None:
+    """Refuse a state that does not fit: a round holds the old one and the new one.
+
+    Raises
+    ------
+    InvalidInput
+        There is too little memory; the message says how much is needed.
+    """
+    arrays = {name: a for name, a in arrays_of(state).items() if not is_object(a)}
+    needed = 2 * sum(
+        math.prod(a.shape) * getattr(a.dtype, "itemsize", 8) for a in arrays.values()
+    )  # views that are common to clients will not stay so
+    if needed >= CHECKED_BYTES:
+        shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in arrays.items())
+        advice = (
+            "take fewer clients or a smaller model, or a method that keeps less on each client (FedAvg keeps nothing)"
+        )
+        room_for(f"the state of this method ({shapes}), old and new,", needed, next(iter(arrays.values())), advice)
+
+
+def _keep_freed_memory() -> None:
+    """Let the C library keep freed memory for the next temporaries, instead of returning it and faulting it in again.
+
+    glibc raises its thresholds to the largest block that was freed, up to 32 MiB; a block that is never touched costs nothing.
+    """
+    np.empty(31 * 2**20, dtype=np.uint8)
+
+
+def _rounds_to_measure(every: int | Collection[int], rounds: int) -> set[int]:
+    if not isinstance(every, int | np.integer):
+        return {int(r) for r in every if 0 <= r <= rounds} | {0, rounds}
+    if every < 1:
+        raise InvalidInput(f"every must be at least 1 or a collection of rounds, got {every}")
+    return {*range(0, rounds + 1, int(every)), rounds}

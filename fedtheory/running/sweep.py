@@ -1,0 +1,275 @@
+"""Sweeps: methods, problems, hyper-parameters, participation and seeds on a grid, as batches spread over workers.
+
+Hyper-parameters that a method takes as arrays and the seeds are batch axes of one run; the rest of the grid are jobs. All runs
+of a batch share their random numbers by seed, so settings are compared on common random numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import Settings, listed
+from fedtheory.algorithms.base import needs_convexity
+from fedtheory.algorithms.settings import option_of
+from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.participation import Uniform
+from fedtheory.core.problem import Problem
+from fedtheory.measures.catalogue import METRICS, named
+from fedtheory.running.families import build_problem, first_model, problem_families, problem_modules
+from fedtheory.running.runner import run, start_point
+from fedtheory.tools.jobs import run_jobs
+from fedtheory.tools.journal import JOURNALS, Journal
+
+BATCH_RUNS = 64  #: runs in one job: enough to make the loop over rounds cheap, few enough to spread and to lose
+BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch; larger ones are halved
+
+#: hyper-parameters that may be arrays ``(*batch, 1, 1)``: those of `Settings` that are not tied to one number
+BATCHED = frozenset(f.name for f in fields(Settings) if f.type == "Any")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one job runs: a method on an instance, with every combination of settings for every seed."""
+
+    first: int  # number of its first run in the grid
+    method: str
+    problem: str
+    options: Mapping[str, Any]
+    instance: int
+    participants: int | None
+    settings: tuple[Mapping[str, Any], ...]
+    seeds: tuple[int, ...]
+    rounds: int
+    start: float | None
+    metrics: tuple[str, ...]
+    every: int | None
+    data: str | None
+
+    @property
+    def size(self) -> int:
+        """Number of runs."""
+        return len(self.settings) * len(self.seeds)
+
+    def halves(self) -> tuple[Batch, Batch]:
+        """Two batches with the same runs in the same order."""
+        name = "settings" if len(self.settings) > 1 else "seeds"
+        values = getattr(self, name)
+        cut = len(values) // 2
+        return (
+            replace(self, **{name: values[:cut]}),
+            replace(self, **{name: values[cut:]}, first=self.first + self.size * cut // len(values)),
+        )
+
+    def rows(self) -> list[Row]:
+        """What each run is: its number and every parameter, spelled as on the command line."""
+        _, make_options = problem_families()[self.problem]
+        every = asdict(make_options(**self.options))
+        options = {name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data")}
+        found = []
+        for number, (settings, seed) in enumerate(itertools.product(self.settings, self.seeds), self.first):
+            chosen = Settings(**settings)
+            found.append(
+                {"run": number, "method": self.method, "problem": self.problem}
+                | options
+                | {"instance": self.instance, "participants": self.participants, "seed": seed, "rounds": self.rounds}
+                | {option_of(name): getattr(chosen, name) for name in listed(self.method).uses}
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A grid: every method on every problem, with every combination of the values given.
+
+    Parameters
+    ----------
+    methods, problems : names, as ``fedtheory list`` shows them
+    settings : mapping of a field of `Settings` to its values; a method takes those it uses
+    options : mapping of an option of the families of problems to its values
+    participants : numbers of clients drawn a round; None for all
+    seeds : seeds of the runs (samples, clients drawn, coins)
+    instances : seeds of the problems' data
+    rounds, start : rounds of every run, and every coordinate of its starting point (see `fedtheory.running.families.first_model`)
+    metrics : what is measured: those that `fedtheory.measures.catalogue.offered` names, ``gap`` = f(x) - f* and ``distance`` =
+        ||x - x*||^2, which need a certified strongly convex problem
+    every : measure every so many rounds as well as at the end
+    data : folder of data sets
+
+    Raises
+    ------
+    InvalidInput
+        A name is unknown, a list of values is empty, or no method uses a setting.
+    """
+
+    methods: tuple[str, ...]
+    problems: tuple[str, ...]
+    settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    options: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    participants: tuple[int | None, ...] = (None,)
+    seeds: tuple[int, ...] = (0,)
+    instances: tuple[int, ...] = (0,)
+    rounds: int = 100
+    start: float | None = None
+    metrics: tuple[str, ...] = ("stationarity",)
+    every: int | None = None
+    data: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run at all; what fails in single runs is recorded there."""
+        used = {name for method in self.methods for name in listed(method).uses}
+        for name in self.settings:
+            if name not in used:
+                spelled = ", ".join(f"--{option_of(use)}" for use in sorted(used))
+                raise InvalidInput(
+                    f"{' and '.join(self.methods)} do not use --{option_of(name) if _known(name) else name}; used are {spelled}"
+                )
+        families = problem_families()
+        for problem in self.problems:
+            if problem not in families:
+                raise InvalidInput(f"unknown problem {problem!r}; known are {', '.join(families)}")
+            known = {f.name for f in fields(families[problem][1])}
+            for name in self.options:
+                if name not in known:
+                    raise InvalidInput(f"{problem} has no option {name!r}; it has {', '.join(sorted(known))}")
+        for metric in self.metrics:
+            if metric not in METRICS:
+                raise InvalidInput(f"unknown metric {metric!r}; known are {', '.join(METRICS)}")
+        lists = {f.name: getattr(self, f.name) for f in fields(self) if isinstance(getattr(self, f.name), tuple)}
+        for name, values in {**lists, **self.settings, **self.options}.items():
+            if len(values) == 0 or len(set(values)) < len(values):
+                raise InvalidInput(f"{name} must be at least one value, each once; got {values!r}")
+
+    def batches(self) -> list[Batch]:
+        """Return the jobs: runs are numbered in the order of the grid."""
+        found: list[Batch] = []
+        number = 0
+        setups = list(itertools.product(self.problems, _product(self.options), self.instances, self.participants))
+        for method in self.methods:
+            uses = listed(method).uses
+            own = {name: values for name, values in self.settings.items() if name in uses}
+            single = {name: values for name, values in own.items() if name not in BATCHED}
+            batched = {name: values for name, values in own.items() if name in BATCHED}
+            for (problem, options, instance, participants), one in itertools.product(setups, _product(single)):
+                combinations = [one | many for many in _product(batched)]
+                for seeds in _parts(self.seeds, BATCH_RUNS):
+                    for settings in _parts(combinations, max(1, BATCH_RUNS // len(seeds))):
+                        batch = Batch(
+                            *(number, method, problem, options, instance, participants, tuple(settings), tuple(seeds)),
+                            *(self.rounds, self.start, self.metrics, self.every, self.data),
+                        )
+                        found.append(batch)
+                        number += batch.size
+        return found
+
+    def journal(self) -> Journal:
+        """Return the journal of this sweep; a batch in which a run failed is run again."""
+        return Journal(
+            "sweep",
+            asdict(self),
+            problem_modules(),
+            JOURNALS,
+            lambda rows: all(row["error"] is None for row in rows),
+        )
+
+
+def run_sweep(
+    sweep: Sweep, *, workers: int = 1, scheduler: str | None = None, journal: Journal | None = None
+) -> Iterator[list[Row]]:
+    """Run a sweep as `fedtheory.tools.jobs.run_jobs` does, and yield the rows of each batch as it is ready.
+
+    A row is plain data: ``run`` (its number in the grid), every parameter, the metrics at the start (``<metric>_at_start``) and at
+    the end, ``floats_up`` and ``floats_down``, ``diverged_at`` (the round, or None), ``error`` (one line, or None) and, with
+    ``every``, ``trace``: lists by round. A metric that is not finite is None.
+    """
+    jobs = {str(batch.first): (batch,) for batch in sweep.batches()}
+    for outcome in run_jobs(run_batch, jobs, workers=workers, scheduler=scheduler, journal=journal):
+        if outcome.error is None:
+            yield outcome.value
+        else:
+            yield [_failed(row, outcome.error) for row in jobs[outcome.key][0].rows()]
+
+
+def run_batch(batch: Batch) -> list[Row]:
+    """Run one batch; where it raises, it is halved until the runs that raise stand alone."""
+    problem = _instance(batch.problem, tuple(batch.options.items()), batch.instance, batch.data)
+    if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
+        return [row for half in batch.halves() for row in run_batch(half)]
+    try:
+        return _together(batch, problem)
+    except Exception as failure:  # one value that is refused must not take the others down
+        if batch.size == 1:
+            return [_failed(batch.rows()[0], describe(failure))]
+        return [row for half in batch.halves() for row in run_batch(half)]
+
+
+def _together(batch: Batch, problem: Problem) -> list[Row]:
+    """All runs of a batch as one run with axes (seeds, settings)."""
+    first = batch.settings[0]
+    swept = [name for name in first if any(s[name] != first[name] for s in batch.settings)]
+    settings = dict(first) | {name: along_batch([s[name] for s in batch.settings]) for name in swept}
+    needs_convexity(listed(batch.method), Settings(**first), problem)
+    algorithm = listed(batch.method).build(Settings(**settings))
+    x0 = first_model(problem, batch.start, batch.instance)
+    begun = algorithm.init(problem, start_point(problem, x0))
+    trace = run(
+        algorithm,
+        problem,
+        x0,
+        batch.rounds,
+        participation=None if batch.participants is None else Uniform(batch.participants),
+        seed=np.array(batch.seeds)[:, None] if len(batch.seeds) > 1 else batch.seeds[0],
+        metrics={name: named(name, problem, begun) for name in batch.metrics},
+        every=batch.every or max(1, batch.rounds),
+        progress=False,
+    )
+    shape = (len(batch.seeds), len(batch.settings))
+    measured = {**trace.metrics, "floats_up": trace.floats_up, "floats_down": trace.floats_down}
+    # what does not depend on a setting has no axis for it
+    curves = {
+        name: np.moveaxis(np.broadcast_to(values, (*shape, values.shape[-1])), 0, 1)
+        for name, values in measured.items()
+    }
+    diverged = np.broadcast_to(trace.diverged_at, shape).T
+    rows = batch.rows()
+    for place, row in zip(np.ndindex(*diverged.shape), rows, strict=True):
+        row |= {f"{name}_at_start": _number(curves[name][place][0]) for name in batch.metrics}
+        row |= {name: _number(values[place][-1]) for name, values in curves.items()}
+        row |= {"diverged_at": int(diverged[place]) if diverged[place] >= 0 else None, "error": None}
+        if batch.every is not None:
+            lists = {name: [_number(v) for v in values[place]] for name, values in curves.items()}
+            row["trace"] = {"round": trace.rounds.tolist()} | lists
+    return rows
+
+
+def _failed(row: Row, error: str) -> Row:
+    return row | {"diverged_at": None, "error": error}
+
+
+@lru_cache(maxsize=4)
+def _instance(name: str, options: tuple[tuple[str, Any], ...], seed: int, data: str | None) -> Any:
+    return build_problem(name, **dict(options), seed=seed, data=data)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _known(name: str) -> bool:
+    return any(f.name == name for f in fields(Settings))
+
+
+def _product(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]
+
+
+def _parts(values: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    return [values[k : k + size] for k in range(0, len(values), size)]

@@ -1,0 +1,218 @@
+"""What a sweep found: the best settings of every method, a picture, files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.settings import option_of
+from fedtheory.core.errors import InvalidInput
+from fedtheory.running.sweep import Row, Sweep
+from fedtheory.tools.value_lists import EVERYTHING
+
+LINES = 12  #: lines in a picture at most
+GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run had diverged: it is about to
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Runs that differ only in their seed and instance.
+
+    ``score``: median of the metric at the end, infinite when that is a diverged run's, None when a run could not be run.
+    """
+
+    method: str
+    setup: dict[str, Any]  # what was swept of problem, its options, participation
+    settings: dict[str, Any]  # what was swept of the method's hyper-parameters
+    values: tuple[float, ...]
+    at_start: float
+    diverged: int
+    failed: int
+
+    @property
+    def score(self) -> float | None:
+        """Median of the values; infinite when it is a diverged run's."""
+        if self.failed:
+            return None
+        with np.errstate(invalid="ignore"):
+            middle = float(np.median(self.values))
+        return np.inf if np.isnan(middle) else middle
+
+
+def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
+    """Rows by method, setup and settings, in the order of the grid."""
+    setup = [
+        *(["problem"] if len(sweep.problems) > 1 else []),
+        *(name for name, values in sweep.options.items() if len(values) > 1),
+        *(["participants"] if len(sweep.participants) > 1 else []),
+    ]
+    settings = [option_of(name) for name, values in sweep.settings.items() if len(values) > 1]
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in sorted(rows, key=lambda r: r["run"]):
+        key = (row["method"], *(row[name] for name in setup), *(row.get(name) for name in settings))
+        groups.setdefault(key, []).append(row)
+    found = []
+    for group in groups.values():
+        first = group[0]
+        ran = [row for row in group if row["error"] is None]
+        found.append(
+            Cell(
+                first["method"],
+                {name: first[name] for name in setup},
+                {name: first[name] for name in settings if name in first},
+                tuple(np.inf if row[metric] is None else row[metric] for row in ran),
+                max((row[f"{metric}_at_start"] or 0.0 for row in ran), default=0.0),
+                sum(row["diverged_at"] is not None for row in ran),
+                len(group) - len(ran),
+            )
+        )
+    return found
+
+
+def _drawn(cell: Cell) -> float:
+    """Return the score of a cell that ran, as a picture shows it."""
+    score = np.inf if cell.score is None else cell.score
+    return np.inf if 0 < GROWN * cell.at_start < score else score
+
+
+def best(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
+    """For every method in every setup its cell with the lowest score, and all its cells; methods with none come last."""
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in found:
+        groups.setdefault((*cell.setup.values(), cell.method), []).append(cell)
+    return [(min(group, key=_score), group) for group in groups.values()]
+
+
+def _score(cell: Cell) -> tuple[bool, float]:
+    return cell.score is None, np.inf if cell.score is None else cell.score
+
+
+def table(sweep: Sweep, rows: Sequence[Row], metric: str) -> Any:
+    """Return a rich table: the best settings of each method in each setup."""
+    from rich.table import Table
+
+    found = best(cells(sweep, rows, metric))
+    view = Table(title=f"lowest {metric} after {sweep.rounds} rounds (median over seeds)", expand=False)
+    for name in (*found[0][0].setup, "method", "settings", metric, "range", "runs", "diverged", "not run"):
+        view.add_column(name, overflow="fold")
+    for cell, group in found:
+        ran = cell.score is not None
+        view.add_row(
+            *(_shown(value) for value in cell.setup.values()),
+            cell.method,
+            ", ".join(f"{name} {_shown(value)}" for name, value in cell.settings.items()) if ran else "",
+            ("diverged" if cell.score == np.inf else f"{cell.score:.6g}") if ran else "not run",
+            f"{min(cell.values):.3g} to {max(cell.values):.3g}" if ran and len(cell.values) > 1 else "",
+            *(
+                str(sum(count))
+                for count in zip(*((len(c.values) + c.failed, c.diverged, c.failed) for c in group), strict=True)
+            ),
+        )
+    return view
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return EVERYTHING
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# ---- pictures -----------------------------------------------------------------------------------------------------
+
+
+def picture(sweep: Sweep, rows: Sequence[Row], metric: str) -> dict[str, Any]:
+    """Return the picture of a sweep, as data: the metric at the end against what was swept.
+
+    Two numeric parameters of one method in one setup give a heat map. Otherwise the parameter with the most values is the
+    horizontal axis, and each method has a line: its lowest median over the other settings.
+
+    Raises
+    ------
+    InvalidInput
+        No numeric parameter was swept.
+    """
+    found = [cell for cell in cells(sweep, rows, metric) if cell.score is not None]
+    axes = _numeric(found)
+    if not axes:
+        raise InvalidInput(
+            "a picture needs a numeric parameter with at least two values, for example --lr 1e-3:1:10log"
+        )
+    name = max(axes, key=lambda a: len(axes[a]))
+    title = f"after {sweep.rounds} rounds (x: diverged, or {GROWN:g} times the start)"
+    shown = {"title": title, "xlabel": name, "logx": _wide(axes[name]), "diverged": True}
+    groups = {(cell.method, *cell.setup.values()) for cell in found}
+    if len(groups) == 1 and len(axes) == 2 and all({*cell.settings} == {*axes} for cell in found):
+        other = next(a for a in axes if a != name)
+        score = {(cell.settings[other], cell.settings[name]): _drawn(cell) for cell in found}
+        z = [[score.get((y, x), np.nan) for x in axes[name]] for y in axes[other]]
+        x, y = (list(map(float, axes[a])) for a in (name, other))
+        return shown | {
+            "title": f"{found[0].method} {title}",
+            "ylabel": other,
+            "zlabel": metric,
+            "x": x,
+            "y": y,
+            "z": z,
+        }
+    lines: dict[str, dict[float, float]] = {}
+    for cell in found:
+        at = {**cell.setup, **cell.settings}
+        if at.get(name) is None:
+            continue
+        label = ", ".join([cell.method, *(f"{k} {_shown(v)}" for k, v in cell.setup.items() if k != name)])
+        line = lines.setdefault(label, {})
+        place, reached = float(at[name]), _drawn(cell)
+        line[place] = min(reached, line.get(place, np.inf))
+    if len(lines) > LINES:
+        raise InvalidInput(f"a picture holds {LINES} lines, this sweep has {len(lines)}; sweep fewer methods or setups")
+    series = [
+        {"label": label, "x": sorted(line), "y": [line[x] for x in sorted(line)]} for label, line in lines.items()
+    ]
+    return shown | {"ylabel": metric, "series": series, "logy": True}
+
+
+def _numeric(found: Sequence[Cell]) -> dict[str, list[float]]:
+    """Swept parameters that are numbers, with their values in rising order."""
+    values: dict[str, set[Any]] = {}
+    for cell in found:
+        for name, value in {**cell.setup, **cell.settings}.items():
+            if value is not None:
+                values.setdefault(name, set()).add(value)
+    return {name: sorted(v) for name, v in values.items() if len(v) > 1 and all(type(x) in (int, float) for x in v)}
+
+
+def _wide(values: Sequence[float]) -> bool:
+    return values[0] > 0 and values[-1] >= 10 * values[0]
+
+
+# ---- files --------------------------------------------------------------------------------------------------------
+
+
+def as_json_lines(rows: Iterable[Row]) -> str:
+    """One JSON object a run."""
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """One line a run, or one a measured round where the rows have a trace; columns of another method are empty."""
+    flat = [line for row in rows for line in _flat(row)]
+    columns = list(dict.fromkeys(name for line in flat for name in line if name not in ("diverged_at", "error")))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [*columns, "diverged_at", "error"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return out.getvalue()
+
+
+def _flat(row: Row) -> list[Row]:
+    trace = row.get("trace")
+    if trace is None:
+        return [row]
+    rest = {name: value for name, value in row.items() if name != "trace"}
+    return [rest | dict(zip(trace, values, strict=True)) for values in zip(*trace.values(), strict=True)]

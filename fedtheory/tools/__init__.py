@@ -1,0 +1,1 @@
+"""What knows nothing of optimisation: jobs, journals, pictures, loading, versions."""

@@ -1,0 +1,42 @@
+"""How much memory is free where an array lives, and an error before it runs out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory.core.arrays import Array
+from fedtheory.core.errors import InvalidInput, require
+
+
+def free_bytes(beside: Array) -> int | None:
+    """Memory that can still be allocated beside an array; None where that cannot be found out."""
+    place: Any = getattr(beside, "device", None)
+    if getattr(place, "type", None) == "cuda":  # PyTorch
+        cuda = require("torch", "asking a GPU for its free memory").cuda
+        unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
+        return int(cuda.mem_get_info(place)[0]) + int(unused)
+    meminfo = Path("/proc/meminfo")
+    on_host = isinstance(beside, np.ndarray) or getattr(place, "type", None) == "cpu"
+    if not on_host or not meminfo.exists():
+        return None
+    lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines() if ":" in line)
+    return int(lines["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in lines else None
+
+
+def room_for(what: str, needed: int, beside: Array, advice: str) -> None:
+    """Refuse what would not fit, before it is allocated.
+
+    Raises
+    ------
+    InvalidInput
+        More is needed than is free; the message has both numbers and what to lower.
+    """
+    free = free_bytes(beside)
+    if free is not None and needed > free:
+        raise InvalidInput(
+            f"{what} needs about {needed / 2**30:.3g} GiB of memory on {getattr(beside, 'device', 'the host')}, where "
+            f"{free / 2**30:.3g} GiB are free; {advice}"
+        )

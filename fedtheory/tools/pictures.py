@@ -1,0 +1,131 @@
+"""Drawing pictures that are given as data."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory.core.errors import InvalidInput, require
+
+STYLES: dict[str, dict[str, Any]] = {
+    "line": {"linestyle": "-"},
+    "dashed": {"linestyle": "--", "alpha": 0.8},
+    "points": {"linestyle": "none", "marker": "o", "markersize": 4},
+}
+
+
+def figure(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> Any:
+    """Return a matplotlib figure of a picture: the fields of `fedtheory.claims.Picture`, or a heat map.
+
+    With ``diverged``, an infinite value is a cross at the upper edge. A picture with ``z`` is a heat map: a matrix over ``x`` and
+    ``y``, rows for ``y``, named by ``zlabel``; infinite cells are crossed out, cells that are NaN are left blank.
+    """
+    require("matplotlib", "pictures")
+    from matplotlib.figure import Figure
+
+    fig = Figure(figsize=size, layout="constrained")
+    axes = fig.subplots()
+    axes.set(title=picture["title"], xlabel=picture["xlabel"], ylabel=picture["ylabel"])
+    if "z" in picture:
+        _heat_map(fig, axes, picture)
+        return fig
+    for series in picture["series"]:
+        x, y = np.asarray(series["x"], dtype=float), np.asarray(series["y"], dtype=float)
+        keep = np.isfinite(x) & np.isfinite(y)
+        keep &= (y > 0) if picture.get("logy") else True
+        keep &= (x > 0) if picture.get("logx") else True
+        (line,) = axes.plot(x[keep], y[keep], label=series["label"], **STYLES[series.get("style", "line")])
+        if picture.get("diverged"):
+            line.set_marker(".")
+            lost = x[np.isposinf(y)]
+            edge = axes.get_xaxis_transform()
+            axes.plot(lost, np.ones_like(lost), "x", color=line.get_color(), transform=edge, clip_on=False)
+    if picture.get("logx"):
+        axes.set_xscale("log")
+    if picture.get("logy"):
+        axes.set_yscale("log")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return fig
+
+
+def _heat_map(fig: Any, axes: Any, picture: Mapping[str, Any]) -> None:
+    """Cells of equal size, labelled by their values: a grid may be even in steps or in ratios."""
+    from matplotlib.colors import LogNorm
+
+    z = np.asarray(picture["z"], dtype=float)
+    finite = z[np.isfinite(z)]
+    norm = LogNorm() if finite.size and finite.min() > 0 else None
+    image = axes.imshow(np.where(np.isfinite(z), z, np.nan), origin="lower", aspect="auto", norm=norm)
+    fig.colorbar(image, label=picture["zlabel"])
+    rows, columns = np.nonzero(np.isposinf(z))
+    axes.plot(columns, rows, "rx")
+    for axis, values in ((axes.xaxis, picture["x"]), (axes.yaxis, picture["y"])):
+        axis.set_ticks(range(len(values)), labels=[f"{v:.3g}" for v in values])
+
+
+def save(picture: Mapping[str, Any], path: Path) -> None:
+    """Write a picture to a file; the ending chooses the format."""
+    write(figure(picture), path)
+
+
+def write(drawn: Any, path: Path) -> None:
+    """Write a matplotlib figure to a file; the ending chooses the format.
+
+    Raises
+    ------
+    InvalidInput
+        The ending is that of no format.
+    """
+    ending, known = path.suffix.lstrip(".").lower(), sorted(drawn.canvas.get_supported_filetypes())
+    if ending not in known:
+        raise InvalidInput(f"{path} has the ending of no picture format; known are {', '.join(known)}")
+    drawn.savefig(path, dpi=150)
+
+
+def as_data_uri(picture: Mapping[str, Any]) -> str:
+    """Return a picture as an inline SVG for a self-contained page."""
+    buffer = io.BytesIO()
+    figure(picture).savefig(buffer, format="svg")
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def split_figure(counts: Any, classes: Sequence[str], title: str) -> Any:
+    """Return a matplotlib figure of how classes are spread over clients.
+
+    Columns are clients and rows classes; darkness is the class's share of the client's samples, and white is none. Above stand
+    the clients' sizes. Darkness carries the numbers, for every kind of colour vision, so that 100 clients and 100 classes
+    can be read, where stacked bars would need as many colours as classes.
+
+    Parameters
+    ----------
+    counts : array ``(n, classes)``
+        Samples of each class on each client; no client is empty.
+    classes : names of the classes
+    title : str
+    """
+    require("matplotlib", "pictures")
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    counts = np.asarray(counts)
+    n, kinds = counts.shape
+    sizes = counts.sum(axis=1)
+    fig = Figure(figsize=(7.0, 2.6 + 0.18 * min(kinds, 30)), layout="constrained")
+    above, below = fig.subplots(2, 1, sharex=True, height_ratios=(1, 1 + 0.2 * min(kinds, 30)))
+    above.bar(np.arange(n), sizes, width=1 if n > 50 else 0.8, color="0.35")
+    above.set(title=title, ylabel="samples")
+    share = np.ma.masked_equal(counts / sizes[:, None], 0)
+    top = max(float(share.max()), 2 / kinds)  # an even spread over the classes is of half darkness, not of full
+    image = below.imshow(share.T, aspect="auto", cmap="YlGnBu", vmin=0, vmax=top, interpolation="nearest")
+    shown = np.arange(0, kinds, -(-kinds // 30))
+    below.set_yticks(shown, [classes[k] for k in shown], fontsize="small")
+    below.set(xlabel="client", ylabel="class")
+    below.xaxis.set_major_locator(MaxNLocator(integer=True))
+    fig.colorbar(image, ax=[above, below], label="share of the client's samples")
+    return fig
