@@ -30,10 +30,11 @@ expected: $(VENV)/ready  ## store today's verdicts as the expected ones
 	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]}) for v in found); \
 	  open("paper_checks/expected.json", "w").write("{\"format\": 1, \"verdicts\": [\n" + rows + "\n]}\n")'
 
-lint: $(VENV)/ready  ## ruff and mypy
+lint: $(VENV)/ready  ## ruff, mypy, and which room imports which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 notebooks: $(VENV)/ready  ## execute the notebooks and write them with their outputs
 	$(BIN)/python notebooks/build.py

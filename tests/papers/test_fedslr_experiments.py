@@ -21,7 +21,7 @@ from paper_checks.fedslr.convolutions import convolve
 from paper_checks.fedslr.latency import ratio
 
 SOURCE = "paper_checks.fedslr"
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = load_claims(SOURCE)
 COUNTED = [name for name, claim in CLAIMS.items() if claim.needs is None]
 TRAINED = [name for name, claim in CLAIMS.items() if claim.needs is not None]

@@ -391,7 +391,7 @@ def test_a_batch_with_an_error_is_run_again(tmp_path, monkeypatch) -> None:
 
 def test_an_interrupted_process_goes_on_where_it_was(tmp_path) -> None:
     """Ctrl-C reaches the whole group of processes: what is done is written, nothing else is said."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     command = [sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"]
     arguments = [
         "sweep",

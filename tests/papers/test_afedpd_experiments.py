@@ -18,7 +18,7 @@ from paper_checks.afedpd.published import SECONDS, TABLE_2, TABLE_4, printed
 from paper_checks.afedpd.runs import METHODS, SCALES, chosen, training
 
 SOURCE = "paper_checks.afedpd"
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 IDS = [*load_claims(SOURCE)]
 SIZES = ("laptop", "small", "paper")
 

@@ -17,8 +17,9 @@ from fedtheory.core.problem import gradient, objective
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
-from fedtheory.running import runner
+from fedtheory.running import record, runner
 from fedtheory.running.runner import run
+from fedtheory.tools import terminal
 from fedtheory.tools.fingerprint import fingerprint
 from problems.fedavg_divergence import fedavg_counterexample
 from problems.quadratics import random_quadratics, scalar_quadratics
@@ -351,7 +352,7 @@ def test_divergence_is_recorded_with_its_round() -> None:
     assert int(trace.diverged_at) == expected and bool(trace.diverged)
     assert np.isfinite(trace["x"][:expected]).all() and np.isinf(trace["x"][expected:]).all()
     np.testing.assert_array_equal(trace.rounds, np.arange(401))
-    assert abs(trace.state.x[0, 0]) <= runner.DIVERGED_ABOVE, "the last finite state is kept"
+    assert abs(trace.state.x[0, 0]) <= record.DIVERGED_ABOVE, "the last finite state is kept"
     assert trace.state.x[0, 0] == pytest.approx(m ** (expected - 1), rel=1e-11)
 
 
@@ -467,9 +468,9 @@ def test_going_on_on_other_libraries(xp, tmp_path, monkeypatch) -> None:
 
 def test_a_checkpoint_is_written_from_time_to_time_only(tmp_path, monkeypatch) -> None:
     f, saved = problem("quadratics"), []
-    save = runner._Book.save
+    save = record._Book.save
     monkeypatch.setattr(
-        runner._Book, "save", lambda self, path, *rest: (saved.append(rest[1]), save(self, path, *rest))
+        record._Book, "save", lambda self, path, *rest: (saved.append(rest[1]), save(self, path, *rest))
     )
     run(DESCENT, f, start(f), 50, checkpoint=tmp_path / "run")
     assert saved == [50]
@@ -556,7 +557,7 @@ def test_progress_appears_late_and_changes_nothing(monkeypatch, capsys) -> None:
     assert capsys.readouterr().err == ""
     run(DESCENT, f, start(f), 5, progress=True)
     assert capsys.readouterr().err == "", "a short run shows none"
-    monkeypatch.setattr(runner, "PROGRESS_AFTER", -1)
+    monkeypatch.setattr(terminal, "PROGRESS_AFTER", -1)
     shown = run(DESCENT, f, start(f), 5, progress=True)
     assert "5/5" in capsys.readouterr().err
     assert_equal_traces(shown, quiet)

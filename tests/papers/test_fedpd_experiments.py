@@ -31,7 +31,9 @@ SOURCE = "paper_checks.fedpd.characters"
 DATA = os.environ.get("FEDTHEORY_DATA")
 EXPECTED = {
     row["id"]: row["status"]
-    for row in json.loads((Path(__file__).parent.parent / "paper_checks" / "expected.json").read_text())["verdicts"]
+    for row in json.loads((Path(__file__).resolve().parents[2] / "paper_checks" / "expected.json").read_text())[
+        "verdicts"
+    ]
 }
 
 

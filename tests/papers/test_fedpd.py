@@ -18,7 +18,7 @@ from fedtheory.proofs.certificates.lower_bounds import check_witness
 from paper_checks.fedpd import oracle_two_lemmas
 
 SOURCE = "paper_checks.fedpd"
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STORED = json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]
 EXPECTED = {v["id"]: v["status"] for v in STORED if v["id"].startswith("FEDPD-")}
 IDS = sorted(load_claims(SOURCE))

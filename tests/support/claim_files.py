@@ -1,4 +1,6 @@
-"""Text of small claim files, as a user would write them."""
+"""Text of small claim files, as a user would write them, and how to read what comes of them."""
+
+import json
 
 #: x_{r+1} = x_r - 0.1 x_r: a statement that holds, one refuted with a counterexample, one repaired, an ordering
 GOOD = '''
@@ -136,3 +138,12 @@ def once(name):
 
 CLAIMS = [Claim(f"CLAIM-{n.upper()}", "toy", "bound", "s", n, once(n), (Fault("f", "it", {}),)) for n in "abc"]
 """
+
+
+def strict(text):
+    """JSON as other programs read it: without NaN and Infinity."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)

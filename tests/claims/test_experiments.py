@@ -20,7 +20,7 @@ from fedtheory.claims.checking import (
 from fedtheory.claims.claim import Context, Part
 from fedtheory.claims.experiments import Training
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = {
     row["id"]: row["status"] for row in json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]
 }

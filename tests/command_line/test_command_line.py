@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from claim_files import GOOD, INTERRUPTED, TROUBLED
+from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
 from click.testing import CliRunner
-from test_checking import strict
 
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking

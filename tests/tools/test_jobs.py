@@ -89,8 +89,8 @@ def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
         "print([o.value for o in run_jobs(job_tasks.held_back, {str(k): (k,) for k in range(4)}, workers=2)])\n"
         "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     )
-    here = Path(__file__).parent
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(here.parent), str(here)])}
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), str(root / "tests" / "support")])}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100, check=True
     )

@@ -13,7 +13,7 @@ from fedtheory.command_line.main import main
 from fedtheory.conformance.adapters import load_adapter
 from fedtheory.conformance.compare import conform
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "conformance"
 pytestmark = pytest.mark.filterwarnings("ignore")  # what frameworks warn of while they load is not about this project
 PACKAGES = {"pytorch_loop": "torch", "flower_app": "flwr", "fedlab_algorithms": "fedlab"}

@@ -7,7 +7,7 @@ import json
 import os
 
 import pytest
-from claim_files import GOOD, INTERRUPTED, TROUBLED
+from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
 
 from fedtheory.claims import checking
 from fedtheory.claims.checking import (
@@ -278,15 +278,6 @@ def test_files_that_cannot_be_replayed_are_refused(good, tmp_path, change, error
 
 
 # ---- reports ------------------------------------------------------------------------------------------------------
-
-
-def strict(text):
-    """JSON as other programs read it: without NaN and Infinity."""
-
-    def refuse(name):
-        raise AssertionError(f"{name} is not JSON")
-
-    return json.loads(text, parse_constant=refuse)
 
 
 def test_verdicts_as_json_come_back(good, troubled, tmp_path) -> None:

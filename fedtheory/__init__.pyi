@@ -1,0 +1,54 @@
+"""The names that `import fedtheory` offers; each loads on first use."""
+
+from .algorithms import AcceleratedGradient as AcceleratedGradient
+from .algorithms import DualFL as DualFL
+from .algorithms import FedAvg as FedAvg
+from .algorithms import FedPD as FedPD
+from .algorithms import FedProx as FedProx
+from .algorithms import FedSLR as FedSLR
+from .algorithms import GradientDescent as GradientDescent
+from .algorithms import Scaffnew as Scaffnew
+from .algorithms import Scaffold as Scaffold
+from .claims.claim import Claim as Claim
+from .claims.claim import Fault as Fault
+from .claims.verdict import Verdict as Verdict
+from .conformance.compare import conform as conform
+from .core.participation import All as All
+from .core.participation import Bernoulli as Bernoulli
+from .core.participation import Fixed as Fixed
+from .core.participation import Schedule as Schedule
+from .core.participation import Uniform as Uniform
+from .core.problem import constant as constant
+from .core.problem import constants as constants
+from .core.regularisers import L1 as L1
+from .core.regularisers import NuclearNorm as NuclearNorm
+from .core.regularisers import Ridge as Ridge
+from .core.regularisers import regularised as regularised
+from .local.adaptive_gradient import Adaptive as Adaptive
+from .local.inexact import Inexact as Inexact
+from .local.inexact import ToAccuracy as ToAccuracy
+from .local.solvers import AcceleratedSteps as AcceleratedSteps
+from .local.solvers import Exact as Exact
+from .local.solvers import GradientSteps as GradientSteps
+from .local.stochastic import Epochs as Epochs
+from .local.stochastic import StochasticSteps as StochasticSteps
+from .local.stochastic import VarianceReduced as VarianceReduced
+from .local.stopping import ResidualBound as ResidualBound
+from .measures import metrics as metrics
+from .measures.kl import kl_exponent as kl_exponent
+from .measures.rates import fit_contraction as fit_contraction
+from .measures.rates import fit_exponent as fit_exponent
+from .proofs.function_class import FunctionClass as FunctionClass
+from .proofs.potentials.smallest_rate import smallest_rate as smallest_rate
+from .proofs.spectrum import contraction_factor as contraction_factor
+from .proofs.spectrum import round_map as round_map
+from .proofs.spectrum import spectral_radius as spectral_radius
+from .proofs.symbolic import round_matrix as round_matrix
+from .running.falsifier import Search as Search
+from .running.falsifier import falsify as falsify
+from .running.record import Trace as Trace
+from .running.runner import run as run
+from .running.sweep import Sweep as Sweep
+from .running.sweep import run_sweep as run_sweep
+
+__version__: str

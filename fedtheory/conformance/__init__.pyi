@@ -1,0 +1,3 @@
+"""Is this code the paper's method?"""
+
+from .compare import conform as conform
