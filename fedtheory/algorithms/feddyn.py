@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import MIXED_SAM
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -29,7 +29,7 @@ class FedDynState:
 
 
 @dataclass(frozen=True)
-class FedDyn:
+class FedDyn(Method):
     """Active clients treat their augmented Lagrangians; the server averages active models and adds the mean of all duals.
 
     x_i^{t+1}   = argmin  f_i(x) + <lam_i^t, x> + (rho/2) ||x - x^t||^2  (or local steps towards it, from x^t),
@@ -52,15 +52,11 @@ class FedDyn:
     server_dual : "new" or "old"
     """
 
-    rho: Scalar
+    family = "primal-dual"
+
+    rho: Positive
     local: LocalSolver = Exact()
     server_dual: Literal["new", "old"] = "new"
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "rho")
-        if self.server_dual not in ("new", "old"):
-            raise InvalidInput(f"server_dual must be 'new' or 'old', got {self.server_dual!r}")
 
     def init(self, problem: Problem, x0: Array) -> FedDynState:
         """Models at x^0, duals zero."""
@@ -82,41 +78,20 @@ class FedDyn:
             lam_i=all_lam,
         )
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down; the duals stay where they are."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FedDynState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedDynState:
         """x_i = x*, lam_i = -grad f_i(x*), whose mean is zero."""
-        if not settles(self.local):
-            return None
         g = problem.grad(x_star)
         return FedDynState(x_star, x_star, -average(g), spread(x_star, problem.n), -g)
 
 
 LISTED = (
-    Listed(
-        "feddyn",
-        "primal-dual",
-        "Acar et al. 2021",
-        lambda s: FedDyn(s.rho, s.local()),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
-        "feddyn-printed",
-        "primal-dual",
-        "A-FedPD, equation (7): the server uses its previous dual",
-        lambda s: FedDyn(s.rho, s.local(), server_dual="old"),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
+    listing("feddyn", FedDyn, "Acar et al. 2021", server_dual="new"),
+    listing("feddyn-printed", FedDyn, "A-FedPD, equation (7): the server uses its previous dual", server_dual="old"),
+    listing(
         "fedspeed",
-        "primal-dual",
+        FedDyn,
         "Sun et al. 2023 (FedSpeed), with the server of its authors' simulator",
-        lambda s: FedDyn(s.rho, s.sam(s.alpha)),
-        ("rho", *LOCAL, "radius", "sam_epsilon", "alpha"),
-        True,
+        server_dual="new",
+        local=MIXED_SAM,
     ),
 )
