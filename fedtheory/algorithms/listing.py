@@ -18,6 +18,8 @@ from fedtheory.local.solvers import Exact
 
 #: what the command line takes for a field without a default of its own
 USUAL = {"lr": 0.1, "eta": 0.1, "rho": 1.0, "nu": 0.1, "q": 0.5, "p": 0.5, "alpha": 0.5}
+#: what a conformance check takes, on quadratics with mu = 0.1 and L = 1: numbers no two of which coincide
+TELLING = {"lr": 0.3, "eta": 0.7, "rho": 1.3, "nu": 0.05, "q": 0.6, "p": 0.4, "alpha": 0.6, "server_lr": 0.8}
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Listed:
     fixed : mapping
         Values of fields that the name decides; an `Asked` is built from options of its own.
     changes : mapping
-        Of a field's option: its ``default``, ``spelled``, ``formerly``, ``help``.
+        Of a field's option: its ``default``, ``spelled``, ``called``, ``help``, ``telling`` value.
     needs : names of abilities
         What a problem must have beyond gradients (`fedtheory.core.problem.ABILITIES`).
     strongly_convex : bool
@@ -72,8 +74,10 @@ class Listed:
         return tuple({option.name: option for option in (*own, *solvers, *own)}.values())
 
     def _option(self, f: Field[Any]) -> Option:
-        usual = {"default": USUAL[f.name]} if f.default is MISSING and f.name in USUAL else {}
-        option = option_of_field(self.kind, f.name, **(usual | dict(self.changes.get(f.name, {}))))
+        changes = {"telling": TELLING.get(f.name)} | dict(self.changes.get(f.name, {}))
+        if f.default is MISSING and f.name in USUAL:
+            changes = {"default": USUAL[f.name]} | changes
+        option = option_of_field(self.kind, f.name, **changes)
         if option.default is MISSING:
             raise TypeError(f"{self.name}: the option {f.name!r} needs a default; give changes={{{f.name!r}: {{'default': ...}}}}")
         return option
@@ -82,6 +86,11 @@ class Listed:
     def uses(self) -> tuple[str, ...]:
         """Names of the options."""
         return tuple(option.name for option in self.options)
+
+    @property
+    def telling(self) -> dict[str, Any]:
+        """Values of all options no two of which coincide."""
+        return {option.name: option.telling_value for option in self.options}
 
     def build(self, **values: Any) -> Algorithm:
         """Build the method from values of its options; the rest have their defaults.

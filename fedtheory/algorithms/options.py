@@ -28,8 +28,11 @@ class Option:
         Whether it may be an array ``(*batch, 1, 1)``, so that many values are one run.
     spelled : str
         Its name on the command line, without the dashes; the name with dashes by default.
-    formerly : str
-        An earlier spelling that the command line still takes.
+    called : str
+        What other methods call the same thing, where that is another name: the s of FedSplit is the eta of others. The command line takes
+        it, too, and says which name is the paper's.
+    telling : value, optional
+        One that no other option of a method has, so that one in another's place shows (`fedtheory.conformance`); the default if None.
     """
 
     name: str
@@ -39,7 +42,18 @@ class Option:
     choices: tuple[str, ...] = ()
     batched: bool = False
     spelled: str = ""
-    formerly: str = ""
+    called: str = ""
+    telling: Any = None
+
+    @property
+    def role(self) -> str:
+        """What it is, by the name that most methods use."""
+        return self.called or self.name
+
+    @property
+    def telling_value(self) -> Any:
+        """The telling value, or the default."""
+        return self.default if self.telling is None else self.telling
 
     @property
     def flag(self) -> str:

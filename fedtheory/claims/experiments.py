@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.claim import Context
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
@@ -44,7 +43,7 @@ class Training:
         Names of a listed algorithm and of a family of problems.
     rounds : int
     settings : mapping
-        Hyper-parameters, by the fields of `Settings`.
+        The method's options by name.
     options : mapping
         What the family is asked for, by the fields of its options.
     metrics : names
@@ -213,7 +212,7 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
     if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
         options["device"] = device
     problem = build_problem(t.problem, **options)
-    method: Any = listed(t.method).build(Settings(**t.settings))
+    method: Any = listed(t.method).build(**t.settings)
     if {"primal_residual", "dual_residual"} & {*t.metrics}:
         method = WithResiduals(method)
     x0 = first_model(problem, t.start, t.seed)

@@ -50,7 +50,6 @@ def _claims() -> list[dict[str, Any]]:
 
 def _algorithms() -> list[dict[str, Any]]:
     from fedtheory.algorithms import ALGORITHMS
-    from fedtheory.algorithms.settings import option_of
     from fedtheory.proofs.engines import ENGINES, why_not
 
     rows = []
@@ -62,7 +61,7 @@ def _algorithms() -> list[dict[str, Any]]:
                 "family": entry.family,
                 "source": entry.source,
                 "settings": list(entry.uses),
-                "options": [f"--{option_of(name)}" for name in entry.uses],
+                "options": [option.flag for option in entry.options],
                 "partial_participation": entry.partial,
                 "engines": [engine for engine in ENGINES if engine not in reasons],
                 "not_run_by": reasons,

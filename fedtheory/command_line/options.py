@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fedtheory.algorithms.settings import Settings, option_of
 from fedtheory.tools.terminal import Progress
 
 if TYPE_CHECKING:
-    from fedtheory.algorithms.base import Listed
     from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import Context
     from fedtheory.tools.journal import Journal
@@ -182,52 +180,6 @@ def problem_options(function: Any) -> Any:
             help=option.help,
         )(function)
     return function
-
-
-def settings_options(defaults: Settings) -> Callable[[Any], Any]:
-    """Add an option for every common hyper-parameter, under the name ``set_<field>``."""
-
-    def add(function: Any) -> Any:
-        for setting in reversed(fields(Settings)):
-            kind, default = setting.metadata["type"], getattr(defaults, setting.name)
-            given: dict[str, Any] = (
-                {"is_flag": True} if kind is bool else {"type": kind, "show_default": default is not None}
-            )
-            name = f"--{option_of(setting.name)}"
-            function = click.option(
-                name, f"set_{setting.name}", default=default, help=setting.metadata["help"], **given
-            )(function)
-        return function
-
-    return add
-
-
-algorithm_options = settings_options(Settings())
-
-
-def settings_given(entry: Listed, options: dict[str, Any]) -> Settings:
-    """Read the options that `settings_options` adds; one that the method does not use is refused."""
-    from fedtheory.core.errors import InvalidInput
-
-    context = click.get_current_context()
-    for setting in fields(Settings):
-        given = context.get_parameter_source(f"set_{setting.name}") is click.core.ParameterSource.COMMANDLINE
-        if given and setting.name not in entry.uses:
-            known = ", ".join("--" + option_of(use) for use in entry.uses)
-            raise InvalidInput(f"{entry.name} does not use --{option_of(setting.name)}; it uses {known}")
-    return Settings(**{f.name: options[f"set_{f.name}"] for f in fields(Settings)})
-
-
-def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> Any:
-    """Build a listed method from the options that `algorithm_options` adds; one it does not use, or cannot use on the problem, is refused."""
-    from fedtheory.algorithms import listed
-    from fedtheory.algorithms.base import needs_convexity
-
-    entry = listed(name)
-    settings = settings_given(entry, options)
-    if problem is not None:
-        needs_convexity(entry, settings, problem)
-    return entry.build(settings)
 
 
 def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:

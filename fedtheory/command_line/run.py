@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
+from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import (
     PROBLEM_OPTIONS,
-    algorithm_options,
-    build_algorithm,
     data_folder,
     data_option,
     problem_options,
@@ -48,7 +47,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     return {"algorithm": algorithm, "problem": problem} | kept
 
 
-@click.command()
+@click.command(cls=MethodCommand)
 @click.argument("algorithm")
 @click.argument("problem")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
@@ -88,7 +87,6 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     type=click.Path(path_type=Path),
     help="Write the trace as JSON ('-': to the terminal).",
 )
-@algorithm_options
 @data_option
 @seed_option
 def run(algorithm: str, problem: str, **options: Any) -> None:

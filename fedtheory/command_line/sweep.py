@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.command_line.method_options import PREFIX, MethodCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
     PROBLEM_OPTIONS,
@@ -27,8 +26,21 @@ from fedtheory.measures.catalogue import METRICS
 from fedtheory.tools.terminal import Progress, console
 from fedtheory.tools.value_lists import EVERYTHING, parse
 
+if TYPE_CHECKING:
+    from fedtheory.algorithms.options import Option
 
-def _values(name: str, target: str, kind: Any, default: Any, text: str | None) -> Callable[[Any], Any]:
+
+def _values(*described: Any) -> Callable[[Any], Any]:
+    """Add an option that takes a list of values."""
+
+    def add(function: Any) -> Any:
+        function.__click_params__ = [*getattr(function, "__click_params__", []), _value_list(*described)]
+        return function
+
+    return add
+
+
+def _value_list(name: str, target: str, kind: Any, default: Any, text: str | None) -> click.Option:
     """An option that takes a list of values."""
 
     def read(context: click.Context, parameter: click.Parameter, given: str | None) -> Any:
@@ -36,23 +48,28 @@ def _values(name: str, target: str, kind: Any, default: Any, text: str | None) -
 
     shown = EVERYTHING if default is None else default
     help_text = f"{text or ''} [default: {shown}]".strip() if "[default" not in (text or "") else text
-    return click.option(name, target, metavar="VALUES", callback=read, help=help_text)
+    return click.Option([name, target], metavar="VALUES", callback=read, help=help_text)
+
+
+class GridCommand(MethodCommand):
+    """A `MethodCommand` whose options take lists of values."""
+
+    @staticmethod
+    def make_option(option: Option) -> click.Option:
+        """Return a method's option with a list of values."""
+        name = f"{PREFIX}{option.name}"
+        if option.kind is bool:
+            return click.Option([option.flag, name], is_flag=True, help=option.help)
+        return _value_list(option.flag, name, option.choices or option.kind, option.default, option.help)
 
 
 def _grid_options(function: Any) -> Any:
-    for setting in reversed(fields(Settings)):
-        name, text = f"--{option_of(setting.name)}", setting.metadata["help"]
-        if setting.metadata["type"] is bool:
-            option = click.option(name, f"set_{setting.name}", is_flag=True, help=text)
-        else:
-            option = _values(name, f"set_{setting.name}", setting.metadata["type"], setting.default, text)
-        function = option(function)
     for one in reversed(PROBLEM_OPTIONS):
         function = _values(one.spelled, f"of_{one.name}", one.kind, one.default, one.help)(function)
     return function
 
 
-@click.command()
+@click.command(cls=GridCommand)
 @click.argument("methods")
 @click.argument("problems")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import ALGORITHMS, listed
-from fedtheory.algorithms.base import Algorithm, Listed
-from fedtheory.algorithms.known_mistakes import as_printed, known
-from fedtheory.algorithms.mistakes import Mistake, difference
-from fedtheory.algorithms.settings import TELLING, Settings
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.listing import Listed
+from fedtheory.algorithms.mistakes import Mistake, as_printed, difference, known_mistakes
 from fedtheory.conformance.adapters import Adapter, Played, play
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
@@ -52,7 +51,7 @@ def conform(
     adapter: Adapter,
     method: str,
     *,
-    settings: Settings = TELLING,
+    values: Mapping[str, Any] | None = None,
     clients: int = 5,
     dimension: int = 3,
     participants: int | None = 3,
@@ -67,8 +66,8 @@ def conform(
     adapter : Adapter
     method : str
         Name of a listed method (``fedtheory list algorithms``).
-    settings : Settings
-        The hyper-parameters of both; the default's numbers are such that no two roles of a number coincide.
+    values : mapping, optional
+        Options of both by name; the rest have numbers no two of which coincide (`Option.telling`).
     clients, dimension : int
         Size of the quadratics (mu = 0.1, L = 1).
     participants : int or None
@@ -95,9 +94,10 @@ def conform(
         if value < least:
             raise InvalidInput(f"{name} must be at least {least}, got {value}")
     entry = listed(method)
+    values = entry.telling | dict(values or {})
     trials, left_out = make_trials(
         entry,
-        settings,
+        values,
         clients=clients,
         dimension=dimension,
         rounds=rounds,
@@ -105,7 +105,7 @@ def conform(
         participants=participants,
         unequal=unequal,
     )
-    return _Comparison(adapter, entry, settings, trials).report(left_out)
+    return _Comparison(adapter, entry, values, trials).report(left_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +149,9 @@ class _Case:
 class _Comparison:
     """One implementation and one method on some trials."""
 
-    def __init__(self, adapter: Adapter, entry: Listed, settings: Settings, trials: tuple[Trial, ...]) -> None:
-        self.entry, self.settings = entry, settings
-        methods = [as_printed(entry, trial.settings) for trial in trials]
+    def __init__(self, adapter: Adapter, entry: Listed, values: Mapping[str, Any], trials: tuple[Trial, ...]) -> None:
+        self.entry, self.values = entry, values
+        methods = [as_printed(entry, trial.values) for trial in trials]
         ways = [follow(method, trial) for method, trial in zip(methods, trials, strict=True)]
         for trial, way in zip(trials, ways, strict=True):
             top = max(float(largest(way.states, name)[-1]) for name in way.states[0])
@@ -171,11 +171,11 @@ class _Comparison:
         agreement: Any = next((level for level in ("double", "single") if not self._differing(level)), None)
         single = any(case.played.single for case in self.cases)
         differing = [] if agreement else self._differing("single" if single else "double")
-        mistakes = known(self.entry, self.settings)
+        mistakes = known_mistakes(self.entry, self.values)
         return Conformance(
             method=self.entry.name,
             source=self.entry.source,
-            settings={name: getattr(self.settings, name) for name in self.entry.uses},
+            settings=dict(self.values),
             rounds=len(self.cases[0].trial.clients),
             trials=tuple(case.trial.name for case in self.cases),
             left_out=left_out,
@@ -263,7 +263,7 @@ class _Comparison:
             for chosen in found:
                 yield Cause(
                     tuple(m.name for m in chosen),
-                    difference(self.entry.build(self.settings), chosen),
+                    difference(self.entry.build(**self.values), chosen),
                     tuple(dict.fromkeys(m.seen for m in chosen if m.seen)),
                 )
             if found:
@@ -274,7 +274,7 @@ class _Comparison:
         for case in self.cases:
             first = {name: case.played.states[0][name] for name in self.starts}
             try:
-                method = as_printed(self.entry, case.trial.settings, chosen)
+                method = as_printed(self.entry, case.trial.values, chosen)
                 if not _matches(method, case.trial, case.played.states, self.names, first):
                     return False
             except (
@@ -287,7 +287,7 @@ class _Comparison:
         """Whether the mistake makes no difference in any trial."""
         for case in self.cases:
             try:
-                method = as_printed(self.entry, case.trial.settings, (mistake,))
+                method = as_printed(self.entry, case.trial.values, (mistake,))
             except FedtheoryError:  # outside the method's definition: it would not have run
                 continue
             if not _matches(method, case.trial, case.way.states, self.names):
@@ -303,7 +303,7 @@ class _Comparison:
             shared: tuple[str, ...] = ()
             try:
                 for case in self.cases:
-                    method = build(case.trial.settings)
+                    method = build(case.trial.values)
                     state = observed(begin(method, case.trial)[1])
                     if conforms and not set(state) <= set(self.shapes):
                         break
@@ -332,13 +332,13 @@ def _matches(
     return all(np.all(off[name] <= allowed[name]) for name in names)
 
 
-def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Settings], Any]]]:
+def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Mapping[str, Any]], Any]]]:
     """All other listed methods, and the named options of this one that have no entry of their own: name, source, builder."""
     for other in ALGORITHMS:
         if other.name != entry.name:
-            yield other.name, other.source, other.build
-    own: Any = entry.build(TELLING)
-    listed_ones = [other.build(TELLING) for other in ALGORITHMS]
+            yield other.name, other.source, partial(_with_options_of, entry, other)
+    own: Any = entry.build(**entry.telling)
+    listed_ones = [_with_options_of(entry, other, entry.telling) for other in ALGORITHMS]
     hints = get_type_hints(type(own))
     for field in dataclasses.fields(own):
         if get_origin(hints[field.name]) is not Literal:
@@ -349,6 +349,12 @@ def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Settings], A
                 yield f"{entry.name} with {field.name}={choice!r}", entry.source, partial(_with, entry, change)
 
 
-def _with(entry: Listed, change: dict[str, Any], settings: Settings) -> Any:
-    built: Any = entry.build(settings)
+def _with_options_of(entry: Listed, other: Listed, values: Mapping[str, Any]) -> Any:
+    """Another listed method with the values that this one's options have, where they play the same role in both."""
+    roles = {option.role: values[option.name] for option in entry.options if option.name in values}
+    return other.build(**other.telling | {o.name: roles[o.role] for o in other.options if o.role in roles})
+
+
+def _with(entry: Listed, change: dict[str, Any], values: Mapping[str, Any]) -> Any:
+    built: Any = entry.build(**values)
     return dataclasses.replace(built, **change)

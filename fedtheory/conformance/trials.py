@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.base import Algorithm, Listed, State
-from fedtheory.algorithms.settings import Settings
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.algorithms.listing import Listed
 from fedtheory.conformance.adapters import Gradient, Round, Task
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -50,12 +51,13 @@ class CoinKey(Key):
 class Trial:
     """One instance with everything that a run on it is told.
 
-    ``settings.steps`` is an array ``(n,)`` where local steps are unequal; ``clients`` has who takes part, a round each (None: all).
+    ``values`` are those of the method's options; ``steps`` is an array ``(n,)`` where local steps are unequal. ``clients`` has who takes part, a
+    round each (None: all).
     """
 
     name: str
     problem: Any
-    settings: Settings
+    values: Mapping[str, Any]
     clients: tuple[Clients | None, ...]
     seed: int
 
@@ -67,16 +69,15 @@ class Trial:
     def task(self) -> Task:
         """What an implementation is told, in arrays of its own."""
         n, d, a, b = self.problem.n, self.problem.d, self.problem.A, self.problem.b
-        counts = tuple(int(k) for k in np.broadcast_to(self.settings.steps, (n,)))
+        counts = tuple(int(k) for k in np.broadcast_to(self.values.get("steps", 1), (n,)))
         gradients = tuple(Gradient(a[i], b[i]) for i in range(n))
-        return Task(
-            n, d, self.x0, gradients, a.copy(), b.copy(), counts, dataclasses.replace(self.settings, steps=max(counts))
-        )
+        settings = SimpleNamespace(**{**self.values, "steps": max(counts)})
+        return Task(n, d, self.x0, gradients, a.copy(), b.copy(), counts, settings)
 
 
 def make_trials(
     entry: Listed,
-    settings: Settings,
+    values: Mapping[str, Any],
     *,
     clients: int,
     dimension: int,
@@ -103,12 +104,12 @@ def make_trials(
     else:
         whole.append(participants)
     counts = [False]
-    if "steps" not in entry.uses or settings.exact:
+    if "steps" not in entry.uses or values.get("exact"):
         left_out.append(f"unequal local steps: {entry.name} takes no numbers of local steps here")
     elif not unequal:
         left_out.append("unequal local steps: not asked for")
     else:
-        why = _refuses_unequal(entry, settings, clients, dimension)
+        why = _refuses_unequal(entry, values, clients, dimension)
         if why is None:
             counts.append(True)
         else:
@@ -122,12 +123,10 @@ def make_trials(
                 None if m is None else Clients(clients, k.subset("participation", clients, m)) for k in keys
             )
             for own in counts:
-                taken = (
-                    dataclasses.replace(settings, steps=_unequal(settings.steps, clients, seed)) if own else settings
-                )
+                taken = {**values, "steps": _unequal(values["steps"], clients, seed)} if own else dict(values)
                 name = f"seed {seed}, {'all clients' if m is None else f'{m} of {clients} clients'}"
-                if "steps" in entry.uses and not settings.exact:
-                    name += f", local steps {np.asarray(taken.steps).tolist()}"
+                if "steps" in entry.uses and not values.get("exact"):
+                    name += f", local steps {np.asarray(taken['steps']).tolist()}"
                 trials.append(Trial(name, problem, taken, schedule, seed))
     return tuple(trials), tuple(left_out)
 
@@ -139,11 +138,11 @@ def _unequal(steps: int, n: int, seed: int) -> Any:
     return np.random.default_rng(seed + 1).permutation(lots)
 
 
-def _refuses_unequal(entry: Listed, settings: Settings, clients: int, dimension: int) -> str | None:
+def _refuses_unequal(entry: Listed, values: Mapping[str, Any], clients: int, dimension: int) -> str | None:
     """Why a method does not take one number of local steps a client, or None."""
     problem = build_problem("quadratics", clients=clients, dimension=dimension)
     try:
-        method = entry.build(dataclasses.replace(settings, steps=_unequal(settings.steps, clients, 0)))
+        method = entry.build(**{**values, "steps": _unequal(values["steps"], clients, 0)})
         before = method.init(problem, np.zeros((1, dimension)))
         after = method.round(problem, before, None, CoinKey(0, 0))
     except (FedtheoryError, ValueError, TypeError) as error:

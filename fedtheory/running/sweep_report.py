@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms.settings import option_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.running.sweep import Row, Sweep
 from fedtheory.tools.value_lists import EVERYTHING
@@ -52,7 +51,7 @@ def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
         *(name for name, values in sweep.options.items() if len(values) > 1),
         *(["participants"] if len(sweep.participants) > 1 else []),
     ]
-    settings = [option_of(name) for name, values in sweep.settings.items() if len(values) > 1]
+    settings = sweep.swept()
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in sorted(rows, key=lambda r: r["run"]):
         key = (row["method"], *(row[name] for name in setup), *(row.get(name) for name in settings))

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
 from fedtheory.claims.orderings import ordered, shown, table
 from fedtheory.claims.parts import true
@@ -86,7 +85,7 @@ def played(
     found = {}
     for label in labels:
         one = training(ctx, label, "IID", network=network, steps=steps)
-        method = listed(one.method).build(Settings(**one.settings))
+        method = listed(one.method).build(**one.settings)
         found[label] = Played(method, problem, method.init(problem, x0), scale(ctx).participants)
     return found
 

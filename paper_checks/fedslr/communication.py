@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.orderings import table
 from fedtheory.claims.parts import bound, close, true
@@ -58,7 +57,7 @@ def sent(method: str, layers: tuple[Layer, ...]) -> tuple[int, int]:
     network: Any = SimpleNamespace(
         n=1, d=d, layers=layers, name="counted only", grad=np.zeros_like, take=lambda clients: network
     )
-    algorithm = listed(method).build(Settings())
+    algorithm = listed(method).build()
     up, down = algorithm.traffic(Key(0, 0), algorithm.init(network, np.zeros((1, d), dtype=np.float32)))
     return round(up * d), round(down * d)
 

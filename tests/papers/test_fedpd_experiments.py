@@ -65,7 +65,7 @@ def test_paper_size_is_the_papers() -> None:
     ctx = Context(size="paper")
     t = runs.trained(ctx, "FedPD every 4th").trainings[0]
     assert (t.problem, t.rounds, t.options["clients"], t.participants) == ("emnist-letters-cnn", 1000, 90, None)
-    assert t.settings == {"lr": 0.01, "eta": 1.0, "zero_duals": True, "communicate_every": 4, "steps": 300, "batch": 2}
+    assert t.settings == {"lr": 0.01, "eta": 1.0, "init_dual": "zero", "communicate_every": 4, "steps": 300, "batch": 2}
     assert runs.trained(ctx, "FedAvg 0.001").trainings[0].settings["lr"] == 0.001
     assert runs.trained(ctx, "FedProx").trainings[0].settings["rho"] == 1.0
     assert runs.half(ctx, "FedPD p = 0.5").trainings[0].settings["steps"] == 20

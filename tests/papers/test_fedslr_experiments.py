@@ -72,7 +72,7 @@ def test_the_papers_own_setting() -> None:
         10,
     )
     assert plain.settings == {"lr": 0.1, "lr_decay": 0.998, "epochs": 2, "batch": 20}
-    own = {"eta": 10, "l1": 1e-3, "personal_epochs": 1, "zero_duals": True, "component": "zero"}
+    own = {"eta": 10, "l1": 1e-3, "personal_epochs": 1, "init_dual": "zero", "init_personal": "zero"}
     assert mixed.settings == {**plain.settings, **own}
     common = {"clients": 100, "samples_per_client": 500, "tests_a_client": 100, "l2": 1e-3, "augment": "crop-flip"}
     cut = {"split": "dirichlet-labels", "concentration": 0.1, "draw": "refill"}
