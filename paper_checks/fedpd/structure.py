@@ -398,10 +398,10 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         "FedPD is Douglas-Rachford": all(fedpd_is_douglas_rachford(n) for n in clients),
         "FedSplit is Peaceman-Rachford": all(fedsplit_is_peaceman_rachford(n, relaxation) for n in clients),
     }
-    for name, equal in same.items():
+    for name, same_method in same.items():
         yield true(
             name,
-            equal,
+            same_method,
             "symbolic",
             "one round from any state: the same local problems, and whatever points they return, the same new state; all maps are affine and "
             "the same for each client and for the mean, so for every n and any functions",
