@@ -17,7 +17,7 @@ Oracle = Callable[[Array], Array]  # gradients of all f_i at points (..., n, d)
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ChangedGradients:
     """The clients' objectives with ``through(x, *oracles)`` in place of their gradients.
 
     With full gradients all ``draws`` oracles are the same. With minibatches each has its own part of the batch, so that they are
@@ -69,11 +69,11 @@ class View:
         return self.through(x, *[lambda y, part=part: inner(y, part) for part in parts])
 
 
-def only(f: Problem, coordinates: Array) -> Any:
+def restricted_to(f: Problem, coordinates: Array) -> Any:
     """Show the gradients in some coordinates (a boolean array ``(d,)`` or ``(..., n, d)``) and zeros in the others."""
 
     def through(x: Array, oracle: Oracle) -> Array:
         g = oracle(x)
         return choose(coordinates, g, namespace(g).zeros_like(g))
 
-    return View(f, through)
+    return ChangedGradients(f, through)

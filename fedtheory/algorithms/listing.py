@@ -79,7 +79,9 @@ class Listed:
             changes = {"default": USUAL[f.name]} | changes
         option = option_of_field(self.kind, f.name, **changes)
         if option.default is MISSING:
-            raise TypeError(f"{self.name}: the option {f.name!r} needs a default; give changes={{{f.name!r}: {{'default': ...}}}}")
+            raise TypeError(
+                f"{self.name}: the option {f.name!r} needs a default; give changes={{{f.name!r}: {{'default': ...}}}}"
+            )
         return option
 
     @property

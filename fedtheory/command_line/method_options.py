@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from fedtheory.algorithms.listing import Listed
     from fedtheory.algorithms.options import Option
 
-PREFIX, FORMER = "set_", "was_"  #: of the parameters that hold options of a method, under their present and their earlier names
+PREFIX, FORMER = (
+    "set_",
+    "was_",
+)  #: of the parameters that hold options of a method, under their present and their earlier names
 _METHODS = "fedtheory.methods"  # where a context keeps the methods that are named on its command line
 
 
@@ -22,7 +25,9 @@ def as_click(option: Option, default: Any) -> click.Option:
     if option.kind is bool:
         return click.Option([option.flag, name], is_flag=True, default=default, help=option.help)
     kind = click.Choice(option.choices) if option.choices else option.kind
-    return click.Option([option.flag, name], type=kind, default=default, show_default=default is not None, help=option.help)
+    return click.Option(
+        [option.flag, name], type=kind, default=default, show_default=default is not None, help=option.help
+    )
 
 
 class MethodCommand(click.Command):
@@ -61,7 +66,9 @@ class MethodCommand(click.Command):
         former = []
         for option in _options_of(methods):
             if option.called and _former(option) not in present:
-                former.append(type(self).make_option(replace(option, spelled=option.called.replace("_", "-"), default=None)))
+                former.append(
+                    type(self).make_option(replace(option, spelled=option.called.replace("_", "-"), default=None))
+                )
                 former[-1].name, former[-1].hidden = f"{FORMER}{option.name}", True
         for one in found:
             one.hidden = not methods

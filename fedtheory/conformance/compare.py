@@ -24,18 +24,18 @@ from fedtheory.algorithms.mistakes import Mistake, as_printed, difference, known
 from fedtheory.conformance.adapters import Adapter, Played, play
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
+    Course,
     Trial,
     Values,
-    Way,
-    apart,
-    begin,
-    follow,
-    largest,
+    differences,
+    largest_so_far,
     make_trials,
-    observed,
-    one_round,
-    put,
-    rounding,
+    observed_variables,
+    play_reference,
+    play_round,
+    rounding_allowance,
+    start_state,
+    with_values,
 )
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -114,17 +114,17 @@ class _Case:
 
     trial: Trial
     method: Algorithm
-    way: Way
+    way: Course
     played: Played
 
     @cached_property
     def allowed(self) -> dict[str, Values]:
         """What rounding may do, by precision, variable and round."""
-        return {level: rounding(self.method, self.trial, self.way, level) for level in ("double", "single")}
+        return {level: rounding_allowance(self.method, self.trial, self.way, level) for level in ("double", "single")}
 
     def parts(self, name: str, level: str) -> int | None:
         """The first round after which the variable is further off than rounding explains, or None."""
-        late = np.flatnonzero(apart(self.played.states, self.way.states, name) > self.allowed[level][name])
+        late = np.flatnonzero(differences(self.played.states, self.way.states, name) > self.allowed[level][name])
         return int(late[0]) if late.size else None
 
     def difference(self, name: str, r: int, level: str) -> Difference:
@@ -132,7 +132,7 @@ class _Case:
         got, expected = self.played.states[r][name], self.way.states[r][name]
         client, coordinate = np.unravel_index(np.argmax(np.abs(got - expected)), got.shape)
         ours, theirs = float(got[client, coordinate]), float(expected[client, coordinate])
-        size = float(largest(self.way.states, name)[r]) or float(largest(self.played.states, name)[r])
+        size = float(largest_so_far(self.way.states, name)[r]) or float(largest_so_far(self.played.states, name)[r])
         whose = None if got.shape[0] == 1 else int(client)
         allowed = float(self.allowed[level][name][r])
         return Difference(
@@ -141,8 +141,8 @@ class _Case:
 
     def relative(self, name: str) -> float:
         """The largest difference of a variable over its size so far."""
-        size = np.maximum(largest(self.way.states, name), largest(self.played.states, name))
-        off = apart(self.played.states, self.way.states, name)
+        size = np.maximum(largest_so_far(self.way.states, name), largest_so_far(self.played.states, name))
+        off = differences(self.played.states, self.way.states, name)
         return float(np.max(np.divide(off, size, out=np.zeros_like(off), where=size > 0)))
 
 
@@ -152,9 +152,9 @@ class _Comparison:
     def __init__(self, adapter: Adapter, entry: Listed, values: Mapping[str, Any], trials: tuple[Trial, ...]) -> None:
         self.entry, self.values = entry, values
         methods = [as_printed(entry, trial.values) for trial in trials]
-        ways = [follow(method, trial) for method, trial in zip(methods, trials, strict=True)]
+        ways = [play_reference(method, trial) for method, trial in zip(methods, trials, strict=True)]
         for trial, way in zip(trials, ways, strict=True):
-            top = max(float(largest(way.states, name)[-1]) for name in way.states[0])
+            top = max(float(largest_so_far(way.states, name)[-1]) for name in way.states[0])
             if not top < _DIVERGED:
                 raise InvalidInput(
                     f"with these settings {entry.name} itself diverges (it reaches {top:.3g} in {trial.name}); take a smaller step"
@@ -230,13 +230,13 @@ class _Comparison:
             return None
         right = dict.fromkeys(self.names, True)
         for case in self.cases:
-            problem, state = begin(case.method, case.trial)
+            problem, state = start_state(case.method, case.trial)
             for r in range(len(case.trial.clients)):
-                state, _ = one_round(case.method, problem, put(state, case.played.states[r]), case.trial, r)
-                after = observed(state)
+                state, _ = play_round(case.method, problem, with_values(state, case.played.states[r]), case.trial, r)
+                after = observed_variables(state)
                 for name in self.names:
                     ours, theirs = (
-                        float(largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
+                        float(largest_so_far(states, name)[r + 1]) for states in (case.way.states, case.played.states)
                     )
                     grown = max(1.0, theirs / ours) if ours else 1.0
                     off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(after[name]))))
@@ -246,11 +246,12 @@ class _Comparison:
     def _names_fix_the_state(self) -> bool:
         """Whether the variables that were not declared have no say in the next round."""
         case = self.cases[0]
-        problem, state = begin(case.method, case.trial)
-        state, _ = one_round(case.method, problem, state, case.trial, 0)
+        problem, state = start_state(case.method, case.trial)
+        state, _ = play_round(case.method, problem, state, case.trial, 0)
         blind = {name: np.zeros(value.shape) for name, value in arrays_of(state).items() if name not in self.names}
         after = [
-            observed(one_round(case.method, problem, begun, case.trial, 0)[0]) for begun in (state, put(state, blind))
+            observed_variables(play_round(case.method, problem, begun, case.trial, 0)[0])
+            for begun in (state, with_values(state, blind))
         ]
         return all(np.array_equal(after[0][name], after[1][name]) for name in self.names)
 
@@ -304,7 +305,7 @@ class _Comparison:
             try:
                 for case in self.cases:
                     method = build(case.trial.values)
-                    state = observed(begin(method, case.trial)[1])
+                    state = observed_variables(start_state(method, case.trial)[1])
                     if conforms and not set(state) <= set(self.shapes):
                         break
                     shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == self.shapes[n])
@@ -324,11 +325,11 @@ def _matches(
     first: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> bool:
     """Whether a method goes through these states, up to rounding in single precision."""
-    way = follow(method, trial, first)
-    off = {name: apart(states, way.states, name) for name in names}
-    if any(np.any(off[name] > _FAR * largest(way.states, name)) for name in names):
+    way = play_reference(method, trial, first)
+    off = {name: differences(states, way.states, name) for name in names}
+    if any(np.any(off[name] > _FAR * largest_so_far(way.states, name)) for name in names):
         return False
-    allowed = rounding(method, trial, way, "single", first)
+    allowed = rounding_allowance(method, trial, way, "single", first)
     return all(np.all(off[name] <= allowed[name]) for name in names)
 
 

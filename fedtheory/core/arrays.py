@@ -11,7 +11,7 @@ PEPit points) are NumPy arrays of dtype ``object`` and go through the same funct
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_namespace

@@ -105,7 +105,9 @@ def at_least_one(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
-Positive = Annotated[Scalar, positive]  # above zero: a number, an array (*batch, 1, 1), a symbol, or a schedule over rounds
+Positive = Annotated[
+    Scalar, positive
+]  # above zero: a number, an array (*batch, 1, 1), a symbol, or a schedule over rounds
 NotNegative = Annotated[Scalar, not_negative]  # the same, or the number zero
 ConstantStep = Annotated[Scalar, constant_step]  # a step size above zero that is the same in all rounds
 Share = Annotated[Scalar, share]  # in (0, 1]

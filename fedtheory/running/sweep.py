@@ -211,14 +211,14 @@ def run_batch(batch: Batch) -> list[Row]:
     if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
         return [row for half in batch.halves() for row in run_batch(half)]
     try:
-        return _together(batch, problem)
+        return run_batch_at_once(batch, problem)
     except Exception as failure:  # one value that is refused must not take the others down
         if batch.size == 1:
             return [_failed(batch.rows()[0], describe(failure))]
         return [row for half in batch.halves() for row in run_batch(half)]
 
 
-def _together(batch: Batch, problem: Problem) -> list[Row]:
+def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
     """All runs of a batch as one run with axes (seeds, settings)."""
     first = batch.settings[0]
     swept = [name for name in first if any(s[name] != first[name] for s in batch.settings)]

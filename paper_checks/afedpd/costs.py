@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
-from fedtheory.claims.orderings import ordered, shown, table
-from fedtheory.claims.parts import true
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.parts import holds
 from fedtheory.core.participation import Clients, Uniform
 from fedtheory.core.randomness import Key
 from fedtheory.running.families import build_problem, first_model
@@ -113,7 +113,7 @@ def check_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
         played(ctx, (asked,), "LeNet", scale(ctx).steps, total)[asked].round()
         expected = gradients_a_step(label) * scale(ctx).steps * scale(ctx).participants
         text = f"{total[0]} minibatch gradients in a round of {scale(ctx).steps} steps on {scale(ctx).participants} clients; {expected} expected"
-        yield true(f"gradients of {label}", total[0] == expected, "count", text)
+        yield holds(f"gradients of {label}", total[0] == expected, "count", text)
     for network in ctx.sized(("LeNet",), ("LeNet",), ("LeNet", "ResNet-18")):
         yield from timed(ctx, network, plain)
     yield Reading(
@@ -149,7 +149,7 @@ def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
             for of in ("LeNet", "ResNet-18")
             for entry in (SECONDS[of][label], f"{SECONDS[of][label] / SECONDS[of]['FedAvg']:.2f}x")
         ]
-        rows.append([label, gradients_a_step(label), *paper, shown(found[label], 3, 1), f"{ratio:.2f}x"])
+        rows.append([label, gradients_a_step(label), *paper, mean_and_deviation(found[label], 3, 1), f"{ratio:.2f}x"])
     columns = [
         "method",
         "gradients a step",

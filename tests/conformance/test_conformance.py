@@ -34,7 +34,7 @@ from fedtheory.algorithms.settings import TELLING
 from fedtheory.command_line.main import main
 from fedtheory.conformance.adapters import load_adapter
 from fedtheory.conformance.compare import conform
-from fedtheory.conformance.trials import apart, follow, make_trials, observed
+from fedtheory.conformance.trials import differences, make_trials, observed_variables, play_reference
 from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
@@ -96,20 +96,20 @@ class Echo:
     def __init__(self, entry):
         self.entry = entry
         any_state = entry.build(TELLING).init(random_quadratics(2, 3), np.zeros((1, 3)))
-        self.variables = {name: name for name in observed(any_state)}
+        self.variables = {name: name for name in observed_variables(any_state)}
 
     def start(self, task):
         own = len(set(task.steps)) > 1
         self.algorithm = self.entry.build(replace(task.settings, steps=np.array(task.steps) if own else task.steps[0]))
         self.problem = Quadratic(task.A.copy(), task.b.copy())
         self.now = self.algorithm.init(self.problem, task.x0[None, :].copy())
-        return observed(self.now)
+        return observed_variables(self.now)
 
     def round(self, asked):
         clients = None if len(asked.active) == self.problem.n else Clients(self.problem.n, np.array(asked.active))
         key = ScriptedKey(asked.number, asked.coins)
         self.now = self.algorithm.round(self.problem, self.now, clients, key)
-        return observed(self.now)
+        return observed_variables(self.now)
 
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
@@ -228,13 +228,13 @@ def test_every_listed_mistake_is_told_from_all_others() -> None:
         trial = trials_of(method, clients=5, dimension=3, participants=3, rounds=4)[-1]
         for mistake in known(entry, TELLING):
             try:
-                ways[mistake.name] = follow(as_printed(entry, trial.settings, (mistake,)), trial).states
+                ways[mistake.name] = play_reference(as_printed(entry, trial.settings, (mistake,)), trial).states
             except FedtheoryError:
                 continue
         names = sorted(ways[mistake.name][0])
         assert len(ways) == len(known(entry, TELLING)) == len({m.name for m in known(entry, TELLING)}), method
         for (one, ours), (other, theirs) in itertools.combinations(ways.items(), 2):
-            off = max(float(np.max(apart(ours, theirs, name))) for name in names)
+            off = max(float(np.max(differences(ours, theirs, name))) for name in names)
             assert off > 1e-3, (method, one, other)
 
 
@@ -256,11 +256,11 @@ def test_the_printed_increments_are_the_reference(method) -> None:
     """Averages written as increments, as in the papers, are the reference's averages from the paper's start."""
     for trial in trials_of(method):
         ours, printed = (
-            follow(build(listed(method), trial.settings), trial).states
+            play_reference(build(listed(method), trial.settings), trial).states
             for build in (lambda e, s: e.build(s), as_printed)
         )
         for name in ours[0]:
-            assert np.max(apart(ours, printed, name)) < 1e-13
+            assert np.max(differences(ours, printed, name)) < 1e-13
 
 
 def test_starts_at_random_are_seen() -> None:

@@ -13,7 +13,7 @@ import pytest
 from made_up_runs import made_up
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, Settings, every, listed
-from fedtheory.claims.checking import Reference, run_check
+from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log, Repeated, Training
 from fedtheory.claims.orderings import alike
@@ -40,7 +40,7 @@ EXPECTED = {
 def test_small_size_without_data_says_what_is_missing(monkeypatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
-    verdict = run_check(Reference(SOURCE, "FEDPD-EX9"), Context(size="small"))
+    verdict = check_one(Reference(SOURCE, "FEDPD-EX9"), Context(size="small"))
     assert verdict.status == "inconclusive" and "emnist" in str(verdict.error).lower()
     assert "--data" in str(verdict.error) or "FEDTHEORY_DATA" in str(verdict.error)
 
@@ -169,13 +169,13 @@ def test_readings_of_the_figures() -> None:
 
 def test_tables_have_them_beside_ours(monkeypatch) -> None:
     monkeypatch.setattr(Training, "read", made_up)
-    [_, table] = run_check(Reference(SOURCE, "FEDPD-EX9"), Context()).tables
+    [_, table] = check_one(Reference(SOURCE, "FEDPD-EX9"), Context()).tables
     rows = {(row[0], row[1]): row[2:] for row in table["rows"]}
     assert rows["FedPD", "test accuracy"][::2] == [0.792, 0.859, 0.885, 0.893]
     assert rows["FedPD", "training accuracy"][1::2] == [None] * 4
     ours = [float(entry.split()[0]) for entry in rows["FedPD", "training loss"][1::2]]
     assert ours == sorted(ours, reverse=True) and 0 < ours[-1] < 1
-    [skipping] = run_check(Reference(SOURCE, "FEDPD-EX12"), Context()).tables
+    [skipping] = check_one(Reference(SOURCE, "FEDPD-EX12"), Context()).tables
     rows = {(row[0], row[1]): row[2:] for row in skipping["rows"]}
     assert rows["FedPD every 4th", "training loss"][::2] == [90, 52.5, None, 52.5]
     assert rows["FedPD every 4th", "training loss"][5] is None, "no T/2 communications every 4th round"

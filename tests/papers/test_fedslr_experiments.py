@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_up_runs import made_up
 
-from fedtheory.claims.checking import Reference, load_claims, run_check, run_faults
+from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.layers import Layer
@@ -43,7 +43,7 @@ def test_every_claim_has_an_expected_verdict() -> None:
 
 @pytest.mark.parametrize("claim", COUNTED)
 def test_what_is_counted(claim: str) -> None:
-    verdict = run_check(Reference(SOURCE, claim), Context())
+    verdict = check_one(Reference(SOURCE, claim), Context())
     assert (verdict.error, verdict.status, verdict.size) == (None, expected()[claim], None)
     assert [report.detail for report in run_faults(Reference(SOURCE, claim), Context()) if not report.caught] == []
 
@@ -106,7 +106,7 @@ def test_comparisons_decide_where_the_paper_separates_them() -> None:
 
 def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
-    verdict = run_check(Reference(SOURCE, "FEDSLR-Q8"), Context(size="small"))
+    verdict = check_one(Reference(SOURCE, "FEDSLR-Q8"), Context(size="small"))
     assert verdict.status == "inconclusive" and verdict.error is not None and "cifar10" in verdict.error
 
 
