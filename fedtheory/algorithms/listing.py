@@ -19,7 +19,10 @@ from fedtheory.local.solvers import Exact
 #: what the command line takes for a field without a default of its own
 USUAL = {"lr": 0.1, "eta": 0.1, "rho": 1.0, "nu": 0.1, "q": 0.5, "p": 0.5, "alpha": 0.5}
 #: what a conformance check takes, on quadratics with mu = 0.1 and L = 1: numbers no two of which coincide
-TELLING = {"lr": 0.3, "eta": 0.7, "rho": 1.3, "nu": 0.05, "q": 0.6, "p": 0.4, "alpha": 0.6, "server_lr": 0.8}
+TELLING = {
+    **{"lr": 0.3, "eta": 0.7, "rho": 1.3, "nu": 0.05, "q": 0.6, "p": 0.4, "alpha": 0.6, "server_lr": 0.8},
+    **{"momentum": 0.3, "mu": 0.05, "inner_lr": 0.15, "steps": 4},
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Listed:
         return tuple({option.name: option for option in (*own, *solvers, *own)}.values())
 
     def _option(self, f: Field[Any]) -> Option:
-        changes = {"telling": TELLING.get(f.name)} | dict(self.changes.get(f.name, {}))
+        own = dict(self.changes.get(f.name, {}))
+        changes = {"telling": TELLING.get(own.get("called", f.name))} | own
         if f.default is MISSING and f.name in USUAL:
             changes = {"default": USUAL[f.name]} | changes
         option = option_of_field(self.kind, f.name, **changes)

@@ -21,6 +21,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
+from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
@@ -86,42 +87,42 @@ class Mistake:
     seen: str = ""
 
 
-#: mistakes that are changed options; they can be made in every method that has the option
-OF_OPTIONS = (
-    Mistake("K + 1 local steps", option=("steps", lambda k: k + 1)),
-    Mistake("K - 1 local steps", option=("steps", lambda k: k - 1)),
-    Mistake(
-        "every client takes the local steps of the busiest",
-        option=("steps", lambda k: np.full_like(k, np.max(k)) if is_array(k) else k),
-    ),
-    Mistake("lr/2 in place of lr", option=("lr", lambda lr: lr / 2)),
-    Mistake("2 lr in place of lr", option=("lr", lambda lr: 2 * lr)),
-    *(
-        mistake
-        for rho in ("rho", "mu")
-        for mistake in (
-            Mistake(
-                f"{rho} ||x - z||^2 in place of ({rho}/2) ||x - z||^2, {rho} doubled everywhere",
-                option=(rho, lambda value: 2 * value),
+def mistakes_of_option(option: Option) -> tuple[Mistake, ...]:
+    """The mistakes that are changed options: in a number of local steps, a step size, a penalty (rho) or its inverse (eta)."""
+    name = option.name
+    by_role: dict[str, tuple[tuple[str, Callable[[Any], Any]], ...]] = {
+        "steps": (
+            ("K + 1 local steps", lambda k: k + 1),
+            ("K - 1 local steps", lambda k: k - 1),
+            (
+                "every client takes the local steps of the busiest",
+                lambda k: np.full_like(k, np.max(k)) if is_array(k) else k,
             ),
-            Mistake(f"{rho}/2 in place of {rho} everywhere", option=(rho, lambda value: value / 2)),
-            Mistake(f"1/{rho} in place of {rho}", option=(rho, lambda value: 1 / value)),
-        )
-    ),
-    *(
-        mistake
-        for eta in ("eta", "s", "eta_x")
-        for mistake in (
-            Mistake(f"2 {eta} in place of {eta} everywhere", option=(eta, lambda value: 2 * value)),
-            Mistake(
-                f"||x - z||^2 / {eta} in place of ||x - z||^2 / (2 {eta}), {eta} halved everywhere",
-                option=(eta, lambda value: value / 2),
+        ),
+        "lr": (
+            (f"{name}/2 in place of {name}", lambda lr: lr / 2),
+            (f"2 {name} in place of {name}", lambda lr: 2 * lr),
+        ),
+        "rho": (
+            (
+                f"{name} ||x - z||^2 in place of ({name}/2) ||x - z||^2, {name} doubled everywhere",
+                lambda rho: 2 * rho,
             ),
-            Mistake(f"1/{eta} in place of {eta}", option=(eta, lambda value: 1 / value)),
-        )
-    ),
-    Mistake("server step 1 in place of server_lr", option=("server_lr", lambda _: 1)),
-)
+            (f"{name}/2 in place of {name} everywhere", lambda rho: rho / 2),
+            (f"1/{name} in place of {name}", lambda rho: 1 / rho),
+        ),
+        "eta": (
+            (f"2 {name} in place of {name} everywhere", lambda eta: 2 * eta),
+            (
+                f"||x - z||^2 / {name} in place of ||x - z||^2 / (2 {name}), {name} halved everywhere",
+                lambda eta: eta / 2,
+            ),
+            (f"1/{name} in place of {name}", lambda eta: 1 / eta),
+        ),
+        "server_lr": (("server step 1 in place of server_lr", lambda _: 1),),
+    }
+    return tuple(Mistake(said, option=(name, change)) for said, change in by_role.get(option.role, ()))
+
 
 NOT_RESET = Mistake(
     "model not reset between clients",
@@ -162,19 +163,8 @@ def wrong_averages(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]
 def known_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
     """The mistakes that can be made in a method with these options: those of its class and those of its options."""
     steps = {"lr", "steps"} if values.get("exact") else set()  # exact local work has none
-    # an option that must be below one is a momentum or a share, no step and no penalty
-    numbers = {option.name for option in entry.options} - steps
-    penalties = {f.name for f in dataclasses.fields(entry.kind) if "Positive" in str(f.type)}  # type: ignore[arg-type]
-    by_option = (
-        m for m in OF_OPTIONS if m.option is not None and m.option[0] in numbers and _is_role(m.option[0], penalties)
-    )
     in_code = (m for m in mistakes_in_code(entry.kind) if not (steps and "local.steps" in m.new))
-    return (*in_code, *by_option)
-
-
-def _is_role(name: str, penalties: set[str]) -> bool:
-    """Whether an option plays the part that `OF_OPTIONS` speak of: penalties are fields that must be positive."""
-    return name in {"steps", "lr", "server_lr"} or name in penalties
+    return (*in_code, *(m for o in entry.options if o.name not in steps for m in mistakes_of_option(o)))
 
 
 def mistakes_in_code(kind: type) -> tuple[Mistake, ...]:

@@ -72,7 +72,20 @@ class MethodCommand(click.Command):
                 former[-1].name, former[-1].hidden = f"{FORMER}{option.name}", True
         for one in found:
             one.hidden = not methods
-        return [*own[:-1], *found, *former, own[-1]] if own and own[-1].name == "help" else [*own, *found, *former]
+        return [*own, *found, *former]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the methods' options in a section of their own, before the command's."""
+        records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx)]
+        shown = [(one.name or "", record) for one, record in records if record is not None]
+        methods = ", ".join(entry.name for entry in ctx.meta.get(_METHODS, ()))
+        for title, rows in (
+            (f"Options of {methods}", [record for name, record in shown if name.startswith(PREFIX)]),
+            ("Options", [record for name, record in shown if not name.startswith(PREFIX)]),
+        ):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Move values given under earlier names to the present ones, and say so; then run the command."""
