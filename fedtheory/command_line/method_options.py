@@ -25,9 +25,8 @@ def as_click(option: Option, default: Any) -> click.Option:
     if option.kind is bool:
         return click.Option([option.flag, name], is_flag=True, default=default, help=option.help)
     kind = click.Choice(option.choices) if option.choices else option.kind
-    return click.Option(
-        [option.flag, name], type=kind, default=default, show_default=default is not None, help=option.help
-    )
+    shown = default is not None and "[default" not in option.help
+    return click.Option([option.flag, name], type=kind, default=default, show_default=shown, help=option.help)
 
 
 class MethodCommand(click.Command):
@@ -76,7 +75,7 @@ class MethodCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the methods' options in a section of their own, before the command's."""
-        records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx)]
+        records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx) if isinstance(one, click.Option)]
         shown = [(one.name or "", record) for one, record in records if record is not None]
         methods = ", ".join(entry.name for entry in ctx.meta.get(_METHODS, ()))
         for title, rows in (
