@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.command_line.later import later
 from fedtheory.tools.terminal import Progress
 
 if TYPE_CHECKING:
@@ -182,6 +183,29 @@ def problem_options(function: Any) -> Any:
             help=option.help,
         )(function)
     return function
+
+
+def metric_option(first: str) -> Callable[[Any], Any]:
+    """Add ``--metric``, names with commas between, as a tuple of names; ``first`` says what the first one is for."""
+
+    def make(words: Sequence[str]) -> list[click.Option]:
+        from fedtheory.measures.catalogue import METRICS, RANK_OF
+
+        text = (
+            f"What to measure, with commas between, of {', '.join(METRICS)}, and '{RANK_OF}LAYER', where the method and the problem "
+            f"have it ('fedtheory list metrics' says what each is and needs); the first is {first}."
+        )
+        return [
+            click.Option(
+                ["--metric"], default="stationarity", show_default=True, metavar="NAMES", help=text, callback=_names
+            )
+        ]
+
+    return later(make)
+
+
+def _names(context: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in given.split(",")))
 
 
 def settings_options(defaults: Settings) -> Callable[[Any], Any]:

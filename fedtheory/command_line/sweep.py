@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.command_line.later import LaterCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
     PROBLEM_OPTIONS,
@@ -18,12 +19,12 @@ from fedtheory.command_line.options import (
     data_option,
     fresh_option,
     leave_interrupted,
+    metric_option,
     open_journal,
     scheduler_option,
     start_option,
     workers_option,
 )
-from fedtheory.measures.catalogue import METRICS
 from fedtheory.tools.terminal import Progress, console
 from fedtheory.tools.value_lists import EVERYTHING, parse
 
@@ -52,7 +53,7 @@ def _grid_options(function: Any) -> Any:
     return function
 
 
-@click.command()
+@click.command(cls=LaterCommand)
 @click.argument("methods")
 @click.argument("problems")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
@@ -61,7 +62,7 @@ def _grid_options(function: Any) -> Any:
 @_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
 @_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
 @start_option
-@_values("--metric", "metrics", METRICS, "stationarity", f"Of {', '.join(METRICS)}; the first one ranks.")
+@metric_option("ranked by")
 @click.option(
     "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
 )
@@ -97,9 +98,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
         }
         for kind in ("set_", "of_")
     }
-    chosen = {
-        name: options[name] for name in ("participants", "seeds", "instances", "metrics") if options[name] is not None
-    }
+    chosen = {name: options[name] for name in ("participants", "seeds", "instances") if options[name] is not None}
     grid = Sweep(
         tuple(dict.fromkeys(methods.lower().split(","))),
         tuple(dict.fromkeys(problems.split(","))),
@@ -109,6 +108,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
         start=options["start"],
         every=options["every"],
         data=data_folder(options["data"]),
+        metrics=options["metric"],
         **chosen,
     )
     batches = grid.batches()

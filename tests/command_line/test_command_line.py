@@ -280,10 +280,11 @@ def test_list_is_complete(call) -> None:
     """Every method with what its module says of it, and every engine either runs it or says why not."""
     from fedtheory.algorithms import Settings
     from fedtheory.algorithms.settings import option_of
+    from fedtheory.measures.catalogue import METRICS
     from fedtheory.proofs.engines import ENGINES
 
     shown = strict(call("list", "--json").stdout)
-    assert list(shown) == ["claims", "algorithms", "problems"]
+    assert list(shown) == ["claims", "algorithms", "problems", "metrics"]
     rows = {row["name"]: row for row in shown["algorithms"]}
     assert len(rows) == len(shown["algorithms"]) == len(ALGORITHMS)
     for entry in ALGORITHMS:
@@ -295,6 +296,9 @@ def test_list_is_complete(call) -> None:
         assert not set(row["engines"]) & row["not_run_by"].keys() and all(row["not_run_by"].values())
     assert all(set(row) == {"id", "paper", "kind", "source", "statement"} for row in shown["claims"])
     assert all(row["name"] and row["description"] for row in shown["problems"])
+    metrics = {row["name"]: row for row in shown["metrics"]}
+    assert list(metrics) == list(METRICS) and metrics["mean_dual"]["needs"] == "a method with lam_i"
+    assert metrics["average_accuracy"]["needs"] == "a method with x_bar and a problem with test_accuracy"
     given = {"--" + option_of(field) for field in Settings.__dataclass_fields__}
     assert {option for row in shown["algorithms"] for option in row["options"]} <= given
 
@@ -385,7 +389,8 @@ def test_run_measures_what_is_asked_for_if_the_method_has_it(call) -> None:
     assert trace["metric"] == "personal_value" and trace["personal_value"] == expected["own"].tolist()
     assert "mean_i f_i(personal_i):" in call("run", "ditto", "quadratics", *arguments).stdout
     result = call("run", "fedavg", "quadratics", *arguments, code=2)
-    assert "the method has no metric 'personal_value'; it has stationarity, value, magnitude" in result.stderr
+    assert "the method has no metric 'personal_value' here, which needs a method with personal;" in result.stderr
+    assert "it has stationarity, value, magnitude" in result.stderr
     result = call("run", "fedrep", "quadratics", "--personal-layers", "head + body", code=2)
     assert "naming a part of the model needs 'layers'" in result.stderr
 

@@ -35,6 +35,7 @@ from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
+from fedtheory.measures.catalogue import look_up, offered
 from fedtheory.measures.ground_truth import certificate, ground_truth
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.one_n.worst_case import worst_case
@@ -475,18 +476,18 @@ def test_exact_phase_one_contracts_by_one_over_one_plus_x() -> None:
 def test_sizes_and_ranks_of_models() -> None:
     f = small_perceptron()
     x = truncate(draw((3, 1, f.d)), f.layers, 2)
-    measured = metrics.offered(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
+    measured = offered(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
     assert {"factored_size", "component_size"} <= measured.keys()
     p = draw((3, f.n, f.d)) * (np.arange(f.d) < np.arange(f.n)[:, None])
 
     state = SimpleNamespace(x=x, p_i=p)
     np.testing.assert_array_equal(metrics.factored_size(f, state), factor_floats(x, f.layers)[..., 0])
     np.testing.assert_array_equal(metrics.component_size(f, state), np.full(3, (f.n - 1) / 2))
-    np.testing.assert_array_equal(metrics.named("rank of first weights", f, state)(f, state), [2, 2, 2])
+    np.testing.assert_array_equal(look_up("rank of first weights").on(f)(f, state), [2, 2, 2])
     with pytest.raises(
         InvalidInput, match="'first biases' is not a layer with a rank; these are: first weights, second"
     ):
-        metrics.named("rank of first biases", f, state)(f, state)
+        look_up("rank of first biases").on(f)(f, state)
 
 
 def test_components_may_start_at_a_copy_of_the_matrices() -> None:
