@@ -209,7 +209,7 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
 
 def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
     options = {**t.options, "seed": t.seed, "data": data}
-    if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
+    if device != "cpu" and "device" in asked_for(t.problem, options)[0].reads:
         options["device"] = device
     problem = build_problem(t.problem, **options)
     method: Any = listed(t.method).build(Settings(**t.settings))

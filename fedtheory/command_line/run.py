@@ -10,7 +10,6 @@ import click
 
 from fedtheory.command_line.later import LaterCommand
 from fedtheory.command_line.options import (
-    PROBLEM_OPTIONS,
     algorithm_options,
     build_algorithm,
     data_folder,
@@ -81,7 +80,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.tools.pictures import save
 
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
-    asked = {o.name: options[f"of_{o.name}"] for o in PROBLEM_OPTIONS} | {
+    asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
         "data": data_folder(options["data"]),
     }

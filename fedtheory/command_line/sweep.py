@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,16 @@ from typing import Any
 import click
 
 from fedtheory.algorithms.settings import Settings, option_of
-from fedtheory.command_line.later import LaterCommand
+from fedtheory.command_line.later import LaterCommand, later
 from fedtheory.command_line.options import (
     EXIT_FAILED,
-    PROBLEM_OPTIONS,
     data_folder,
     data_option,
     fresh_option,
     leave_interrupted,
     metric_option,
     open_journal,
+    options_for,
     scheduler_option,
     start_option,
     workers_option,
@@ -29,15 +29,19 @@ from fedtheory.tools.terminal import Progress, console
 from fedtheory.tools.value_lists import EVERYTHING, parse
 
 
-def _values(name: str, target: str, kind: Any, default: Any, text: str | None) -> Callable[[Any], Any]:
-    """An option that takes a list of values."""
+def _list_of(name: str, kind: Any, default: Any, text: str | None) -> dict[str, Any]:
+    """Return what makes an option one that takes a list of values."""
 
     def read(context: click.Context, parameter: click.Parameter, given: str | None) -> Any:
         return None if given is None else parse(name, given, kind, everything=default is None)
 
     shown = EVERYTHING if default is None else default
     help_text = f"{text or ''} [default: {shown}]".strip() if "[default" not in (text or "") else text
-    return click.option(name, target, metavar="VALUES", callback=read, help=help_text)
+    return {"metavar": "VALUES", "callback": read, "help": help_text}
+
+
+def _values(name: str, target: str, *described: Any) -> Callable[[Any], Any]:
+    return click.option(name, target, **_list_of(name, *described))
 
 
 def _grid_options(function: Any) -> Any:
@@ -48,9 +52,18 @@ def _grid_options(function: Any) -> Any:
         else:
             option = _values(name, f"set_{setting.name}", setting.metadata["type"], setting.default, text)
         function = option(function)
-    for one in reversed(PROBLEM_OPTIONS):
-        function = _values(one.spelled, f"of_{one.name}", one.kind, one.default, one.help)(function)
-    return function
+    return later(_problem_lists)(function)
+
+
+def _problem_lists(words: Sequence[str]) -> list[click.Option]:
+    return [
+        click.Option(
+            [one.spelled, f"of_{one.name}"],
+            hidden=not shown,
+            **_list_of(one.spelled, one.kind, one.default, one.help),
+        )
+        for one, shown in options_for(words)
+    ]
 
 
 @click.command(cls=LaterCommand)
