@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State
-from fedtheory.algorithms.changed_gradients import Oracle, View
+from fedtheory.algorithms.changed_gradients import ChangedGradients, Oracle
 from fedtheory.algorithms.settings import LOCAL
 from fedtheory.core.arrays import Array, Scalar, average, gather, namespace, scatter, spread
 from fedtheory.core.errors import InvalidInput
@@ -83,7 +83,7 @@ class Apfl:
             u, v = _parts(pair)
             return _pair(oracle(u), self.alpha * oracle(self._mix(v, u)))
 
-        return View(f, through)
+        return ChangedGradients(f, through)
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down; own models stay where they are."""

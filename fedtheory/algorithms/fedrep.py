@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Listed, State, numeric_only_of
-from fedtheory.algorithms.changed_gradients import only
+from fedtheory.algorithms.changed_gradients import restricted_to
 from fedtheory.algorithms.settings import LOCAL, Settings
 from fedtheory.core.arrays import Array, average, choose, gather, is_array, scatter, spread, to_numpy
 from fedtheory.core.errors import InvalidInput
@@ -105,8 +105,8 @@ class FedRep:
         """Heads, then bodies, then the average of the bodies."""
         shared, f = self._shared(problem), problem.take(clients)
         start = choose(shared, state.x, gather(state.personal, clients))
-        headed, _ = self.head(Subproblem(only(f, ~shared), clients=clients), start, key.apart("head"), None)
-        y, _ = self.body(Subproblem(only(f, shared), clients=clients), headed, key, None)
+        headed, _ = self.head(Subproblem(restricted_to(f, ~shared), clients=clients), start, key.apart("head"), None)
+        y, _ = self.body(Subproblem(restricted_to(f, shared), clients=clients), headed, key, None)
         return _share(state, shared, y, clients)
 
     def traffic(self, key: Key, state: State) -> tuple[float, float]:

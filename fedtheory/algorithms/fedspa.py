@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Listed, State, numeric_only_of
-from fedtheory.algorithms.changed_gradients import only
+from fedtheory.algorithms.changed_gradients import restricted_to
 from fedtheory.algorithms.fedrep import BY_COORDINATE
 from fedtheory.algorithms.settings import LOCAL
 from fedtheory.core.arrays import Array, average, choose, gather, like, namespace, scatter
@@ -89,7 +89,7 @@ class FedSpa:
         on = self._first(problem) if state.mask is None else state.mask > 0
         mine, f = gather(on, clients), problem.take(clients)
         start = _through(mine, state.x)
-        y, _ = self.local(Subproblem(only(f, mine), clients=clients), start, key, None)
+        y, _ = self.local(Subproblem(restricted_to(f, mine), clients=clients), start, key, None)
         x = state.x + average(y - start, clients)
         mask = None if state.mask is None else scatter(state.mask, clients, self._move(f, mine, y, key.round))
         return FedSpaState(x, _through(on if mask is None else mask > 0, x), mask, state.sent)

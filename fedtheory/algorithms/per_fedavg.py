@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from fedtheory.algorithms.base import Listed, State
-from fedtheory.algorithms.changed_gradients import Oracle, View
+from fedtheory.algorithms.changed_gradients import ChangedGradients, Oracle
 from fedtheory.algorithms.ditto import PersonalState
 from fedtheory.algorithms.settings import LOCAL, Settings
 from fedtheory.core.arrays import Array, Scalar, average, rows_times, scatter, spread
@@ -113,7 +113,7 @@ class PerFedAvg:
             return u - self.alpha * rows_times(u, need(f, "hess", "Per-FedAvg with curvature='hessian'")(x))
 
         forms: dict[Curvature, Any] = {"first-order": first_order, "difference": difference, "hessian": hessian}
-        return View(f, forms[self.curvature], DRAWS[self.curvature])
+        return ChangedGradients(f, forms[self.curvature], DRAWS[self.curvature])
 
     def traffic(self, key: Key, state: State) -> tuple[int, int]:
         """Model up, model down."""
