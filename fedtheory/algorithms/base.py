@@ -73,16 +73,19 @@ class Method:
         check_fields(self)
 
     @property
-    def solvers(self) -> tuple[LocalSolver, ...]:
+    def solvers(self) -> dict[str, LocalSolver]:
         """The local solvers among the fields."""
-        values = [getattr(self, f.name) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
-        return tuple(value for value in values if hasattr(value, "numeric_only"))
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if hasattr(value, "numeric_only")}
 
     @property
     def numeric_only(self) -> str | None:
-        """Why only numbers can run the method (symbols and worst cases cannot), or None."""
-        reasons = (f"{type(s).__name__}: {s.numeric_only}" for s in self.solvers if s.numeric_only is not None)
-        return next(reasons, None)
+        """Why only numbers can run the method (symbols and worst cases cannot), or None.
+
+        Of a method with one solver, `local`, engines ask that by itself: where a program has noise, drawing samples is no obstacle.
+        """
+        others = (s for name, s in self.solvers.items() if name != "local")
+        return next((f"{type(s).__name__}: {s.numeric_only}" for s in others if s.numeric_only is not None), None)
 
     def traffic(self, key: Key, state: State) -> tuple[Any, Any]:
         """Vectors of length d that each active client sends and receives in the round that led to this state."""
@@ -90,7 +93,7 @@ class Method:
 
     def solution_state(self, problem: Problem, x_star: Array) -> State | None:
         """Return the state at which x* is a fixed point; None if the method, or one of its local solvers, is biased and has none."""
-        return self.fixed_point(problem, x_star) if all(map(settles, self.solvers)) else None
+        return self.fixed_point(problem, x_star) if all(map(settles, self.solvers.values())) else None
 
     def fixed_point(self, problem: Problem, x_star: Array) -> State | None:
         """Return the state at which x* is a fixed point, for local solvers that settle; None if there is none."""

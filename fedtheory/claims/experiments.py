@@ -25,8 +25,7 @@ from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import who_takes_part
 from fedtheory.core.problem import can
-from fedtheory.measures.catalogue import named
-from fedtheory.measures.residuals import WithResiduals
+from fedtheory.measures.catalogue import choose
 from fedtheory.running.families import asked_for, build_problem, first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
@@ -47,7 +46,7 @@ class Training:
     options : mapping
         What the family is asked for, by the fields of its options.
     metrics : names
-        Those of `fedtheory.measures.catalogue.offered`; with residuals among them the method plays with `WithResiduals`.
+        Those of `fedtheory.measures.catalogue`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
     every : int
@@ -209,14 +208,12 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
 
 def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
     options = {**t.options, "seed": t.seed, "data": data}
-    if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
+    if device != "cpu" and "device" in asked_for(t.problem, options)[0].reads:
         options["device"] = device
     problem = build_problem(t.problem, **options)
     method: Any = listed(t.method).build(**t.settings)
-    if {"primal_residual", "dual_residual"} & {*t.metrics}:
-        method = WithResiduals(method)
     x0 = first_model(problem, t.start, t.seed)
-    begun = method.init(problem, start_point(problem, x0))
+    method, metrics = choose(t.metrics, method, problem, start_point(problem, x0))
     trace = run(
         method,
         problem,
@@ -224,7 +221,7 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
         t.rounds,
         participation=who_takes_part(t.participants, t.available),
         seed=t.seed,
-        metrics={name: named(name, problem, begun) for name in t.metrics},
+        metrics=metrics,
         every=t.every,
         progress=False,
         checkpoint=None if results is None else results.checkpoint,

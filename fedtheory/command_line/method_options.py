@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.later import LaterCommand
+
 if TYPE_CHECKING:
     from fedtheory.algorithms.listing import Listed
     from fedtheory.algorithms.options import Option
@@ -29,7 +31,7 @@ def as_click(option: Option, default: Any) -> click.Option:
     return click.Option([option.flag, name], type=kind, default=default, show_default=shown, help=option.help)
 
 
-class MethodCommand(click.Command):
+class MethodCommand(LaterCommand):
     """A command with the options of the methods that its arguments name, one name or several with commas between.
 
     ``make_option`` turns a method's option into one of click's; the default is the option's own.

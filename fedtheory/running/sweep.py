@@ -21,7 +21,7 @@ from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import Problem
-from fedtheory.measures.catalogue import METRICS, named
+from fedtheory.measures.catalogue import choose, look_up
 from fedtheory.running.families import build_problem, first_model, problem_families, problem_modules
 from fedtheory.running.runner import run, start_point
 from fedtheory.tools.jobs import run_jobs
@@ -95,8 +95,7 @@ class Sweep:
     seeds : seeds of the runs (samples, clients drawn, coins)
     instances : seeds of the problems' data
     rounds, start : rounds of every run, and every coordinate of its starting point (see `fedtheory.running.families.first_model`)
-    metrics : what is measured: those that `fedtheory.measures.catalogue.offered` names, ``gap`` = f(x) - f* and ``distance`` =
-        ||x - x*||^2, which need a certified strongly convex problem
+    metrics : names of what is measured (`fedtheory.measures.catalogue`)
     every : measure every so many rounds as well as at the end
     data : folder of data sets
 
@@ -137,8 +136,7 @@ class Sweep:
                 if name not in known:
                     raise InvalidInput(f"{problem} has no option {name!r}; it has {', '.join(sorted(known))}")
         for metric in self.metrics:
-            if metric not in METRICS:
-                raise InvalidInput(f"unknown metric {metric!r}; known are {', '.join(METRICS)}")
+            look_up(metric)
         lists = {f.name: getattr(self, f.name) for f in fields(self) if isinstance(getattr(self, f.name), tuple)}
         for name, values in {**lists, **self.settings, **self.options}.items():
             if len(values) == 0 or len(set(values)) < len(values):
@@ -226,7 +224,7 @@ def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
     require_convexity(listed(batch.method), first, problem)
     algorithm = listed(batch.method).build(**settings)
     x0 = first_model(problem, batch.start, batch.instance)
-    begun = algorithm.init(problem, start_point(problem, x0))
+    algorithm, metrics = choose(batch.metrics, algorithm, problem, start_point(problem, x0))
     trace = run(
         algorithm,
         problem,
@@ -234,7 +232,7 @@ def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
         batch.rounds,
         participation=None if batch.participants is None else Uniform(batch.participants),
         seed=np.array(batch.seeds)[:, None] if len(batch.seeds) > 1 else batch.seeds[0],
-        metrics={name: named(name, problem, begun) for name in batch.metrics},
+        metrics=metrics,
         every=batch.every or max(1, batch.rounds),
         progress=False,
     )

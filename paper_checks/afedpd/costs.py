@@ -14,8 +14,9 @@ from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
 from fedtheory.claims.orderings import mean_and_deviation, ordered, table
 from fedtheory.claims.parts import holds
-from fedtheory.core.participation import Clients, Uniform
+from fedtheory.core.participation import Uniform
 from fedtheory.core.randomness import Key
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.running.families import build_problem, first_model
 from fedtheory.running.runner import start_point
 from paper_checks.afedpd.published import SECONDS
@@ -30,28 +31,16 @@ def gradients_a_step(label: str) -> int:
     return 2 if "radius" in METHODS[label].own else 1
 
 
-class Counted:
-    """A problem that counts the minibatch gradients of clients that are taken through it."""
+@dataclass(frozen=True, eq=False)
+class Counted(Wrapped):
+    """A problem that counts the minibatch gradients of clients that are taken through it, all restrictions together."""
 
-    def __init__(self, problem: Any, total: list[int]) -> None:
-        self.problem = problem
-        self.total = total
+    total: list[int]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
-
-    def take(self, clients: Clients | None) -> Counted:
-        """Restrict to the clients that take part; the count is common."""
-        return Counted(self.problem.take(clients), self.total)
-
-    def slice(self, first: int, last: int) -> Counted:
-        """Restrict to some clients; the count is common."""
-        return Counted(self.problem.slice(first, last), self.total)
-
-    def sample_grad(self, x: Any, samples: Any) -> Any:
+    def changed_sample_grad(self, given: Any, x: Any, samples: Any) -> Any:
         """Return minibatch gradients, one a client."""
-        self.total[0] += self.problem.n
-        return self.problem.sample_grad(x, samples)
+        self.total[0] += self.n
+        return given(x, samples)
 
 
 @dataclass

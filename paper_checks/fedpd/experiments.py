@@ -6,6 +6,7 @@ Figure 2 (penalised logistic regression) is run on the paper's synthetic data, s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, eve
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.core.problem import constant
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.measures.paired import paired_difference
@@ -299,15 +301,14 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     yield Picture("Rounds to reach accuracy epsilon", "1/epsilon", "rounds", series, logx=True, logy=True)
 
 
-class _SampleCount:
+@dataclass(frozen=True, eq=False)
+class _SampleCount(Wrapped):
     """Quadratics seen as one sample a client, so that counting samples counts gradient calls."""
 
-    def __init__(self, problem: Any) -> None:
-        self.problem = problem
-        self.n_samples = np.ones(problem.n)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
+    @property
+    def n_samples(self) -> Any:
+        """One each."""
+        return np.ones(self.n)
 
 
 CLAIMS = [

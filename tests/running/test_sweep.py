@@ -13,14 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fedtheory.algorithms.settings import Settings, option_of
 from helpers import PROBLEMS
 from small_sweeps import rows_of, small
 
 from fedtheory.algorithms import ALGORITHMS
-from fedtheory.algorithms.settings import Settings, option_of
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
-from fedtheory.measures.catalogue import METRICS, offered
+from fedtheory.measures.catalogue import METRICS, choose, offered
+from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
 from fedtheory.running.sweep import BATCHED, Sweep, run_sweep
 from fedtheory.tools.value_lists import parse
@@ -279,23 +280,45 @@ def test_metrics_are_those_asked_for() -> None:
     )
     row, other = rows_of(small("fedpd,gd", metrics=("magnitude", "consensus")))
     assert row["consensus"] > 0 and row["magnitude_at_start"] == 3 and "gd" in other["method"]
-    assert "the method has no metric 'consensus'; it has stationarity, value, magnitude" in other["error"]
+    assert (
+        "no metric 'consensus' here, which needs a method with x_i; it has stationarity, value, magnitude"
+        in other["error"]
+    )
     [row] = rows_of(small(problems="sines", metrics=("gap",)))
     assert row["error"].startswith("NotAvailable") and "not certified strongly convex" in row["error"]
 
 
-def test_the_command_knows_every_metric_there_is() -> None:
-    found = set()
+def test_every_metric_of_the_catalogue_is_one_that_some_method_has() -> None:
+    f, found = PROBLEMS["perceptron"](), set()
     for entry in ALGORITHMS:
-        f = PROBLEMS["perceptron"]()
-        found |= set(offered(entry.build(Settings()).init(f, np.zeros((1, f.d))), f))
-    accuracies = {
-        "test_accuracy",
-        "average_accuracy",
-        "personal_accuracy",
-        "common_accuracy",
-    }  # of problems with a test set
-    assert found | accuracies | {"gap", "distance"} == set(METRICS)
+        method = entry.build(Settings())
+        found |= set(offered(method.init(f, np.zeros((1, f.d))), f))
+        if getattr(method, "local", None) is not None:
+            found |= set(choose(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
+    of_tests = {name for name, metric in METRICS.items() if metric.is_share}
+    of_optima = {name for name, metric in METRICS.items() if metric.needs_optimum}
+    assert len(of_tests) == 4 and of_optima == {"gap", "distance"} and all(m.name == n for n, m in METRICS.items())
+    assert found | of_tests | of_optima == set(METRICS)
+
+
+def test_residuals_and_ranks_are_measured_by_run_and_sweep_alike() -> None:
+    """Residuals belong to every method with local work, whose rounds they do not change."""
+    small_ones = ("--clients", "4", "--dimension", "3", "--rounds", "3", "--json", "-")
+    for method, problem, names in (
+        ("fedavg", "quadratics", (*RESIDUALS, "value")),
+        ("fedslr", "low-rank", ("rank of matrix", "primal_residual", "value")),
+    ):
+        asked = [method, problem, "--metric", ",".join(names), *small_ones]
+        [row] = map(json.loads, CliRunner().invoke(main, ["sweep", *asked]).stdout.splitlines())
+        shown = json.loads(CliRunner().invoke(main, ["run", *asked]).stdout)
+        [plain] = rows_of(
+            Sweep((method,), (problem,), {}, {"clients": (4,), "dimension": (3,)}, rounds=3, metrics=("value",))
+        )
+        assert row["value"] == plain["value"] and row["primal_residual"] > 0 == row["primal_residual_at_start"]
+        for name in names:
+            assert row[name] == pytest.approx(shown[name][-1], rel=1e-12)
+    [row] = rows_of(small("gd", metrics=RESIDUALS))
+    assert "GradientDescent has no local solver" in row["error"] and "it has no residuals" in row["error"]
 
 
 # ---- runs that diverge, runs that are refused ---------------------------------------------------------------------

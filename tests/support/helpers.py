@@ -211,7 +211,7 @@ def stacked_logistic(first: Logistic, second: Logistic) -> Logistic:
 def row_of(batched: Any, row: int) -> Any:
     """One instance of a batch: fields with a batch axis in front are indexed, shared ones kept."""
     if isinstance(batched, ServerAssisted):
-        return ServerAssisted(row_of(batched.clients, row), row_of(batched.server, row))
+        return ServerAssisted(row_of(batched.inner, row), row_of(batched.server, row))
     shared = {"weights"} if isinstance(batched, Logistic) else set()
     picked = {
         f.name: getattr(batched, f.name)[row]
