@@ -24,7 +24,7 @@ from fedtheory.command_line.options import (
     start_option,
     workers_option,
 )
-from fedtheory.tools.terminal import Progress, console
+from fedtheory.tools.terminal import console, progress_bar
 from fedtheory.tools.value_lists import EVERYTHING, parse
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
     rows: list[dict[str, Any]] = []
     done, interrupted = 0, False
     try:
-        with Progress("sweeping", len(batches)) as advance:
+        with progress_bar("sweeping", len(batches)) as advance:
             for found in run_sweep(grid, workers=options["workers"], scheduler=options["scheduler"], journal=journal):
                 rows.extend(found)
                 done += 1

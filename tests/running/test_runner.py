@@ -557,7 +557,7 @@ def test_progress_appears_late_and_changes_nothing(monkeypatch, capsys) -> None:
     assert capsys.readouterr().err == ""
     run(DESCENT, f, start(f), 5, progress=True)
     assert capsys.readouterr().err == "", "a short run shows none"
-    monkeypatch.setattr(terminal, "PROGRESS_AFTER", -1)
+    monkeypatch.setattr(terminal, "LATE_SECONDS", -1)
     shown = run(DESCENT, f, start(f), 5, progress=True)
     assert "5/5" in capsys.readouterr().err
     assert_equal_traces(shown, quiet)

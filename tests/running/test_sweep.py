@@ -412,8 +412,9 @@ def test_a_batch_with_an_error_is_run_again(tmp_path, monkeypatch) -> None:
     assert list(sweep.journal().read()) == ["0"]
 
 
-def test_an_interrupted_process_goes_on_where_it_was(tmp_path) -> None:
-    """Ctrl-C reaches the whole group of processes: what is done is written, nothing else is said."""
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
+    """Ctrl-C reaches the whole group of processes, so does `timeout`: what is done is written, nothing else is said."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     command = [sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"]
     arguments = [
@@ -441,7 +442,7 @@ def test_an_interrupted_process_goes_on_where_it_was(tmp_path) -> None:
     end = time.monotonic() + 60
     while not list((tmp_path / ".fedtheory").glob("sweep-*.jsonl")) and time.monotonic() < end:
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     part = (tmp_path / "a.csv").read_text().splitlines()
