@@ -1,7 +1,7 @@
 """Array libraries as a fixture, and the profile of the property tests."""
 
 import pytest
-from helpers import LIBRARIES, Library
+from helpers import LIBRARIES, Library, as_parameters
 from hypothesis import settings
 
 # derandomised, so that a failure shows again; no deadline, since machines differ; no files of examples
@@ -9,7 +9,7 @@ settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 settings.load_profile("ci")
 
 
-@pytest.fixture(params=LIBRARIES, ids=lambda library: library.name)
+@pytest.fixture(params=as_parameters(LIBRARIES))
 def xp(request: pytest.FixtureRequest) -> Library:
     """Every array library at hand: inputs made by it, read-only where it can be."""
     return request.param
