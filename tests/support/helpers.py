@@ -538,8 +538,13 @@ def close(left: Any, right: Any, rtol: float = 0.0, name: str = "") -> None:
     """Arrays of one shape agree up to ``rtol`` times the largest entry, or 1 if that is less (0: bit for bit)."""
     left, right = to_numpy(left), to_numpy(right)
     assert left.shape == right.shape, (name, left.shape, right.shape)
+    # first the plain comparison: that of np.testing takes ten times as long, and says more when it fails
     if rtol == 0:
-        np.testing.assert_array_equal(left, right, err_msg=name)
-    else:
-        size = max(1.0, float(np.abs(right).max(initial=0)))
+        if not np.array_equal(left, right):
+            np.testing.assert_array_equal(left, right, err_msg=name)
+        return
+    size = max(1.0, float(np.abs(right).max(initial=0)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.all(np.abs(left - right) <= rtol * size)
+    if not near:
         np.testing.assert_allclose(left, right, rtol=0, atol=rtol * size, err_msg=name)
