@@ -1,5 +1,8 @@
 """Array libraries as a fixture, and the profile of the property tests."""
 
+import importlib.util
+import os
+
 import pytest
 from helpers import LIBRARIES, Library, as_parameters
 from hypothesis import settings
@@ -13,6 +16,14 @@ settings.load_profile("ci")
 def xp(request: pytest.FixtureRequest) -> Library:
     """Every array library at hand: inputs made by it, read-only where it can be."""
     return request.param
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs PyTorch, or real data, where there is none."""
+    if item.get_closest_marker("torch") and importlib.util.find_spec("torch") is None:
+        pytest.skip("networks need PyTorch, the extra 'cnn'")
+    if item.get_closest_marker("data") and not os.environ.get("FEDTHEORY_DATA"):
+        pytest.skip("FEDTHEORY_DATA names no folder with real data")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

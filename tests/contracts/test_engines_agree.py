@@ -74,7 +74,9 @@ def test_fractions_go_through_the_same_code(entry) -> None:
 
 # Hessian-free Per-FedAvg has a length of its own, delta |u|, that no setting scales; see test_personalised.py
 @for_every_method(
-    rows(lambda c: c.kind == "steps" and c.problem_name in ("quadratics", "logistic") and c.entry.name != "per-fedavg-hf")
+    rows(
+        lambda c: c.kind == "steps" and c.problem_name in ("quadratics", "logistic") and c.entry.name != "per-fedavg-hf"
+    )
 )
 def test_constants_scale_as_they_should(case: Case) -> None:
     """Units: f -> s f with steps divided by s leaves every model where it was."""

@@ -82,7 +82,7 @@ def _libraries() -> list[Library]:
         import torch
 
         torch.set_num_threads(1)
-        found.append(Library("torch", torch.zeros(1, dtype=torch.float64)))
+        found.append(Library("torch", torch.zeros(1, dtype=torch.float64), marks=(pytest.mark.torch,)))
     except ImportError:
         pass
     try:
@@ -103,7 +103,6 @@ WRITABLE = [library for library in LIBRARIES if not library.frozen]
 def as_parameters(libraries: Sequence[Library]) -> list[Any]:
     """Libraries as parameters of a test, with their names and marks."""
     return [pytest.param(library, id=library.name, marks=library.marks) for library in libraries]
-
 
 
 # ---- problems -----------------------------------------------------------------------------------------------------
@@ -397,7 +396,9 @@ def rows(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
 
 
 def rows_beside_numpy(
-    keep: Callable[[Case], bool] = lambda case: True, variants: Sequence[Any] = (), others: Sequence[Library] = tuple(OTHERS)
+    keep: Callable[[Case], bool] = lambda case: True,
+    variants: Sequence[Any] = (),
+    others: Sequence[Library] = tuple(OTHERS),
 ) -> list[Row]:
     """Every case with one library that is not NumPy and, if there are ``variants``, with one of these.
 
@@ -420,7 +421,7 @@ def rows_on_libraries(
 def for_every_method(rows: Sequence[Row]) -> Callable[[Callable[..., None]], Any]:
     """Make a contract ``check(case, ...)`` one test a method, which calls it on every row of that method (`check_each`).
 
-    Rows on a library that needs a device are a test of their own, which carries the mark.
+    Rows on a library with marks, which asks for a device or an extra, are a test of their own, which carries them.
     """
     groups: dict[tuple[str, tuple[Any, ...]], dict[str, Row]] = {}
     for row in rows:
