@@ -1,7 +1,10 @@
 """Array libraries as a fixture, and the profile of the property tests."""
 
+import importlib.util
+import os
+
 import pytest
-from helpers import LIBRARIES, Library
+from helpers import LIBRARIES, Library, as_parameters
 from hypothesis import settings
 
 # derandomised, so that a failure shows again; no deadline, since machines differ; no files of examples
@@ -9,10 +12,18 @@ settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 settings.load_profile("ci")
 
 
-@pytest.fixture(params=LIBRARIES, ids=lambda library: library.name)
+@pytest.fixture(params=as_parameters(LIBRARIES))
 def xp(request: pytest.FixtureRequest) -> Library:
     """Every array library at hand: inputs made by it, read-only where it can be."""
     return request.param
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs PyTorch, or real data, where there is none."""
+    if item.get_closest_marker("torch") and importlib.util.find_spec("torch") is None:
+        pytest.skip("networks need PyTorch, the extra 'cnn'")
+    if item.get_closest_marker("data") and not os.environ.get("FEDTHEORY_DATA"):
+        pytest.skip("FEDTHEORY_DATA names no folder with real data")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -597,6 +597,7 @@ def test_worst_case_refuses_what_it_cannot_trace(call) -> None:
 # ---- a real process -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_real_process_with_two_workers(tmp_path) -> None:
     """Warnings would show on standard error: there are none."""
     (tmp_path / "troubled.py").write_text(TROUBLED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import LIBRARIES, Counting, close, play, problem, ragged_logistic, start
+from helpers import LIBRARIES, Counting, as_parameters, close, play, problem, ragged_logistic, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,7 +129,7 @@ def test_no_step_is_taken_from_a_solution() -> None:
     np.testing.assert_array_equal(found.x, x)
 
 
-@pytest.mark.parametrize("xp", LIBRARIES, ids=lambda library: library.name)
+@pytest.mark.parametrize("xp", as_parameters(LIBRARIES))
 def test_every_library_gives_the_same_answers(xp) -> None:
     f = problem("penalised-logistic")
     algorithm = FedProx(2.0, Adaptive(ResidualBound(1e-20, 1.0)))

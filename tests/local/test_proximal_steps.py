@@ -198,6 +198,7 @@ def test_the_two_phases_draw_their_own_minibatches() -> None:
     assert not any(np.array_equal(one, two) for one, two in zip(seen[:3], seen[3:], strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shared, personal",
     [

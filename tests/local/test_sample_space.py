@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import fedtheory.sample_space
 import numpy as np
 import pytest
-from helpers import WRITABLE
+from helpers import WRITABLE, as_parameters
 
+import fedtheory.local.sample_space
 from fedtheory import All, FedAvg, FedPD, FedProx, GradientSteps, Scaffold, Uniform, run
 from fedtheory.core.arrays import along_batch, to_numpy
 from fedtheory.core.participation import Clients
@@ -78,7 +78,7 @@ def test_same_answers(solver, which, l2, common):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("library", WRITABLE)
+@pytest.mark.parametrize("library", as_parameters(WRITABLE))
 def test_same_answers_in_every_library(library):
     start = np.random.default_rng(1).standard_normal((1, D))
     expected, _ = GradientSteps(STEPS, 0.3)(Subproblem(instance(kind=Direct)), start, Key(0, 0), None)
@@ -116,7 +116,7 @@ def test_restriction_reuses_the_inner_products():
     assert "gram" in vars(whole)
 
 
-@pytest.mark.parametrize("library", WRITABLE)
+@pytest.mark.parametrize("library", as_parameters(WRITABLE))
 def test_a_restriction_moved_to_another_library_has_its_own_inner_products(library):
     part = library.problem(instance().take(Clients(N, np.array([2, 0]))))
     assert type(part.gram) is type(part.signed)

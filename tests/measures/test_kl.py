@@ -57,6 +57,7 @@ def test_quadratics_have_the_exponent_one_half(seed) -> None:
     assert "linear" in found.kinds and "finite" not in found.kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [ProximalGradient, FedSLR], ids=["pgd", "fedslr"])
 def test_the_nuclear_norm_without_strict_complementarity_has_three_quarters(method) -> None:
     known = no_strict_complementarity()
@@ -176,6 +177,7 @@ def test_implied_rates() -> None:
             kl_constant([1.0], [1.0], bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [4, 6, 8])
 def test_powers_converge_at_the_implied_rate_and_not_at_the_printed_one(p) -> None:
     """FedSLR, (13): the printed exponent -(4 theta - 2) is faster than what happens for p >= 6 (FEDSLR-T2c)."""

@@ -101,8 +101,8 @@ def test_sam_divides_by_a_little_more_when_asked() -> None:
     assert Settings(sam_epsilon=0.25).sam().epsilon == 0.25 and Settings().sam().epsilon == 0
 
 
+@pytest.mark.torch
 def test_networks_have_residuals_too() -> None:
-    pytest.importorskip("torch")
     settings = {"lr": 0.1, "steps": 2, "batch": 5, "rho": 0.1, "radius": 0.1, "sam_epsilon": 0.01, "clip": 10.0}
     names = ("average_value", "average_accuracy", *RESIDUALS)
     one = Training("a-fedpdsam", "digits-cnn", 2, settings, {"clients": 4, "split": "iid"}, names, participants=2)

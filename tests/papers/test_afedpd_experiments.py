@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,9 +87,9 @@ def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("FEDTHEORY_DATA"), reason="FEDTHEORY_DATA names no folder with CIFAR-10")
+@pytest.mark.data
+@pytest.mark.torch
 def test_a_round_of_a_small_run(tmp_path) -> None:
-    pytest.importorskip("torch")
     context = Context(size="small", results=str(tmp_path))
     one = training(context, "A-FedPDSAM", "Dir-0.1")
     log = replace(one, rounds=1, settings={**one.settings, "steps": 2}).read(context)

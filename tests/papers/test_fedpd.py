@@ -23,6 +23,18 @@ STORED = json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verd
 EXPECTED = {v["id"]: v["status"] for v in STORED if v["id"].startswith("FEDPD-")}
 IDS = sorted(load_claims(SOURCE))
 
+#: claims that take a second or more, to check or to check on planted faults
+LONG = {
+    f"FEDPD-{name}"
+    for name in (
+        *("CL1", "CL2", "D1", "D2", "D3", "D7", "D8", "D10", "D11", "D12", "EQ1", "EX2", "EX4", "EX5", "EX6", "EX7", "EX8", "EX9"),
+        *("EX10", "EX11", "EX12", "FIG1", "Q1", "Q2", "Q5", "Q6", "Q7", "Q8", "Q11", "Q12", "R2", "R5", "T1", "T2", "T3", "T4s", "TAB1"),
+    )
+}  # fmt: skip
+of_every_claim = pytest.mark.parametrize(
+    "claim", [pytest.param(claim, marks=[pytest.mark.slow] if claim in LONG else []) for claim in IDS]
+)
+
 #: the ledger of the paper, by its sections
 LEDGER = (
     [f"D{k}" for k in range(1, 15)]
@@ -57,7 +69,7 @@ def check_certificates(verdict: dict[str, Any]) -> None:
             assert check_witness(part["data"]["witness"]) <= bound
 
 
-@pytest.mark.parametrize("claim", IDS)
+@of_every_claim
 def test_verdict(claim: str, tmp_path: Path) -> None:
     verdict = check_one(Reference(SOURCE, claim), Context())
     assert verdict.error is None
@@ -80,7 +92,7 @@ def test_verdict(claim: str, tmp_path: Path) -> None:
         assert stored["claim"] == claim
 
 
-@pytest.mark.parametrize("claim", IDS)
+@of_every_claim
 def test_planted_faults(claim: str) -> None:
     for found in run_faults(Reference(SOURCE, claim), Context()):
         assert found.caught, f"{found.fault}: {found.detail}"

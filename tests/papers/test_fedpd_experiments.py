@@ -38,7 +38,6 @@ EXPECTED = {
 
 
 def test_small_size_without_data_says_what_is_missing(monkeypatch) -> None:
-    pytest.importorskip("torch")
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
     verdict = check_one(Reference(SOURCE, "FEDPD-EX9"), Context(size="small"))
     assert verdict.status == "inconclusive" and "emnist" in str(verdict.error).lower()
@@ -131,9 +130,9 @@ def test_samples_to_the_goal_of_runs_that_do_not_reach_it() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(DATA is None, reason="FEDTHEORY_DATA is not set")
+@pytest.mark.data
+@pytest.mark.torch
 def test_one_round_at_small_size(tmp_path) -> None:
-    pytest.importorskip("torch")
     ctx = Context(size="small", data=DATA, results=str(tmp_path))
     t = runs.trained(ctx, "FedPD every 2nd").trainings[0]
     short = replace(t, rounds=1, metrics=("value",), settings=t.settings | {"steps": 2})
@@ -144,10 +143,10 @@ def test_one_round_at_small_size(tmp_path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(DATA is None, reason="FEDTHEORY_DATA is not set")
+@pytest.mark.data
+@pytest.mark.torch
 def test_the_network_at_paper_size() -> None:
     """The LEAF CNN with 26 outputs instead of 62 (6 603 710 parameters then), on 90 clients of 300 images."""
-    pytest.importorskip("torch")
     t = runs.trained(Context(size="paper"), "FedPD").trainings[0]
     problem = build_problem(t.problem, **t.options, data=DATA, seed=0)
     assert problem.d == 6_603_710 - (62 - 26) * 2049 and problem.n_samples.tolist() == [300] * 90

@@ -41,6 +41,7 @@ def test_every_claim_has_an_expected_verdict() -> None:
     assert {f"FEDSLR-Q{k}" for k in range(1, 11)} | {f"FEDSLR-C{k}" for k in range(1, 9)} <= {*CLAIMS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", COUNTED)
 def test_what_is_counted(claim: str) -> None:
     verdict = check_one(Reference(SOURCE, claim), Context())
@@ -111,9 +112,9 @@ def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("FEDTHEORY_DATA"), reason="FEDTHEORY_DATA names no folder with CIFAR-10")
+@pytest.mark.data
+@pytest.mark.torch
 def test_a_round_of_a_small_run() -> None:
-    pytest.importorskip("torch")
     context = Context(size="small", data=os.environ["FEDTHEORY_DATA"])
     one = runs.fedslr(context, component="copy").trainings[0]
     log = replace(one, rounds=1, every=1, settings={**one.settings, "epochs": 1}).read(context)
@@ -145,8 +146,8 @@ def test_the_printed_numbers() -> None:
     assert all(printed.TABLE_3[lam][2] == size for lam, (size, _) in printed.TABLE_9.items() if lam)
 
 
+@pytest.mark.torch
 def test_the_networks_are_those_of_pytorch() -> None:
-    pytest.importorskip("torch")
     from problems.networks.architectures import Architecture
 
     def shapes(layers: tuple[Layer, ...]) -> list[tuple[int, ...]]:
@@ -157,8 +158,10 @@ def test_the_networks_are_those_of_pytorch() -> None:
     assert communication.numbers(communication.resnet18(10, 3)) == 11_173_962
 
 
+@pytest.mark.torch
 def test_convolutions_are_those_of_pytorch() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     rng = np.random.default_rng(0)
     images, kernel = rng.standard_normal((2, 3, 7, 6)), rng.standard_normal((4, 3, 3, 1))
     theirs = torch.nn.functional.conv2d(

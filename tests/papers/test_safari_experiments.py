@@ -128,11 +128,12 @@ def test_without_a_data_folder_the_verdict_says_so(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(DATA is None, reason="needs the data folder")
-@pytest.mark.parametrize("study", STUDIES, ids=lambda s: s.name)
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "study",
+    [pytest.param(s, id=s.name, marks=[pytest.mark.torch] if s is runs.CIFAR else []) for s in STUDIES],
+)
 def test_one_round_at_small_size(study, tmp_path) -> None:
-    if study is runs.CIFAR:
-        pytest.importorskip("torch")
     context = Context(size="small", data=DATA, results=str(tmp_path))
     run = runs.safari(context, study, 1 if study is not runs.FASHION else 2, study.at(context).clients * 4 // 10)
     short = Repeated((replace(run.trainings[0], rounds=1),))

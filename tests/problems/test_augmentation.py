@@ -25,6 +25,8 @@ from problems.networks.augmentation import PAD, VARIANTS, augment
 from problems.networks.problem import Network
 from problems.splits import by_classes, clients_of, hold_out
 
+pytestmark = pytest.mark.torch
+
 
 def test_variants_are_flips_and_crops_half_of_the_time() -> None:
     rng = np.random.default_rng(0)

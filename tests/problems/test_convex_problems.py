@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from helpers import LIBRARIES, close, play, ragged_logistic, ragged_softmax, ragged_svm
+from helpers import LIBRARIES, as_parameters, close, play, ragged_logistic, ragged_softmax, ragged_svm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -332,7 +332,7 @@ def test_a_ridge_outside_has_the_solution_of_a_ridge_inside() -> None:
     np.testing.assert_allclose(ground_truth(Regularised(base, Ridge(0.5))).x, base.ridged(0.5).solution(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("xp", LIBRARIES, ids=lambda library: library.name)
+@pytest.mark.parametrize("xp", as_parameters(LIBRARIES))
 def test_moving_a_regularised_problem_moves_both_parts(xp) -> None:
     f = Regularised(random_quadratics(3, 2, mu=0.2, seed=4), L1(np.full((1, 1), 0.2)))
     moved = on_library(f, xp.example)

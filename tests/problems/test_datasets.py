@@ -6,7 +6,6 @@ import bz2
 import gzip
 import hashlib
 import io
-import os
 import pickle
 import struct
 
@@ -34,10 +33,6 @@ from problems.datasets import (
 from problems.datasets.cifar import CLASSES, read_batch
 from problems.datasets.handwriting import read_idx
 from problems.splits import by_group, by_sorted_label, federate, iid
-
-REAL = pytest.mark.skipif(
-    not os.environ.get("FEDTHEORY_DATA"), reason="FEDTHEORY_DATA names no folder with real data files"
-)
 
 # ---- bundled sets -------------------------------------------------------------------------------------------------
 
@@ -176,7 +171,7 @@ ARCHIVED = {
 }
 
 
-@REAL
+@pytest.mark.data
 @pytest.mark.parametrize("name", LIBSVM)
 def test_libsvm_sets_are_the_archived_ones(name) -> None:
     data = libsvm(name)
@@ -460,7 +455,7 @@ def test_a_text_without_speeches_is_refused(tmp_path) -> None:
 # ---- the real files -----------------------------------------------------------------------------------------------
 
 
-@REAL
+@pytest.mark.data
 def test_real_mnist() -> None:
     """Class counts and moments as published (mean 0.1307, standard deviation 0.3081)."""
     data, test = mnist(), mnist(part="test")
@@ -471,7 +466,7 @@ def test_real_mnist() -> None:
     assert data.features.std(dtype=float) == pytest.approx(0.30811, abs=5e-6)
 
 
-@REAL
+@pytest.mark.data
 def test_real_emnist() -> None:
     data, test = emnist_letters(), emnist_letters(part="test")
     assert np.bincount(data.labels).tolist() == [4800] * 26 and np.bincount(test.labels).tolist() == [800] * 26
@@ -482,7 +477,7 @@ def test_real_emnist() -> None:
     assert letter.sum(axis=0).max() > 1.5 * letter.sum(axis=1).max()
 
 
-@REAL
+@pytest.mark.data
 def test_real_cifar() -> None:
     """The decoded pixels are the ones archived, whose channel means are the published ones to eight digits."""
     data = cifar10()
@@ -494,7 +489,7 @@ def test_real_cifar() -> None:
     assert np.bincount(data.labels).tolist() == [5000] * 10 and len(cifar10(part="test")) in (1000, 10000)
 
 
-@REAL
+@pytest.mark.data
 def test_real_shakespeare() -> None:
     """A million characters of some 300 roles; e is the most frequent letter and Gloucester speaks most."""
     data = shakespeare()

@@ -30,6 +30,8 @@ from problems.networks.plan import WAYS
 from problems.networks.problem import Network
 from problems.splits import by_classes, client_tests, clients_of, hold_out
 
+pytestmark = pytest.mark.torch
+
 # ---- architectures ------------------------------------------------------------------------------------------------
 
 

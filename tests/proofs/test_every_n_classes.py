@@ -53,6 +53,7 @@ COMPOSITE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("indicator", [False, True])
 @pytest.mark.parametrize("measure", ["squared_distance", "gap"])
@@ -223,6 +224,7 @@ INEXACT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("name", INEXACT)
 def test_inexact_answers_agree_with_the_plain_program(name, n):
@@ -441,6 +443,7 @@ COINS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COINS)
 def test_random_communication_over_several_rounds(name):
     algorithm, rounds = COINS[name]
@@ -448,6 +451,7 @@ def test_random_communication_over_several_rounds(name):
     assert close(found.value, worst_case(algorithm, STRONG, n=2, rounds=rounds).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [e for e in ALGORITHMS if e.partial], ids=lambda e: e.name)
 @pytest.mark.parametrize(("n", "s"), [(3, 2), (4, 1)])
 def test_every_method_with_some_of_the_clients_a_round(entry, n, s):

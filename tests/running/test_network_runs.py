@@ -22,6 +22,8 @@ from fedtheory.running.runner import run
 from problems.networks.plan import WAYS
 from problems.networks.problem import Network
 
+pytestmark = pytest.mark.torch
+
 
 class KillAt:
     """A metric that ends the process's work in a round."""

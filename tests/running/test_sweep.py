@@ -250,6 +250,7 @@ def test_a_row_is_what_the_command_run_gives(tmp_path, monkeypatch) -> None:
         assert row["trace"]["floats_up"] == shown["floats_up"] and row["trace"]["round"] == shown["rounds"]
 
 
+@pytest.mark.slow
 def test_splits_of_real_data_are_swept(tmp_path, monkeypatch) -> None:
     """A network starts from its own weights, of the instance's seed; every row is what 'fedtheory run' gives."""
     monkeypatch.chdir(tmp_path)
@@ -381,6 +382,7 @@ def test_the_same_on_any_number_of_workers() -> None:
     assert rows_of(sweep) == rows_of(sweep, workers=2)
 
 
+@pytest.mark.slow
 def test_the_same_on_a_dask_scheduler() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     sweep = small("fedavg,scaffold", **GRID)
@@ -412,6 +414,7 @@ def test_a_batch_with_an_error_is_run_again(tmp_path, monkeypatch) -> None:
     assert list(sweep.journal().read()) == ["0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     """Ctrl-C reaches the whole group of processes, so does `timeout`: what is done is written, nothing else is said."""

@@ -1,0 +1,95 @@
+"""Options and traffic: every option that a method reads changes it, bad ones are refused by name, and floats are counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import Case, build, check_each, for_every_method, play, rows
+
+from fedtheory.algorithms import ALGORITHMS
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.randomness import Key
+
+
+# one problem of each kind: traffic does not look at the problem
+@for_every_method(rows(lambda c: c.problem_name in ("quadratics", "penalised-logistic")))
+def test_traffic_is_a_pair_of_non_negative_numbers(case: Case) -> None:
+    algorithm = case.algorithm()
+    for r, state in enumerate(play(algorithm, case.problem, case.x0, 4)[1:]):
+        up, down = algorithm.traffic(Key(0, r), state)
+        for count in (up, down):
+            assert np.all(np.asarray(count) >= 0)
+            assert np.broadcast_shapes(np.shape(count), (1, 1)) == (1, 1)
+
+
+@pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
+def test_every_setting_a_method_reads_changes_it(entry) -> None:
+    """``uses`` tells the truth."""
+    other = {"lr": 0.2, "steps": 3, "batch": 4, "eta": 0.3, "rho": 2.0, "p": 0.5, "period": 7, "exact": True}
+    other |= {
+        "l1": 0.7,
+        "alpha": 0.7,
+        "inner_lr": 0.4,
+        "personal_layers": "bias",
+        "density": 0.3,
+        "prune": 0.2,
+        "horizon": 9,
+        "server_lr": 0.9,
+        "server_steps": 2,
+        "q": 0.3,
+        "radius": 0.2,
+        "sam_epsilon": 0.3,
+        "momentum": 0.4,
+        "nu": 0.2,
+        "strong": 0.05,
+        "lr_decay": 0.9,
+        "clip": 3.0,
+        "epochs": 2,
+        "server_epochs": 2,
+        "communicate_every": 2,
+        "zero_duals": True,
+        "gamma": 0.4,
+        "personal_steps": 3,
+        "personal_epochs": 2,
+        "component": "copy",
+    }
+    stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
+    for name in entry.uses:
+        plain = {"batch": 12 if name in stochastic else None}
+        assert repr(build(entry, **(plain | {name: other[name]}))) != repr(build(entry, **plain)), name
+
+
+# ---- bad options --------------------------------------------------------------------------------------------------
+
+
+def refused(options: dict[str, list], message: str = "") -> None:
+    """Every method that reads one of the options refuses each of these values, with this message."""
+
+    def check(entry, changes) -> None:
+        with pytest.raises(InvalidInput, match=message):
+            build(entry, **changes)
+
+    group = {
+        f"{entry.name}-{changes}": (entry, changes)
+        for entry in ALGORITHMS
+        if set(options) & set(entry.uses)
+        for changes in (dict(zip(options, values, strict=True)) for values in zip(*options.values(), strict=True))
+    }
+    assert group
+    check_each(check, group)
+
+
+def test_step_sizes_must_be_positive() -> None:
+    refused({"lr": [0, -0.1, float("nan"), np.array([0.1, -0.1])[:, None, None]]}, "lr must be positive, got")
+
+
+def test_penalties_must_be_positive() -> None:
+    refused({"eta": [-1], "rho": [-1]}, "must be positive, got -1")
+
+
+def test_counts_must_be_whole_numbers_of_at_least_one() -> None:
+    refused({"steps": [0, -1, 1.5]})
+
+
+def test_the_probability_of_skipping_lies_below_one() -> None:
+    refused({"p": [1, 1.5, -0.1, float("nan")]}, r"must lie in \[0, 1\), got")
