@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fedtheory.algorithms.settings import Settings
 from helpers import problem, start
 
-from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold
+from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold, listed
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.arrays import along_batch
@@ -98,7 +97,8 @@ def test_metrics_of_the_average_model() -> None:
 def test_sam_divides_by_a_little_more_when_asked() -> None:
     for entry in ALGORITHMS:
         assert ("sam_epsilon" in entry.uses) == ("radius" in entry.uses)
-    assert Settings(sam_epsilon=0.25).sam().epsilon == 0.25 and Settings().sam().epsilon == 0
+    fedsam = listed("fedsam")
+    assert fedsam.build(sam_epsilon=0.25).local.epsilon == 0.25 and fedsam.build().local.epsilon == 0
 
 
 @pytest.mark.torch

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from made_up_runs import made_up
 
-from fedtheory.algorithms import FedAvg, FedPD, FedProx, Settings, every, listed
+from fedtheory.algorithms import FedAvg, FedPD, FedProx, every, listed
 from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log, Repeated, Training
@@ -82,7 +82,7 @@ def test_paper_runs_of_fig_3a_end_where_its_curves_do() -> None:
 
 def test_settings_build_the_methods_that_are_meant() -> None:
     def built(t: Training) -> object:
-        return listed(t.method).build(Settings(**t.settings))
+        return listed(t.method).build(**t.settings)
 
     ctx, fast = Context(), StochasticSteps(100, 0.01, 2)
     for name, method in {
@@ -103,9 +103,9 @@ def test_settings_build_the_methods_that_are_meant() -> None:
 def test_skipping_is_random_or_in_a_rhythm() -> None:
     for name in ("fedpd", "fedpd-vr"):
         with pytest.raises(InvalidInput, match=r"random or in a fixed rhythm, got p = 0.5 and communicate_every = 2"):
-            listed(name).build(Settings(p=0.5, communicate_every=2))
+            listed(name).build(p=0.5, communicate_every=2)
         with pytest.raises(InvalidInput, match="communicate_every must be a whole number of at least 1"):
-            listed(name).build(Settings(communicate_every=0))
+            listed(name).build(communicate_every=0)
 
 
 @pytest.mark.parametrize("name", runs.COUNTED_METHODS)
@@ -114,7 +114,7 @@ def test_sample_gradients_are_counted_exactly(name) -> None:
     t = runs.counted(Context(), name).trainings[0]
     problem = build_problem(t.problem, **t.options, seed=t.seed)
     assert int(problem.n_samples.sum()) == runs.SCALES["laptop"].samples
-    method, x0 = listed(t.method).build(Settings(**t.settings)), first_model(problem, t.start, t.seed)
+    method, x0 = listed(t.method).build(**t.settings), first_model(problem, t.start, t.seed)
     for rounds in (0, 1, 5, 6, 7):
         watched = Counted(problem)
         run(method, watched, x0, rounds, seed=t.seed, metrics={}, progress=False)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.checking import Reference, check_one, run_faults
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log, Repeated
@@ -87,7 +86,7 @@ def test_every_run_can_be_described_at_every_size(size) -> None:
         if claim.needs is None:
             continue
         for training in claim.needs(context):
-            method = listed(training.method).build(Settings(**training.settings))
+            method = listed(training.method).build(**training.settings)
             assert training.method == "server-sgd" or method.local == Epochs(1, 0.1, training.settings["batch"])
             assert training.settings["lr"] == 0.1 and "server_lr" not in training.settings  # both 0.1, as in the paper
 

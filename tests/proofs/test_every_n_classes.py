@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers import build
 
 from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffnew, Scaffold, StochasticSteps, run
 from fedtheory.algorithms import (
@@ -17,7 +18,6 @@ from fedtheory.algorithms import (
     LocalProximal,
     RandProx,
     Safari,
-    Settings,
 )
 from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.local.inexact import Inexact
@@ -456,7 +456,7 @@ def test_random_communication_over_several_rounds(name):
 @pytest.mark.parametrize("entry", [e for e in ALGORITHMS if e.partial], ids=lambda e: e.name)
 @pytest.mark.parametrize(("n", "s"), [(3, 2), (4, 1)])
 def test_every_method_with_some_of_the_clients_a_round(entry, n, s):
-    algorithm = entry.build(Settings(lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.6, momentum=0.3))
+    algorithm = build(entry, lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.6, momentum=0.3)
     if why_no_worst_case(algorithm) is not None:
         pytest.skip("refused by name, as test_symmetric.py sees")
     if entry.name.startswith("per-fedavg"):

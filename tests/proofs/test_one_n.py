@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers import play
+from helpers import build, play
 
 from fedtheory.algorithms import (
     ALGORITHMS,
@@ -19,7 +19,6 @@ from fedtheory.algorithms import (
     FedSplit,
     GradientDescent,
     Scaffold,
-    Settings,
     VrlSgd,
     every,
 )
@@ -306,7 +305,7 @@ def test_coins_that_are_not_prescribed_are_averaged_over() -> None:
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_listed_method_can_be_traced_or_is_refused_by_name(entry) -> None:
     """With full gradients those are that do not say otherwise; with minibatches those that read them are not."""
-    algorithm = entry.build(Settings(lr=0.5, steps=1, eta=0.5, rho=1.0, q=1))
+    algorithm = build(entry, lr=0.5, steps=1, eta=0.5, rho=1.0, q=1)
     reason = why_no_worst_case(algorithm)
     if reason is not None:
         with pytest.raises(CannotTrace, match=re.escape(reason)):
@@ -314,7 +313,7 @@ def test_every_listed_method_can_be_traced_or_is_refused_by_name(entry) -> None:
         return
     found = worst_case(algorithm, dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
     assert np.isfinite(found.value) and found.algorithm is algorithm
-    noisy = entry.build(Settings(batch=2))
+    noisy = build(entry, batch=2)
     if "batch" in entry.uses:
         assert why_not_traceable(noisy) is not None
         with pytest.raises(CannotTrace, match=r"the worst-case engine has no numbers to decide on, and .*at random"):

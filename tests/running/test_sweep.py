@@ -13,17 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from fedtheory.algorithms.settings import Settings, option_of
-from helpers import PROBLEMS
+from helpers import PROBLEMS, build
 from small_sweeps import rows_of, small
 
-from fedtheory.algorithms import ALGORITHMS
+from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.catalogue import METRICS, choose, offered
 from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
-from fedtheory.running.sweep import BATCHED, Sweep, run_sweep
+from fedtheory.running.sweep import Sweep, run_sweep, spell
 from fedtheory.tools.value_lists import parse
 
 # ---- values -------------------------------------------------------------------------------------------------------
@@ -142,7 +141,7 @@ def test_grids_that_make_no_sense_are_refused(make, message) -> None:
 
 def alone(row, sweep: Sweep):
     """The same run by itself."""
-    single = {name: (row[option_of(name)],) for name in sweep.settings if option_of(name) in row}
+    single = {o.name: (row[spell(o)],) for o in listed(row["method"]).options if o.name in sweep.settings}
     made = Sweep(
         (row["method"],), (row["problem"],), single, {name: (row[name],) for name in sweep.options},
         participants=(row["participants"],), seeds=(row["seed"],), instances=(row["instance"],), rounds=sweep.rounds,
@@ -175,15 +174,15 @@ def test_every_setting_of_every_method_may_be_swept(entry) -> None:
         "p": 0.3,
         "q": 0.5,
         "nu": 0.1,
-        "strong": 0.1,
+        "mu": 0.1,
         "momentum": 0.2,
         "server_lr": 0.8,
         "gamma": 0.4,
     }
     fixed = {"steps": (2,)} if "steps" in entry.uses else {}
-    for name in sorted(BATCHED & set(entry.uses)):
-        middle = base.get(name, getattr(Settings(), name))
-        settings = fixed | {name: (middle, middle * 0.5, middle * 0.9)}
+    for option in (option for option in entry.options if option.batched and option.default is not None):
+        middle = base.get(option.role, option.default)
+        settings = fixed | {option.name: (middle, middle * 0.5, middle * 0.9)}
         sweep = small(entry.name, settings=settings, seeds=(0, 3), every=1, rounds=4)
         for row in rows_of(sweep):
             assert_same_run(row, alone(row, sweep))
@@ -292,7 +291,7 @@ def test_metrics_are_those_asked_for() -> None:
 def test_every_metric_of_the_catalogue_is_one_that_some_method_has() -> None:
     f, found = PROBLEMS["perceptron"](), set()
     for entry in ALGORITHMS:
-        method = entry.build(Settings())
+        method = build(entry)
         found |= set(offered(method.init(f, np.zeros((1, f.d))), f))
         if getattr(method, "local", None) is not None:
             found |= set(choose(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
