@@ -136,7 +136,7 @@ _SERVER = Asked(
         BATCH,
         LR_DECAY,
         CLIP,
-        Option("server_lr", float, 1, "Step size of the server, relative to the clients'.", batched=True),
+        Option("server_lr", float, 1, "Step size of the server, relative to the clients'.", batched=True, telling=0.8),
         Option("server_steps", int, 1, "Steps of the server on its own data."),
         Option(
             "server_epochs", int, 0, "Passes of the server through its own data, in place of steps [default: none]."

@@ -402,7 +402,7 @@ BAD = {
     "mu": (lambda: Ditto(GD, -1), "mu must be positive, got -1"),
     "alpha": (lambda: Apfl(GD, 1.1), r"must lie in \[0, 1\], got 1.1"),
     "own step": (lambda: PerFedAvg(GD, -0.1), "must not be negative, got -0.1"),
-    "curvature": (lambda: PerFedAvg(GD, 0.1, "newton"), "curvature must be one of first-order, difference, hessian"),
+    "curvature": (lambda: PerFedAvg(GD, 0.1, "newton"), "curvature must be 'first-order', 'difference' or 'hessian'"),
     "delta": (lambda: PerFedAvg(GD, 0.1, inverse_delta=0), "inverse_delta must be a whole number"),
     "density": (lambda: FedSpa(GD, 0), r"must lie in \(0, 1\], got 0"),
     "prune": (lambda: FedSpa(GD, 0.5, 1.5), r"must lie in \[0, 1\], got 1.5"),

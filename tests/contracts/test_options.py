@@ -57,7 +57,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "beta_y": 0.4,
         "theta": 0.4,
         "penalty": 0.4,
-        "inverse_delta": 50.0,
+        "inverse_delta": 50,
         "relax": 0.7,
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
@@ -99,7 +99,7 @@ def test_penalties_must_be_positive() -> None:
 
 
 def test_counts_must_be_whole_numbers_of_at_least_one() -> None:
-    refused({"steps": [0, -1, 1.5]})
+    refused({"steps": [0, -1, 1.5]}, "must be a whole number of at least 1")
 
 
 def test_the_probability_of_skipping_lies_below_one() -> None:

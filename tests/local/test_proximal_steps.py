@@ -441,7 +441,9 @@ def test_worst_cases_of_composite_objectives() -> None:
 
 def test_engines_without_numbers_name_what_they_cannot_run() -> None:
     personal = FedSLR(1.0, personal=ProximalSteps(1, 0.1, L1(1.0)))
-    with pytest.raises(CannotTrace, match=r"worst-case engine .* FedSLR: the proximal step of the l1 norm"):
+    with pytest.raises(
+        CannotTrace, match=r"worst-case engine .* FedSLR: ProximalSteps: the proximal step of the l1 norm"
+    ):
         worst_case(personal, FunctionClass(1.0), n=1, rounds=1)
     quadratic = scalar_quadratics([Q(1)], [Q(0)])
     nuclear = regularised(quadratic, NuclearNorm(1.0, (Layer("scalar", (1, 1)),)))
