@@ -243,7 +243,7 @@ def stationary_point(name: str) -> np.ndarray:
     f = problem(name)
     x = np.full((1, f.d), 0.3)
     L = smoothness(name)
-    for _ in range(2000):
+    for _ in range(400):
         x = x - gradient(f, x) / L
     for _ in range(20):
         curvature = np.broadcast_to(f.hess(x), (f.n, f.d, f.d)).mean(axis=0)
@@ -395,27 +395,21 @@ def rows(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
     return [(case,) for case in CASES if keep(case)]
 
 
-def rows_beside_numpy(
-    keep: Callable[[Case], bool] = lambda case: True,
-    variants: Sequence[Any] = (),
-    others: Sequence[Library] = tuple(OTHERS),
-) -> list[Row]:
+def rows_beside_numpy(keep: Callable[[Case], bool] = lambda case: True, variants: Sequence[Any] = ()) -> list[Row]:
     """Every case with one library that is not NumPy and, if there are ``variants``, with one of these.
 
     Libraries and variants go round with the method, the problem and the kind of settings: every method and every problem meets all pairs.
     """
     found = []
     for case in filter(keep, CASES):
-        again, library = divmod(_METHOD[case.entry.name] + _PROBLEM[case.problem_name] + _KIND[case.kind], len(others))
-        found.append((case, others[library], *([variants[again % len(variants)]] if variants else [])))
+        again, library = divmod(_METHOD[case.entry.name] + _PROBLEM[case.problem_name] + _KIND[case.kind], len(OTHERS))
+        found.append((case, OTHERS[library], *([variants[again % len(variants)]] if variants else [])))
     return found
 
 
-def rows_on_libraries(
-    keep: Callable[[Case], bool] = lambda case: True, others: Sequence[Library] = tuple(OTHERS)
-) -> list[Row]:
+def rows_on_libraries(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
     """Every case with NumPy, and with one of the other libraries, as in `rows_beside_numpy`."""
-    return [row for case, other in rows_beside_numpy(keep, others=others) for row in ((case, NUMPY), (case, other))]
+    return [row for case, other in rows_beside_numpy(keep) for row in ((case, NUMPY), (case, other))]
 
 
 def for_every_method(rows: Sequence[Row]) -> Callable[[Callable[..., None]], Any]:
