@@ -42,10 +42,14 @@ class Library:
     name: str
     example: Any  # an array whose library, device and dtype are meant
     frozen: bool = False
-    marks: tuple[Any, ...] = ()
+    mark: str = ""  # of the tests that need it, where not everybody has it
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def marks(self) -> list[pytest.MarkDecorator]:
+        return [getattr(pytest.mark, self.mark)] if self.mark else []
 
     def array(self, values: Any) -> Any:
         from fedtheory.core.arrays import like
@@ -82,14 +86,14 @@ def _libraries() -> list[Library]:
         import torch
 
         torch.set_num_threads(1)
-        found.append(Library("torch", torch.zeros(1, dtype=torch.float64), marks=(pytest.mark.torch,)))
+        found.append(Library("torch", torch.zeros(1, dtype=torch.float64), mark="torch"))
     except ImportError:
         pass
     try:
         import cupy
 
         if cupy.is_available():
-            found.append(Library("cupy", cupy.zeros(1), marks=(pytest.mark.gpu,)))
+            found.append(Library("cupy", cupy.zeros(1), mark="gpu"))
     except Exception:  # importing it, or asking for a device, fails in many ways without CUDA
         pass
     return found
@@ -415,15 +419,15 @@ def rows_on_libraries(keep: Callable[[Case], bool] = lambda case: True) -> list[
 def for_every_method(rows: Sequence[Row]) -> Callable[[Callable[..., None]], Any]:
     """Make a contract ``check(case, ...)`` one test a method, which calls it on every row of that method (`check_each`).
 
-    Rows on a library with marks, which asks for a device or an extra, are a test of their own, which carries them.
+    Rows on a library that not everybody has are a test of their own, which carries its mark.
     """
-    groups: dict[tuple[str, tuple[Any, ...]], dict[str, Row]] = {}
+    groups: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
-        marks = next((part.marks for part in row if isinstance(part, Library) and part.marks), ())
-        groups.setdefault((row[0].entry.name, marks), {})["-".join(map(str, row))] = row
+        mark = next((part.mark for part in row if isinstance(part, Library)), "")
+        groups.setdefault((row[0].entry.name, mark), {})["-".join(map(str, row))] = row
     params = [
-        pytest.param(group, id="-".join([name, *(mark.name for mark in marks)]), marks=marks)
-        for (name, marks), group in groups.items()
+        pytest.param(group, id=f"{name}-{mark}" if mark else name, marks=[getattr(pytest.mark, mark)] if mark else [])
+        for (name, mark), group in groups.items()
     ]
 
     def decorate(check: Callable[..., None]) -> Any:
