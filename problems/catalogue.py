@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,48 +38,6 @@ from problems.svm import svm
 from problems.tested import Tested
 
 NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and for one that knows the clients' average
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a family may be asked for: clients, coordinates, constants, heterogeneity, penalties, network, data, split, server, seed.
-
-    ``nuclear``: weight of a nuclear norm of all layers that are matrices, which every client shares; none by default.
-    ``server``: the server's own data, ``"none"``, ``"average"`` (it knows the clients' average), or a number of samples of real data.
-    ``test``: ``"own"`` sets the data set's testing part (or some samples of a set without one) apart and measures accuracy on it; PyTorch's
-    networks always do. ``tests_a_client``: how many of them each client is tested on, with the class shares of its own data.
-    ``ONLY_NETWORKS``: fields that only networks read, and what everybody else has there.
-    """
-
-    ONLY_NETWORKS: ClassVar[dict[str, str]] = {"device": "cpu", "precision": "single", "augment": "none"}
-
-    clients: int = 10
-    dimension: int = 10
-    L: float = 1.0
-    mu: float = 0.1
-    heterogeneity: float = 1.0
-    l2: float = 0.0
-    beta: float = 0.0
-    lam: float = 0.1
-    nuclear: float = 0.0
-    hidden: int = 32
-    device: str = "cpu"
-    precision: str = "single"
-    augment: str = "none"
-    test: str = "none"
-    tests_a_client: int = 0
-    split: str = "sorted"
-    classes_per_client: int = 2
-    shards: int = 2
-    samples_per_client: int | None = None
-    concentration: float = 0.5
-    concentration_of: str = "class"
-    draw: splits.Draw = "without"
-    brightness: float = 0.0
-    colour: float = 0.0
-    server: str = NO_SERVER
-    seed: int = 0
-    data: str | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +81,71 @@ SPLITS: dict[str, Rule] = {
 }
 
 
+def _asked(default: Any, text: str, *choices: str, strict: bool = False) -> Any:
+    """Return a field that the command line offers: its help text, the words it may be, and whether families that do not read it refuse it."""
+    return field(default=default, metadata={"help": text, "choices": choices, "strict": strict})
+
+
+def _of_split(name: str, default: Any, text: str = "", *choices: str) -> Any:
+    """Return a field that only some splits read."""
+    users = [f"{split!r}" for split, rule in SPLITS.items() if name in rule.uses]
+    return _asked(default, f"Of the split{'s' * (len(users) > 1)} {', '.join(users)}{text and ': '}{text}.", *choices)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a family may be asked for; every family reads some (`Family.reads`).
+
+    The command line offers the fields that have a help text, and takes it, the choices and the type from here; ``seed`` (of data, of
+    splits) and ``data`` (the folder of data sets) have options of their own there.
+    """
+
+    clients: int = _asked(10, "Number of clients n.")
+    dimension: int = _asked(10, "Number of coordinates d; of a matrix, its side.")
+    L: float = _asked(1.0, "Smoothness constant.")
+    mu: float = _asked(0.1, "Strong convexity constant.")
+    heterogeneity: float = _asked(
+        1.0, "How far the clients' minimisers are apart; of 'prescribed', the gradients at x*."
+    )
+    l2: float = _asked(0.0, "Weight of the ridge (l2/2) ||x||^2.")
+    beta: float = _asked(0.0, "Weight of the non-convex penalty.")
+    lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
+    nuclear: float = _asked(0.0, "Weight of a nuclear norm of all layers that are matrices, shared by all clients.")
+    hidden: int = _asked(32, "Hidden units of a network.")
+    device: str = _asked("cpu", "Where PyTorch computes networks.", "cpu", "cuda", strict=True)
+    precision: str = _asked(
+        "single", "Of PyTorch's networks; mixed has layers in bfloat16.", "single", "double", "mixed", strict=True
+    )
+    augment: str = _asked("none", "Random crops and flips of a network's images.", "none", "crop-flip", strict=True)
+    test: str = _asked(
+        "none",
+        "Keep the testing part of real data, or some samples of a set without one, and measure accuracy; networks of PyTorch always do.",
+        *("none", "own"),
+    )
+    tests_a_client: int = _asked(0, "Test samples of each client, with the class shares of its data.")
+    split: str = _asked("sorted", "Of real data.", *SPLITS)
+    classes_per_client: int = _of_split("classes_per_client", 2)
+    shards: int = _of_split("shards", 2, "pieces of the sorted data that a client gets")
+    samples_per_client: int | None = _of_split("samples_per_client", None)
+    concentration: float = _of_split("concentration", 0.5)
+    concentration_of: str = _of_split(
+        "concentration_of", "class", "of each class, or summed over them", "class", "total"
+    )
+    draw: splits.Draw = _of_split(
+        "draw",
+        "without",
+        "without replacement, classes refilled when used up, or with replacement",
+        *get_args(splits.Draw),
+    )
+    server: str = _asked(
+        NO_SERVER, f"Data of the server's own: {NO_SERVER}, {AVERAGE}, or a number of samples of real data."
+    )
+    brightness: float = _asked(0.0, "Spread of the clients' log-brightness, of images.")
+    colour: float = _asked(0.0, "Spread of the log-brightness of a colour channel, of images.")
+    seed: int = 0
+    data: str | None = None
+
+
 def _groups(dataset: Dataset) -> NDArray[np.int64]:
     if dataset.groups is None:
         raise NotAvailable(
@@ -150,13 +173,32 @@ def divide(dataset: Dataset, o: Options) -> splits.Split:
     return rule.cut(dataset, o)
 
 
+_OF_ALL = ("nuclear", "server")
+_OF_NETWORKS = tuple(f.name for f in fields(Options) if f.metadata.get("strict"))
+_OF_DATA = (
+    *("clients", "split", *dict.fromkeys(name for rule in SPLITS.values() for name in rule.uses)),
+    *("test", "tests_a_client", "brightness", "colour"),
+)
+
+
 @dataclass(frozen=True)
 class Family:
-    """A family of instances: its name, what it is, and how to build one."""
+    """A family of instances: its name, what it is, how to build one, and the options that this reads."""
 
     name: str
-    description: str
+    text: str
     make: Callable[[Options], Any]
+    own: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The options that it reads, beside the seed."""
+        return *self.own, *_OF_ALL
+
+    @property
+    def description(self) -> str:
+        """What it is, and its own options."""
+        return f"{self.text} ({', '.join(self.own)})" if self.own else self.text
 
     def build(self, o: Options) -> Any:
         """Return an instance."""
@@ -207,10 +249,23 @@ class DataFamily:
     """
 
     name: str
-    description: str
+    text: str
     dataset: str
+    own: tuple[str, ...]
     model: Callable[[list[Dataset], Options], Any] | None = None
     network: Callable[[list[Dataset], Dataset | None, Dataset, Options], tuple[Any, Any]] | None = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The options that it reads, beside the seed and the folder of data sets."""
+        network = _OF_NETWORKS if self.network is not None else ()
+        return *_OF_DATA, *self.own, *network, *_OF_ALL
+
+    @property
+    def description(self) -> str:
+        """What it is, and its main options."""
+        network = _OF_NETWORKS if self.network is not None else ()
+        return f"{self.text} (clients, split, {', '.join((*self.own, *network))})"
 
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
@@ -310,13 +365,14 @@ def _network(clients: list[Dataset], o: Options) -> Any:
 
 
 def _on_data(
-    suffix: str, text: str, model: Callable[[list[Dataset], Options], Any], *names: str
+    suffix: str, text: str, own: tuple[str, ...], model: Callable[[list[Dataset], Options], Any], *names: str
 ) -> tuple[DataFamily, ...]:
     return tuple(
         DataFamily(
             (name if name in LIBSVM else name.replace("_", "-")) + suffix,
             text.format(name=name) + ("" if name in BUNDLED else ", from the data folder"),
             name,
+            own,
             model,
         )
         for name in names
@@ -326,42 +382,83 @@ def _on_data(
 PROBLEMS: tuple[Family | DataFamily, ...] = (
     Family(
         "quadratics",
-        "random strongly convex quadratics (clients, dimension, L, mu, heterogeneity)",
+        "random strongly convex quadratics",
         lambda o: quadratics.random_quadratics(
             o.clients, o.dimension, L=o.L, mu=o.mu, heterogeneity=o.heterogeneity, seed=o.seed
+        ),
+        (
+            "clients",
+            "dimension",
+            "L",
+            "mu",
+            "heterogeneity",
         ),
     ),
     Family(
         "indefinite",
-        "random quadratics whose clients are indefinite and whose average is convex (clients, dimension, L)",
+        "random quadratics whose clients are indefinite and whose average is convex",
         lambda o: quadratics.random_indefinite(o.clients, o.dimension, L=o.L, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+            "L",
+        ),
     ),
     Family(
         "same-curvature",
-        "quadratics of one curvature, so that gradient dissimilarity is bounded (clients, dimension, L, mu)",
+        "quadratics of one curvature, so that gradient dissimilarity is bounded",
         lambda o: quadratics.same_curvature(o.clients, o.dimension, L=o.L, mu=o.mu, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+            "L",
+            "mu",
+        ),
     ),
     Family(
         "sines",
-        "sums of sines: smooth and non-convex (clients, dimension, L)",
+        "sums of sines: smooth and non-convex",
         lambda o: separable.random_sines(o.clients, o.dimension, L=o.L, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+            "L",
+        ),
     ),
     Family(
         "prescribed",
-        "quadratics of given root mean square gradient at the solution (clients, dimension, L, mu, heterogeneity)",
+        "quadratics of given root mean square gradient at the solution",
         lambda o: prescribed.prescribed_quadratics(
             o.clients, o.dimension, zeta=o.heterogeneity, L=o.L, mu=o.mu, seed=o.seed
+        ),
+        (
+            "clients",
+            "dimension",
+            "L",
+            "mu",
+            "heterogeneity",
         ),
     ),
     Family(
         "cosines",
-        "sums of cosines of linear forms and a ridge: smooth and non-convex, all clients with the same exact L (clients, dimension, L)",
+        "sums of cosines of linear forms and a ridge: smooth and non-convex, all clients with the same exact L",
         lambda o: nonconvex.random_cosines(o.clients, o.dimension, L=o.L, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+            "L",
+        ),
     ),
     Family(
         "cauchy",
-        "Cauchy losses: smooth, non-convex, with fading gradients (clients, dimension, L, heterogeneity)",
+        "Cauchy losses: smooth, non-convex, with fading gradients",
         lambda o: nonconvex.random_cauchy(o.clients, o.dimension, L=o.L, heterogeneity=o.heterogeneity, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+            "L",
+            "heterogeneity",
+        ),
     ),
     Family(
         "opposite-clients",
@@ -390,93 +487,148 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
     ),
     Family(
         "one-sided-pair",
-        "two quadratics with minimisers +-heterogeneity and a server that knows their average (L, heterogeneity)",
+        "two quadratics with minimisers +-heterogeneity and a server that knows their average",
         lambda o: biased_participation.one_sided_pair(o.heterogeneity, o.L),
+        (
+            "L",
+            "heterogeneity",
+        ),
     ),
     Family(
         "zero-chain",
         "lower-bound chain of T = dimension - 1 links (FedPD, Claim II.1, repaired)",
         lambda o: lower_bound.two_group_chain(o.dimension - 1, L=o.L, n=o.clients),
+        (
+            "clients",
+            "dimension",
+            "L",
+        ),
     ),
     Family(
         "low-rank",
-        "regression onto a common low-rank matrix (dimension^2) plus sparse deviations, nuclear norm (clients, dimension, lam)",
+        "regression onto a common low-rank matrix (dimension^2) plus sparse deviations, nuclear norm",
         lambda o: low_rank_regression(o.clients, o.dimension, o.dimension, weight=o.lam, seed=o.seed).problem,
+        (
+            "clients",
+            "dimension",
+            "lam",
+        ),
     ),
     Family(
         "robust-low-rank",
-        "the same with a bounded, non-convex loss and gross outliers (clients, dimension, lam)",
+        "the same with a bounded, non-convex loss and gross outliers",
         lambda o: robust_low_rank_regression(o.clients, o.dimension, o.dimension, weight=o.lam, seed=o.seed).problem,
+        (
+            "clients",
+            "dimension",
+            "lam",
+        ),
     ),
     Family(
         "synthetic-weak",
-        "FedPD's penalised logistic regression, weakly non-iid (clients, dimension)",
+        "FedPD's penalised logistic regression, weakly non-iid",
         lambda o: fedpd_synthetic("weak", n=o.clients, d=o.dimension, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+        ),
     ),
     Family(
         "synthetic-strong",
-        "FedPD's penalised logistic regression, strongly non-iid (clients, dimension)",
+        "FedPD's penalised logistic regression, strongly non-iid",
         lambda o: fedpd_synthetic("strong", n=o.clients, d=o.dimension, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+        ),
     ),
     Family(
         "nesterov-chain",
-        "Nesterov's smooth convex lower-bound chain over two groups of clients (clients, dimension, L, mu)",
+        "Nesterov's smooth convex lower-bound chain over two groups of clients",
         lambda o: chains.nesterov_chain(o.dimension, L=o.L, mu=o.mu, n=o.clients),
+        (
+            "clients",
+            "dimension",
+            "L",
+            "mu",
+        ),
     ),
     Family(
         "tv-chain",
-        "nonsmooth convex lower-bound chain over two clients (dimension, mu)",
+        "nonsmooth convex lower-bound chain over two clients",
         lambda o: chains.total_variation_chain(o.dimension, mu=o.mu),
+        (
+            "dimension",
+            "mu",
+        ),
     ),
     Family(
         "huber",
-        "Huber distances to random points (clients, dimension, mu, heterogeneity)",
+        "Huber distances to random points",
         lambda o: huber.random_huber(o.clients, o.dimension, mu=o.mu, heterogeneity=o.heterogeneity, seed=o.seed),
+        (
+            "clients",
+            "dimension",
+            "mu",
+            "heterogeneity",
+        ),
     ),
     Family(
         "absolute",
-        "l1 distances to random points, nonsmooth (clients, dimension, mu, heterogeneity)",
+        "l1 distances to random points, nonsmooth",
         lambda o: huber.random_huber(
             o.clients, o.dimension, width=0, mu=o.mu, heterogeneity=o.heterogeneity, seed=o.seed
+        ),
+        (
+            "clients",
+            "dimension",
+            "mu",
+            "heterogeneity",
         ),
     ),
     DataFamily(
         "hinge",
-        "support vector machine on breast_cancer, nonsmooth (clients, split, l2)",
+        "support vector machine on breast_cancer, nonsmooth",
         "breast_cancer",
+        ("l2",),
         _machine(0.0),
     ),
     DataFamily(
         "smoothed-hinge",
-        "support vector machine with a hinge rounded over a width of 1/2, on breast_cancer (clients, split, l2)",
+        "support vector machine with a hinge rounded over a width of 1/2, on breast_cancer",
         "breast_cancer",
+        ("l2",),
         _machine(0.5),
     ),
-    *_on_data("", "logistic regression on {name} (clients, split, l2, beta)", _logistic, "breast_cancer", *LIBSVM),
+    *_on_data("", "logistic regression on {name}", ("l2", "beta"), _logistic, "breast_cancer", *LIBSVM),
     *_on_data(
         "-softmax",
-        "softmax regression on {name} (clients, split, shift, l2)",
+        "softmax regression on {name}",
+        ("l2",),
         _softmax,
         *("digits", "iris", "wine", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),
     *_on_data(
         "-parity",
-        "logistic regression: even or odd {name} (clients, split, shift, l2, beta)",
+        "logistic regression: even or odd {name}",
+        ("l2", "beta"),
         _parity,
         "digits",
         "mnist",
     ),
     *_on_data(
         "-mlp",
-        "one-hidden-layer network on {name} (clients, split, shift, hidden)",
+        "one-hidden-layer network on {name}",
+        ("hidden", "l2"),
         _network,
         *("digits", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),
     *(
         DataFamily(
             f"{dataset.replace('_', '-')}-{suffix}",
-            f"network {kind!r} on {dataset} by PyTorch (clients, split, shift, l2, augment, device, precision)",
+            f"network {kind!r} on {dataset} by PyTorch",
             dataset,
+            ("hidden", "l2"),
             network=network_model(kind),
         )
         for dataset, kinds in KINDS.items()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.participation import Clients
+from fedtheory.core.wrapped import Wrapped
 
 
 @dataclass(frozen=True, eq=False)
-class ServerAssisted:
+class ServerAssisted(Wrapped):
     """The clients' problem, plus an objective of the server's own.
 
     It is the clients' problem in every respect: the objective, which runs measure and ground truth minimises, is the average over
@@ -20,37 +20,23 @@ class ServerAssisted:
 
     Parameters
     ----------
-    clients : Problem
-        f_1, ..., f_n.
+    inner : Problem
+        The clients' f_1, ..., f_n.
     server : Problem
         The server's objective, n = 1, of the same dimension.
     """
 
-    clients: Any
     server: Any
 
     def __post_init__(self) -> None:
         """Refuse a server that is not one, or of another dimension."""
-        if self.server.n != 1 or self.server.d != self.clients.d:
+        if self.server.n != 1 or self.server.d != self.inner.d:
             raise InvalidInput(
-                f"the server's objective must have n = 1 and d = {self.clients.d} like the clients', got n = {self.server.n} "
+                f"the server's objective must have n = 1 and d = {self.inner.d} like the clients', got n = {self.server.n} "
                 f"and d = {self.server.d}"
             )
 
     @property
     def name(self) -> str:
         """Name of the clients' family."""
-        return f"{self.clients.name} with server data"
-
-    def take(self, clients: Clients | None) -> ServerAssisted:
-        """Restrict to the clients that take part; the server stays."""
-        return self if clients is None else replace(self, clients=self.clients.take(clients))
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else is the clients'."""
-        if name.startswith("__") or name == "clients":  # asked before there are fields, as in copying
-            raise AttributeError(name)
-        found = getattr(self.clients, name)
-        if name == "slice":
-            return lambda first, last: replace(self, clients=found(first, last))
-        return found
+        return f"{self.inner.name} with server data"

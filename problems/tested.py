@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, like, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.core.participation import Clients
+from fedtheory.core.wrapped import Wrapped
 from problems.datasets import Dataset
 from problems.splits import client_tests
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class Tested(Wrapped):
     """A classifier's problem in every respect, plus its accuracies on samples that no client holds.
 
     Parameters
     ----------
-    model : Problem
-        With ``logits(x, features)``: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to scores ``(..., m, classes)``.
+    inner : Problem
+        The model, with ``logits(x, features)``: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to scores ``(..., m, classes)``.
     features : array ``(k, inputs)``
     labels : integer array ``(k,)``
     of_client : integer array ``(n, m)``, optional
@@ -32,7 +32,6 @@ class Tested:
 
     __test__ = False  # no test case, whatever pytest thinks of the name
 
-    model: Any
     features: NDArray[np.floating[Any]]
     labels: NDArray[np.int64]
     of_client: NDArray[np.int64] | None = None
@@ -69,17 +68,4 @@ class Tested:
         return np.asarray(right.sum(axis=-1) / np.maximum((own >= 0).sum(axis=-1), 1))
 
     def _guesses(self, x: Array, features: NDArray[Any]) -> NDArray[np.int64]:
-        return np.asarray(to_numpy(namespace(x).argmax(self.model.logits(x, like(features, x)), axis=-1)))
-
-    def take(self, clients: Clients | None) -> Tested:
-        """Restrict to the clients that take part; the tests stay."""
-        return self if clients is None else replace(self, model=self.model.take(clients))
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else is the model's."""
-        if name.startswith("__") or name == "model":  # asked before there are fields, as in copying
-            raise AttributeError(name)
-        found = getattr(self.model, name)
-        if name == "slice":
-            return lambda first, last: replace(self, model=found(first, last))
-        return found
+        return np.asarray(to_numpy(namespace(x).argmax(self.inner.logits(x, like(features, x)), axis=-1)))

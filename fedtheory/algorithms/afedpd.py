@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import SAM
+from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, wrong_averages
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -32,7 +34,7 @@ class AFedPDState:
 
 
 @dataclass(frozen=True)
-class AFedPD:
+class AFedPD(Method):
     """Absent clients' duals move as if each had returned the average of the active models.
 
     x_i^{t+1}   = argmin  f_i(x) + <lam_i^t, x> + (rho/2) ||x - x^t||^2  (or local steps towards it, from x^t),  i active,
@@ -54,24 +56,21 @@ class AFedPD:
     Parameters
     ----------
     rho : number, array ``(*batch, 1, 1)`` or symbol
-        Penalty.
+        Penalty of the augmented Lagrangian.
     local : LocalSolver
         `SamSteps` gives A-FedPDSAM.
     """
 
-    rho: Scalar
+    family = "primal-dual"
+    sends = 1, 2  # model up; model and dual down, because the server keeps the duals
+
+    rho: Positive
     local: LocalSolver = Exact()
 
-    def __post_init__(self) -> None:
-        """Refuse a penalty that is not positive."""
-        positive(self, "rho")
-
     def init(self, problem: Problem, x0: Array) -> AFedPDState:
-        """Models at x^0, duals zero."""
         return AFedPDState(x0, x0, 0 * x0, spread(x0, problem.n), spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: AFedPDState, clients: Clients | None, key: Key) -> AFedPDState:
-        """Local work, the average, the duals in two parts, the server's model."""
         mu_i = gather(state.mu_i, clients)
         sub = Subproblem(problem.take(clients), a=state.lam + mu_i, rho=self.rho, z=state.x, clients=clients)
         x_i, _ = self.local(sub, state.x, key, None)
@@ -85,34 +84,31 @@ class AFedPD:
             mu_i=scatter(state.mu_i, clients, mu_i + self.rho * (x_i - x_bar)),
         )
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up; model and dual down, because the server keeps the duals."""
-        return 1, 2
-
-    def solution_state(self, problem: Problem, x_star: Array) -> AFedPDState | None:
-        """x_i = xbar = x*, lam_i = -grad f_i(x*)."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> AFedPDState:
         g = problem.grad(x_star)
         mean = average(g)
         return AFedPDState(x_star, x_star, -mean, spread(x_star, problem.n), mean - g)
 
 
 LISTED = (
-    Listed(
-        "a-fedpd",
-        "primal-dual",
-        "A-FedPD, Algorithm 1",
-        lambda s: AFedPD(s.rho, s.local()),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
-        "a-fedpdsam",
-        "primal-dual",
-        "A-FedPD, Algorithm 2",
-        lambda s: AFedPD(s.rho, s.sam()),
-        ("rho", *LOCAL, "radius", "sam_epsilon"),
-        True,
-    ),
+    listing("a-fedpd", AFedPD, "A-FedPD, Algorithm 1"),
+    listing("a-fedpdsam", AFedPD, "A-FedPD, Algorithm 2", local=SAM),
 )
+
+_MEAN = "lam = state.lam + self.rho * (x_bar - state.x)"
+_SERVER = "x=x_bar + lam / self.rho"
+MISTAKES = {
+    AFedPD: (
+        Mistake("sign of the dual in local work", "a=state.lam + mu_i", "a=-state.lam - mu_i"),
+        Mistake("no dual in local work", "a=state.lam + mu_i", "a=0 * mu_i"),
+        *WRONG_PENALTY,
+        Mistake("dual step of the mean without rho", _MEAN, "lam = state.lam + x_bar - state.x"),
+        Mistake("sign of the dual step of the mean", _MEAN, "lam = state.lam - self.rho * (x_bar - state.x)"),
+        Mistake("no dual at the server", _SERVER, "x=x_bar"),
+        Mistake("server dual of before the round", _SERVER, "x=x_bar + state.lam / self.rho"),
+        Mistake("sign of the server's dual", _SERVER, "x=x_bar - lam / self.rho"),
+        Mistake("server dual not divided by rho", _SERVER, "x=x_bar + lam"),
+        NOT_RESET,
+        *wrong_averages("x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"),
+    ),
+}

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.algorithms.settings import LOCAL
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, Scalar, average, is_array, namespace, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import plain, positive
+from fedtheory.core.hyperparameters import NotNegative, Positive, plain
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -29,7 +29,7 @@ class APDAState:
 
 
 @dataclass(frozen=True)
-class APDA:
+class APDA(Method):
     """Chambolle and Pock's method on consensus, with inexact proximal steps and a damped dual step.
 
     xh_i ~= argmin f_i(x) + ||x - (x_i - eta_x a_i)||^2 / (2 eta_x)  from x_i,     a = y + theta (y - y_previous),
@@ -61,22 +61,20 @@ class APDA:
         Strong convexity for the default of theta, 0 if unknown.
     """
 
-    eta_x: Scalar
+    family = "accelerated"
+    partial = False
+    instead = "5GCS"
+
+    eta_x: Positive
     local: LocalSolver = Exact()
-    eta_y: Scalar | None = None
-    beta_y: Scalar | None = None
-    theta: Scalar | None = None
+    eta_y: Positive | None = None
+    beta_y: NotNegative | None = None
+    theta: Positive | None = None
     mu: Scalar = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "eta_x")
-        if self.eta_y is not None:
-            positive(self, "eta_y")
-        if self.beta_y is not None and not (isinstance(self.beta_y, int | float) and self.beta_y == 0):
-            positive(self, "beta_y")
-        if self.theta is not None:
-            positive(self, "theta")
+        """Refuse hyper-parameters outside the method's definition."""
+        super().__post_init__()
         mu = np.asarray(plain(self, "mu"))
         if mu.dtype != object and not np.all(mu >= 0):
             raise InvalidInput(f"mu must not be negative, got {self.mu}")
@@ -90,13 +88,10 @@ class APDA:
         return eta_y, beta_y, _larger(2 / (2 + self.mu * self.eta_x), 1 - beta_y * eta_y)
 
     def init(self, problem: Problem, x0: Array) -> APDAState:
-        """Dual variables zero."""
         zero = spread(0 * x0, problem.n)
         return APDAState(x0, spread(x0, problem.n), zero, zero)
 
     def round(self, problem: Problem, state: APDAState, clients: Clients | None, key: Key) -> APDAState:
-        """Inexact proximal step, dual step, extrapolation."""
-        needs_everyone("APDA-Inexact", clients, "5GCS")
         eta_y, beta_y, theta = self._parameters()
         sub = Subproblem(problem, rho=1 / self.eta_x, z=state.x_i - self.eta_x * state.ahead_i)
         near, _ = self.local(sub, state.x_i, key, None)
@@ -106,14 +101,7 @@ class APDA:
         y_i = upload - average(upload)
         return APDAState(average(x_i), x_i, y_i, y_i + theta * (y_i - state.y_i))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Dual point up, its average down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> APDAState | None:
-        """y_i = -grad f_i(x*)."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> APDAState:
         y_i = -problem.grad(x_star)
         return APDAState(x_star, spread(x_star, problem.n), y_i, y_i)
 
@@ -130,12 +118,10 @@ def _larger(a: Scalar, b: Scalar) -> Scalar:
 
 
 LISTED = (
-    Listed(
+    listing(
         "apda-inexact",
-        "accelerated",
+        APDA,
         "Sadiev et al. 2022, Algorithm 2",
-        lambda s: APDA(s.eta, s.local(), mu=s.strong),
-        ("eta", "strong", *LOCAL, "exact"),
-        False,
+        changes={"eta_x": {"default": 0.1, "called": "eta"}, "mu": {"spelled": "strong-convexity"}},
     ),
 )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State
-from fedtheory.algorithms.changed_gradients import Oracle, View
-from fedtheory.algorithms.settings import LOCAL
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.changed_gradients import ChangedGradients, Oracle
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, Scalar, average, gather, namespace, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import plain
@@ -30,15 +30,15 @@ class ApflState:
 
 
 @dataclass(frozen=True)
-class Apfl:
+class Apfl(Method):
     """Each client trains a copy u of the server's model, and an own model v for the mixture alpha v + (1 - alpha) u.
 
     K steps, from u = x^r and v = v_i, both with the same samples and both evaluated before the step (Algorithm 1):
     u <- u - lr g_i(u),   v <- v - lr alpha g_i(alpha v + (1 - alpha) u);
     x^{r+1} = mean_i u_i,  the client uses alpha v_i + (1 - alpha) x^{r+1}.
 
-    alpha = 0 is FedAvg, alpha = 1 local training. Departures: alpha is the same for all clients and does not adapt (as in FedSLR's
-    comparison); the deployed mixture is the last one, not the paper's average over iterations.
+    alpha = 0 is FedAvg, alpha = 1 local training; the mixtures go to the clients' own minimisers. Departures: alpha is the same for all
+    clients and does not adapt (as in FedSLR's comparison); the deployed mixture is the last one, not the paper's average over iterations.
 
     Parameters
     ----------
@@ -48,11 +48,14 @@ class Apfl:
         Share of the own model.
     """
 
+    family = "personalised"
+
     local: LocalSolver
     alpha: Scalar = 0.5
 
     def __post_init__(self) -> None:
         """Refuse shares outside [0, 1]."""
+        super().__post_init__()
         try:
             shares = np.asarray(plain(self, "alpha"), dtype=float)
         except (TypeError, ValueError):
@@ -61,12 +64,10 @@ class Apfl:
             raise InvalidInput(f"alpha, the share of the own model, must lie in [0, 1], got {self.alpha}")
 
     def init(self, problem: Problem, x0: Array) -> ApflState:
-        """v_i = x^0."""
         copies = spread(x0, problem.n)
         return ApflState(x0, copies, copies)
 
     def round(self, problem: Problem, state: ApflState, clients: Clients | None, key: Key) -> ApflState:
-        """Local steps on the pair (u, v), then the average of the u."""
         sub = Subproblem(self._pairs(problem.take(clients)), clients=clients)
         y, _ = self.local(sub, _pair(state.x, gather(state.v_i, clients)), key, None)
         u, v = _parts(y)
@@ -83,15 +84,7 @@ class Apfl:
             u, v = _parts(pair)
             return _pair(oracle(u), self.alpha * oracle(self._mix(v, u)))
 
-        return View(f, through)
-
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down; own models stay where they are."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """None: the mixtures go to the clients' own minimisers."""
-        return None
+        return ChangedGradients(f, through)
 
 
 def _pair(u: Array, v: Array) -> Array:
@@ -104,13 +97,4 @@ def _parts(pair: Array) -> tuple[Array, Array]:
     return pair[..., :d], pair[..., d:]
 
 
-LISTED = (
-    Listed(
-        "apfl",
-        "personalised",
-        "Deng, Kamani and Mahdavi 2020, Algorithm 1; FedSLR, Section 6",
-        lambda s: Apfl(s.local(), s.alpha),
-        ("alpha", *LOCAL),
-        True,
-    ),
-)
+LISTED = (listing("apfl", Apfl, "Deng, Kamani and Mahdavi 2020, Algorithm 1; FedSLR, Section 6"),)

@@ -1,18 +1,16 @@
-"""What an algorithm is: a frozen dataclass of hyper-parameters with `init` and `round`."""
+"""What an algorithm is, and what every method of this folder is: a frozen dataclass of hyper-parameters with `init` and `round`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+import dataclasses
+import functools
+from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
-from fedtheory.algorithms.settings import Settings
 from fedtheory.core.arrays import Array, is_array
-from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import check_fields
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import Problem, can, constants
+from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import AcceleratedSteps, GradientSteps, LocalSolver
@@ -49,56 +47,74 @@ class Algorithm(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Listed:
-    """One listed method: name, family, source, how to build it, and what it needs.
+class Method:
+    """An `Algorithm` whose fields are checked by their annotations, and which says what is common to methods as data.
 
-    ``uses``: names of the settings it reads. ``partial``: whether it is defined when only some clients take part. ``needs``:
-    abilities a problem must have beyond gradients (`fedtheory.core.problem.ABILITIES`). ``strongly_convex``: whether exact local solves
-    need strongly convex clients, because they add no quadratic to f_i.
+    ``family`` : the group in which it is listed.
+    ``sends`` : vectors of length d that an active client sends and receives a round, where that is always the same.
+    ``partial`` : whether it is defined when only some clients take part; where it is not, a round refuses them and names ``instead``.
+
+    A method defines `init` and `round`, and `fixed_point` where it has one.
     """
 
-    name: str
-    family: str
-    source: str
-    build: Callable[[Settings], Algorithm]
-    uses: tuple[str, ...]
-    partial: bool
-    needs: tuple[str, ...] = ()
-    strongly_convex: bool = False
+    family: ClassVar[str]
+    sends: ClassVar[tuple[int, int]] = (1, 1)
+    partial: ClassVar[bool] = True
+    instead: ClassVar[str] = "a method with partial participation such as Scaffold"
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Let a round of a method for all clients refuse a part of them."""
+        super().__init_subclass__(**keywords)
+        if not cls.partial and "round" in vars(cls):
+            cls.round = _with_everyone(cls.round)  # type: ignore[attr-defined]
+
+    def __post_init__(self) -> None:
+        """Refuse hyper-parameters outside the method's definition."""
+        check_fields(self)
+
+    @property
+    def solvers(self) -> dict[str, LocalSolver]:
+        """The local solvers among the fields."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if hasattr(value, "numeric_only")}
+
+    @property
+    def numeric_only(self) -> str | None:
+        """Why only numbers can run the method (symbols and worst cases cannot), or None.
+
+        Of a method with one solver, `local`, engines ask that by itself: where a program has noise, drawing samples is no obstacle.
+        """
+        others = (s for name, s in self.solvers.items() if name != "local")
+        return next((f"{type(s).__name__}: {s.numeric_only}" for s in others if s.numeric_only is not None), None)
+
+    def traffic(self, key: Key, state: State) -> tuple[Any, Any]:
+        """Vectors of length d that each active client sends and receives in the round that led to this state."""
+        return self.sends
+
+    def solution_state(self, problem: Problem, x_star: Array) -> State | None:
+        """Return the state at which x* is a fixed point; None if the method, or one of its local solvers, is biased and has none."""
+        return self.fixed_point(problem, x_star) if all(map(settles, self.solvers.values())) else None
+
+    def fixed_point(self, problem: Problem, x_star: Array) -> State | None:
+        """Return the state at which x* is a fixed point, for local solvers that settle; None if there is none."""
+        return None
 
 
-def needs_convexity(entry: Listed, settings: Settings, problem: Any) -> None:
-    """Refuse exact local solves that have no answer: of clients that are not strongly convex, by a method that adds no quadratic to them.
+def _with_everyone(round: Any) -> Any:
+    """A round that refuses partial participation by name."""
 
-    Raises
-    ------
-    NotAvailable
-        The method is `Listed.strongly_convex`, exact solves are asked for, and the certified constant mu is not positive.
-    """
-    if not (entry.strongly_convex and settings.exact and can(problem, "certify")):
-        return
-    mu = constants(problem).get("mu")
-    if mu is not None and not np.all(mu.value > 0):
-        raise NotAvailable(
-            f"exact local solves of {entry.name} need strongly convex clients, and those of {problem.name!r} are certified with "
-            f"mu = {float(np.min(mu.value)):.3g}; add a ridge, take local steps, or use a method with a penalty"
-        )
+    @functools.wraps(round)
+    def checked(self: Method, problem: Problem, state: State, clients: Clients | None, key: Key) -> State:
+        if clients is not None:
+            raise InvalidInput(
+                f"{type(self).__name__} is defined for full participation only; use participation=All(), or {self.instead}"
+            )
+        return round(self, problem, state, clients, key)
+
+    return checked
 
 
-def needs_everyone(method: str, clients: Clients | None, instead: str) -> None:
-    """Refuse partial participation by name.
-
-    Raises
-    ------
-    InvalidInput
-        Not all clients take part.
-    """
-    if clients is not None:
-        raise InvalidInput(f"{method} is defined for full participation only; use participation=All(), or {instead}")
-
-
-def one_plain_step(local: LocalSolver) -> bool:
+def is_one_plain_step(local: LocalSolver) -> bool:
     """Whether the local solver is a single gradient step, which leaves an averaging method unbiased."""
     return (
         isinstance(local, GradientSteps | AcceleratedSteps | VarianceReduced)
@@ -106,12 +122,6 @@ def one_plain_step(local: LocalSolver) -> bool:
         and local.steps == 1
         and getattr(local, "batch", None) is None
     )
-
-
-def numeric_only_of(*solvers: LocalSolver | None) -> str | None:
-    """Why a method with several local solvers needs numbers, or None when every engine can run it."""
-    reasons = [f"{type(s).__name__}: {s.numeric_only}" for s in solvers if s is not None and s.numeric_only is not None]
-    return reasons[0] if reasons else None
 
 
 def settles(local: LocalSolver) -> bool:

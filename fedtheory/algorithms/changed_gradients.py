@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,53 +12,30 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import Array, choose, namespace
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem
+from fedtheory.core.wrapped import Wrapped
 
 Oracle = Callable[[Array], Array]  # gradients of all f_i at points (..., n, d)
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ChangedGradients(Wrapped):
     """The clients' objectives with ``through(x, *oracles)`` in place of their gradients.
 
     With full gradients all ``draws`` oracles are the same. With minibatches each has its own part of the batch, so that they are
-    independent; the batch is split evenly.
+    independent; the batch is split evenly. Values, proximal steps and the like belong to the true gradients and are not handed on.
     """
 
-    f: Problem
     through: Callable[..., Array]
     draws: int = 1
 
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return self.f.n
-
-    @property
-    def name(self) -> str:
-        """Name of the problem that is seen."""
-        return self.f.name
+    handed_on: ClassVar[frozenset[str]] = frozenset({"n", "name", "n_samples", "variants", "sample_grad"})
 
     def grad(self, x: Array) -> Array:
         """What the method makes of the gradients at x."""
-        return self.through(x, *[self.f.grad] * self.draws)
+        return self.through(x, *[self.inner.grad] * self.draws)
 
-    @property
-    def n_samples(self) -> Any:
-        """Samples of each client, if the problem has samples."""
-        return getattr(self.f, "n_samples", None)
-
-    @property
-    def variants(self) -> int | None:
-        """Variants of one datum, where the problem has them."""
-        return getattr(self.f, "variants", None)
-
-    @property
-    def sample_grad(self) -> Callable[[Array, NDArray[np.int64]], Array] | None:
-        """The same for minibatches ``(..., n, batch)``, if the problem has samples."""
-        inner = getattr(self.f, "sample_grad", None)
-        return None if inner is None else lambda x, samples: self._on_samples(inner, x, samples)
-
-    def _on_samples(self, inner: Any, x: Array, samples: NDArray[np.int64]) -> Array:
+    def changed_sample_grad(self, given: Any, x: Array, samples: NDArray[np.int64]) -> Array:
+        """The same for minibatches ``(..., n, batch)``."""
         batch = samples.shape[-1]
         if batch % self.draws:
             raise InvalidInput(
@@ -66,14 +43,14 @@ class View:
                 f"cannot be split so: choose a multiple of {self.draws}"
             )
         parts = np.split(samples, self.draws, axis=-1)
-        return self.through(x, *[lambda y, part=part: inner(y, part) for part in parts])
+        return self.through(x, *[lambda y, part=part: given(y, part) for part in parts])
 
 
-def only(f: Problem, coordinates: Array) -> Any:
+def restricted_to(f: Problem, coordinates: Array) -> Any:
     """Show the gradients in some coordinates (a boolean array ``(d,)`` or ``(..., n, d)``) and zeros in the others."""
 
     def through(x: Array, oracle: Oracle) -> Array:
         g = oracle(x)
         return choose(coordinates, g, namespace(g).zeros_like(g))
 
-    return View(f, through)
+    return ChangedGradients(f, through)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from fedtheory.algorithms.base import Listed, State, numeric_only_of, one_plain_step
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method, is_one_plain_step
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import STEPPING, local_steps
+from fedtheory.algorithms.options import Asked, Option
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.hyperparameters import NotNegative
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -24,10 +27,11 @@ class PersonalState:
 
 
 @dataclass(frozen=True)
-class LocalTraining:
+class LocalTraining(Method):
     """Every client trains alone, from where it stopped:  v_i <- v_i - lr g_i(v_i),  K steps.
 
     Nothing is sent. There is no server; x is the average of the v_i, for measuring only, and nobody reads it.
+    Fixed points are the clients' own minimisers.
 
     Parameters
     ----------
@@ -35,30 +39,23 @@ class LocalTraining:
         `GradientSteps` or `StochasticSteps`.
     """
 
+    family = "personalised"
+    sends = 0, 0
+
     local: LocalSolver
 
     def init(self, problem: Problem, x0: Array) -> PersonalState:
-        """v_i = x^0."""
         return PersonalState(x0, spread(x0, problem.n))
 
     def round(self, problem: Problem, state: PersonalState, clients: Clients | None, key: Key) -> PersonalState:
-        """Local work from the clients' own models."""
         sub = Subproblem(problem.take(clients), clients=clients)
         v, _ = self.local(sub, gather(state.personal, clients), key, None)
         personal = scatter(state.personal, clients, v)
         return PersonalState(average(personal), personal)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Nothing."""
-        return 0, 0
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """None: clients go to minimisers of their own."""
-        return None
-
 
 @dataclass(frozen=True)
-class Ditto:
+class Ditto(Method):
     """FedAvg, and beside it a personal model that is held near the server's.
 
     x_i from x^r by ``local`` on f_i,  x^{r+1} = mean_i x_i;
@@ -80,64 +77,60 @@ class Ditto:
         How v_i is moved; by default as ``local``. `Exact` needs mu > 0.
     """
 
+    family = "personalised"
+
     local: LocalSolver
-    mu: Scalar
+    mu: NotNegative
     personal: LocalSolver | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a negative weight."""
-        if not self._apart:
-            positive(self, "mu")
-
-    @property
-    def numeric_only(self) -> str | None:
-        """Whatever its solvers say."""
-        return numeric_only_of(self.local, self.personal)
 
     @property
     def _apart(self) -> bool:
         return isinstance(self.mu, int | float) and self.mu == 0
 
     def init(self, problem: Problem, x0: Array) -> PersonalState:
-        """v_i = x^0."""
         return PersonalState(x0, spread(x0, problem.n))
 
     def round(self, problem: Problem, state: PersonalState, clients: Clients | None, key: Key) -> PersonalState:
-        """FedAvg's round, and the clients' personal steps towards the model they received."""
         f = problem.take(clients)
         x_i, _ = self.local(Subproblem(f, clients=clients), state.x, key, None)
         near = Subproblem(f, rho=None if self._apart else self.mu, z=state.x, clients=clients)
         v, _ = (self.personal or self.local)(near, gather(state.personal, clients), key.apart("personal"), None)
         return PersonalState(average(x_i, clients), scatter(state.personal, clients, v))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down; personal models stay where they are."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PersonalState | None:
-        """x* with the personal minimisers, kept only with one gradient step in FedAvg."""
-        if self._apart or not one_plain_step(self.local):
+    def fixed_point(self, problem: Problem, x_star: Array) -> PersonalState | None:
+        if self._apart or not is_one_plain_step(self.local):
             return None
         near = Subproblem(problem, rho=self.mu, z=x_star)
         personal, _ = Exact()(near, spread(x_star, problem.n), Key(0, 0), None)
         return PersonalState(x_star, personal)
 
 
+PERSONAL_STEPS = Option("personal_steps", int, 0, "Local steps of what is personal [default: as of what is shared].")
+PERSONAL_EPOCHS = Option(
+    "personal_epochs", int, 0, "Passes through the data of what is personal [default: as of what is shared]."
+)
+
+
+def own_number(personal_steps: int, personal_epochs: int, steps: Any, epochs: int) -> tuple[Any, int]:
+    """Return the steps and passes of what is personal: those of what is shared, unless its own are given."""
+    return (personal_steps or 1, personal_epochs) if personal_steps or personal_epochs else (steps, epochs)
+
+
+def personal_steps(personal_steps: int, personal_epochs: int, steps: Any, epochs: int, **stepping: Any) -> LocalSolver:
+    """Return the local work on what is personal, like that on what is shared up to its number of steps."""
+    steps, epochs = own_number(personal_steps, personal_epochs, steps, epochs)
+    return local_steps(steps=steps, epochs=epochs, **stepping)
+
+
+PERSONAL_WORK = Asked((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS), personal_steps)
+
 LISTED = (
-    Listed(
-        "local",
-        "personalised",
-        "every client alone; FedSLR, Section 6",
-        lambda s: LocalTraining(s.local()),
-        LOCAL,
-        True,
-    ),
-    Listed(
+    listing("local", LocalTraining, "every client alone; FedSLR, Section 6"),
+    listing(
         "ditto",
-        "personalised",
+        Ditto,
         "Li, Hu, Beirami and Smith 2021, Algorithm 1; FedSLR, Section 6",
-        lambda s: Ditto(s.local(), s.rho, s.personal().local()),
-        ("rho", *LOCAL, "personal_steps", "personal_epochs"),
-        True,
+        personal=PERSONAL_WORK,
+        changes={"mu": {"default": 1.0, "spelled": "personal-penalty", "called": "rho"}},
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.momentum import beta
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, spread
-from fedtheory.core.hyperparameters import momentum_in_range, positive
+from fedtheory.core.arrays import Array, average, spread
+from fedtheory.core.hyperparameters import Momentum, Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -27,11 +27,11 @@ class DualFistaState:
 
 
 @dataclass(frozen=True)
-class DualFista:
+class DualFista(Method):
     """(Inexact) FISTA on  min_xi sum_j g_j^*(xi_j) + ||sum_j xi_j||^2 / (2 n nu),  g_j = f_j - (nu/2) ||.||^2.
 
     xi_j^{r+1} ~= argmin g_j^*(xi) + ||xi - w_j||^2 / (2 nu),  w_j = eta_j^r - mean_i eta_i^r,
-    eta^{r+1} = xi^{r+1} + beta_r (xi^{r+1} - xi^r),  x = -mean_j xi_j / nu,  beta_r of `inertia.beta`.
+    eta^{r+1} = xi^{r+1} + beta_r (xi^{r+1} - xi^r),  x = -mean_j xi_j / nu,  beta_r of `momentum.beta`.
 
     Source: Park and Xu 2024, Algorithm 2, in the block form of Lemma 6.4. The proximal step of g_j^* is taken through the primal,
     w_j - nu argmin (f_j - <w_j, .>) (Moreau). Guarantee: with exact steps, nu <= mu and rho = nu/L, the dual error is at most
@@ -42,41 +42,33 @@ class DualFista:
 
     Parameters
     ----------
-    nu, rho, local
-        As in `DualFL`.
+    nu : number, array ``(*batch, 1, 1)`` or symbol
+        Splitting parameter, at most mu.
+    rho : number in [0, 1), array ``(*batch, 1, 1)`` or symbol
+        Momentum parameter: nu/L, or 0 without smoothness.
+    local : LocalSolver
     """
 
-    nu: Scalar
-    rho: Scalar = 0.0
+    family = "dual"
+    partial = False
+    instead = "5GCS"
+
+    nu: Positive
+    rho: Momentum = 0.0
     local: LocalSolver = Exact()
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "nu")
-        momentum_in_range(self, "rho")
-
     def init(self, problem: Problem, x0: Array) -> DualFistaState:
-        """xi_j = eta_j = -nu x^0."""
         dual = spread(-self.nu * x0, problem.n)
         return DualFistaState(x0, spread(x0, problem.n), dual, dual)
 
     def round(self, problem: Problem, state: DualFistaState, clients: Clients | None, key: Key) -> DualFistaState:
-        """Proximal step of every block, then extrapolation."""
-        needs_everyone("DualFista", clients, "5GCS")
         w_i = state.eta_i - average(state.eta_i)
         x_i, _ = self.local(Subproblem(problem, a=-w_i), state.x_i, key, None)
         xi_i = w_i - self.nu * x_i
         eta_i = xi_i + beta(self.rho, key.round) * (xi_i - state.xi_i)
         return DualFistaState(-average(xi_i) / self.nu, x_i, xi_i, eta_i)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Dual block up, average down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> DualFistaState | None:
-        """xi_j = grad f_j(x*) - nu x*."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> DualFistaState:
         dual = problem.grad(x_star) - self.nu * x_star
         return DualFistaState(x_star, spread(x_star, problem.n), dual, dual)
 
@@ -92,7 +84,7 @@ class DualAscentState:
 
 
 @dataclass(frozen=True)
-class DualAscent:
+class DualAscent(Method):
     """Nesterov's accelerated gradient on the consensus dual  min sum_j f_j^*(s_j)  subject to  sum_j s_j = 0.
 
     x_j = grad f_j^*(y_j) = argmin f_j - <y_j, .>,  s_j^+ = y_j - step (x_j - mean_i x_i),  y^+ = s^+ + beta_r (s^+ - s).
@@ -104,74 +96,59 @@ class DualAscent:
     Parameters
     ----------
     step : number, array ``(*batch, 1, 1)`` or symbol
+        Step of the ascent, at most mu.
     rho : number in [0, 1), array ``(*batch, 1, 1)``, symbol, or None
-        Momentum parameter of `inertia.beta`; None for plain dual ascent.
+        Momentum parameter of `momentum.beta`: step/L, or 0 without smoothness; None for plain dual ascent.
     local : LocalSolver
     """
 
-    step: Scalar
-    rho: Scalar | None = 0.0
+    family = "dual"
+    partial = False
+    instead = "5GCS"
+
+    step: Positive
+    rho: Momentum | None = 0.0
     local: LocalSolver = Exact()
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "step")
-        if self.rho is not None:
-            momentum_in_range(self, "rho")
-
     def init(self, problem: Problem, x0: Array) -> DualAscentState:
-        """Dual variables zero."""
         zero = spread(0 * x0, problem.n)
         return DualAscentState(x0, spread(x0, problem.n), zero, zero)
 
     def round(self, problem: Problem, state: DualAscentState, clients: Clients | None, key: Key) -> DualAscentState:
-        """Gradient of the dual, projected step, extrapolation."""
-        needs_everyone("DualAscent", clients, "5GCS")
         x_i, _ = self.local(Subproblem(problem, a=-state.y_i), state.x_i, key, None)
         x = average(x_i)
         s_i = state.y_i - self.step * (x_i - x)
         y_i = s_i if self.rho is None else s_i + beta(self.rho, key.round) * (s_i - state.s_i)
         return DualAscentState(x, x_i, s_i, y_i)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Local model up, average down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> DualAscentState | None:
-        """s_j = grad f_j(x*)."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> DualAscentState:
         g = problem.grad(x_star)
         return DualAscentState(x_star, spread(x_star, problem.n), g, g)
 
 
-_USES = (*LOCAL, "exact")
+_STEP = {"default": 0.1, "called": "nu"}
+_MOMENTUM = {"called": "momentum"}
 LISTED = (
-    Listed(
+    listing(
         "dual-fista",
-        "dual",
+        DualFista,
         "Park and Xu 2024, Algorithm 2",
-        lambda s: DualFista(s.nu, s.momentum, s.local()),
-        ("nu", "momentum", *_USES),
-        False,
+        changes={"rho": _MOMENTUM},
         strongly_convex=True,
     ),
-    Listed(
+    listing(
         "accelerated-dual-ascent",
-        "dual",
+        DualAscent,
         "Nesterov 2004, Section 2.2, on the consensus dual",
-        lambda s: DualAscent(s.nu, s.momentum, s.local()),
-        ("nu", "momentum", *_USES),
-        False,
+        changes={"step": _STEP, "rho": _MOMENTUM},
         strongly_convex=True,
     ),
-    Listed(
+    listing(
         "dual-ascent",
-        "dual",
+        DualAscent,
         "dual decomposition, Everett 1963",
-        lambda s: DualAscent(s.nu, None, s.local()),
-        ("nu", *_USES),
-        False,
+        rho=None,
+        changes={"step": _STEP},
         strongly_convex=True,
     ),
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State
-from fedtheory.core.arrays import Array, Scalar, average
-from fedtheory.core.hyperparameters import at_least_one, constant_step, positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.core.arrays import Array, average
+from fedtheory.core.hyperparameters import ConstantStep, Positive, at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
@@ -24,7 +25,7 @@ class DualAveragingState:
 
 
 @dataclass(frozen=True)
-class FedDualAvg:
+class FedDualAvg(Method):
     """Clients average gradients in the dual and look back through the regulariser h at every step.
 
     z_i^0 = z^r,  z_i^{k+1} = z_i^k - lr g_i(w),  w = prox_{s h}(z_i^k),  s = lr (server_lr r K + k),  K steps;
@@ -39,25 +40,28 @@ class FedDualAvg:
     Parameters
     ----------
     steps : int
-        K.
+        Local steps a round, K.
     lr : number, array ``(*batch, 1, 1)`` or symbol
+        Local step size.
     batch : int or None
-        Samples a step and client; None for full gradients.
+        Samples a local step [default: full gradients].
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size of the server.
     """
 
+    family = "averaging"
+
     steps: int
-    lr: Scalar
+    lr: ConstantStep
     batch: int | None = None
-    server_lr: Scalar = 1
+    server_lr: Positive = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
+        """Refuse counts below one."""
+        super().__post_init__()
         at_least_one("steps", self.steps)
         if self.batch is not None:
             at_least_one("batch", self.batch)
-        constant_step(self, "lr")
-        positive(self, "server_lr")
 
     @property
     def numeric_only(self) -> str | None:
@@ -65,13 +69,11 @@ class FedDualAvg:
         return None if self.batch is None else "it draws samples at random"
 
     def init(self, problem: Problem, x0: Array) -> DualAveragingState:
-        """Both at x0."""
         return DualAveragingState(x0, x0)
 
     def round(
         self, problem: Problem, state: DualAveragingState, clients: Clients | None, key: Key
     ) -> DualAveragingState:
-        """Dual steps, the average, then the model it stands for."""
         moved = average(self._descend(problem, state.z, clients, key) - state.z, clients)
         z = state.z + self.server_lr * moved
         x = shared_regulariser(problem).prox(z, self.lr * self.server_lr * (key.round + 1) * self.steps)
@@ -85,23 +87,17 @@ class FedDualAvg:
             z = z - self.lr * grad(w, k)
         return z
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Dual average up and down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> DualAveragingState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> DualAveragingState | None:
         """x* is kept only with one full-gradient step and no regulariser, whose weight grows from round to round."""
         plain = self.steps == 1 and self.batch is None and not can(problem, "regulariser")
         return DualAveragingState(x_star, x_star) if plain else None
 
 
 LISTED = (
-    Listed(
+    listing(
         "feddualavg",
-        "averaging",
+        FedDualAvg,
         "Yuan, Zaheer and Reddi 2021, Algorithm 2; DualFL, Section 7",
-        lambda s: FedDualAvg(s.steps, s.lr, s.batch, s.server_lr),
-        ("lr", "steps", "batch", "server_lr"),
-        True,
+        changes={"steps": {"default": 1, "spelled": "local-steps"}},
     ),
 )

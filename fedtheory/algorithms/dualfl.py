@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.momentum import beta
-from fedtheory.algorithms.settings import LOCAL
 from fedtheory.core.arrays import Array, Scalar, average, spread
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import momentum_in_range, positive
+from fedtheory.core.hyperparameters import Momentum, Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
@@ -31,12 +30,12 @@ class DualFLState:
 
 
 @dataclass(frozen=True)
-class DualFL:
+class DualFL(Method):
     """Local problems shifted by control variates, which move with inertia.
 
     theta_j^{n+1} ~= argmin f_j - nu <zeta_j^n, .>,  theta^{n+1} = mean_j theta_j^{n+1},
     zeta_j^{n+1} = (1 + beta_n) (zeta_j^n + theta^{n+1} - theta_j^{n+1}) - beta_n (zeta_j^{n-1} + theta^n - theta_j^n),
-    with beta_n of equation (5), see `inertia.beta`. The method is accelerated gradient with step nu on the consensus dual
+    with beta_n of equation (5), see `momentum.beta`. The method is accelerated gradient with step nu on the consensus dual
     min sum_j f_j^*(lam_j), sum_j lam_j = 0 (`DualAscent`), with lam_j = nu zeta_j.
 
     Guarantee (exact solves, f_j mu-strongly convex, nu <= mu, V = mean_j ||grad f_j(x*)||^2, n >= 1):
@@ -62,27 +61,23 @@ class DualFL:
     local : LocalSolver
         Any; `Exact` needs gradients of the conjugates, or Hessians.
     upload : "model" or "dual"
-        What an inexact local solve t_j with residual r_j = grad f_j(t_j) - nu zeta_j sends: t_j, as printed, or t_j - r_j/nu. The
-        dual point nu (zeta_j - theta_j) is then grad f_j(t_j) - nu t_j, which lies in the domain of the conjugate of
-        f_j - (nu/2)||.||^2; its dual error is at most ||r_j||^2/(2 nu), also for nu = mu, where the printed gap can be infinite.
+        What a client sends after local work: its model, or its model shifted by the residual. For an inexact local solve t_j with
+        residual r_j = grad f_j(t_j) - nu zeta_j that is t_j, as printed, or t_j - r_j/nu. The dual point nu (zeta_j - theta_j) is
+        then grad f_j(t_j) - nu t_j, which lies in the domain of the conjugate of f_j - (nu/2)||.||^2; its dual error is at most
+        ||r_j||^2/(2 nu), also for nu = mu, where the printed gap can be infinite.
     alpha : number, array ``(*batch, 1, 1)`` or symbol, optional
         Weight of the quadratic that Section 4 adds to every f_j.
     """
 
-    nu: Scalar
-    rho: Scalar = 0.0
+    family = "dual"
+    partial = False
+    instead = "5GCS"
+
+    nu: Positive
+    rho: Momentum = 0.0
     local: LocalSolver = Exact()
     upload: Literal["model", "dual"] = "model"
-    alpha: Scalar | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "nu")
-        momentum_in_range(self, "rho")
-        if self.alpha is not None:
-            positive(self, "alpha")
-        if self.upload not in ("model", "dual"):
-            raise InvalidInput(f"upload must be 'model' or 'dual', got {self.upload!r}")
+    alpha: Positive | None = None
 
     @staticmethod
     def regularised(alpha: Scalar, L: Scalar | None = None, local: LocalSolver | None = None) -> DualFL:
@@ -93,13 +88,10 @@ class DualFL:
         return DualFL(alpha, 0.0 if L is None else alpha / (L + alpha), local or Exact(), alpha=alpha)
 
     def init(self, problem: Problem, x0: Array) -> DualFLState:
-        """Control variates zero."""
         zero = spread(0 * x0, problem.n)
         return DualFLState(x0, spread(x0, problem.n), zero, zero)
 
     def round(self, problem: Problem, state: DualFLState, clients: Clients | None, key: Key) -> DualFLState:
-        """One pass of Algorithm 1's loop."""
-        needs_everyone("DualFL", clients, "5GCS")
         sub = self._local_problem(problem, state)
         t_i, _ = self.local(sub, state.x_i, key, None)
         x_i = t_i if self.upload == "model" else t_i - sub.grad(t_i) / self.nu
@@ -116,13 +108,9 @@ class DualFL:
             return average(x_i)
         return shared_regulariser(problem).prox(average(x_i - state.zeta_i), 1 / self.nu)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Local model up, server model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> DualFLState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> DualFLState | None:
         """Control variates with nu zeta_j = grad f_j(x*); none with alpha, whose limit is the minimiser of the penalised objective."""
-        if self.alpha is not None or not settles(self.local):
+        if self.alpha is not None:
             return None
         zeta_i = problem.grad(x_star) / self.nu
         return DualFLState(x_star, spread(x_star, problem.n), zeta_i, zeta_i)
@@ -139,21 +127,18 @@ def allowed_gap(n: int, nu: float, gamma: float, rho: float | None = None) -> Ca
 
 
 LISTED = (
-    Listed(
+    listing(
         "dualfl",
-        "dual",
+        DualFL,
         "Park and Xu 2024, Algorithm 1",
-        lambda s: DualFL(s.nu, s.momentum, s.local()),
-        ("nu", "momentum", *LOCAL, "exact"),
-        False,
+        alpha=None,
+        changes={"rho": {"called": "momentum"}},
         strongly_convex=True,
     ),
-    Listed(
+    listing(
         "dualfl-regularised",
-        "dual",
+        DualFL,
         "Park and Xu 2024, Algorithm 1 on problem (10)",
-        lambda s: DualFL(s.nu, s.momentum, s.local(), alpha=s.rho),
-        ("nu", "momentum", "rho", *LOCAL, "exact"),
-        False,
+        changes={"rho": {"called": "momentum"}, "alpha": {"default": 1.0}},
     ),
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import MIXED_SAM
+from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, wrong_duals
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -29,7 +30,7 @@ class FedADMMState:
 
 
 @dataclass(frozen=True)
-class FedADMM:
+class FedADMM(Method):
     """Active clients treat their augmented Lagrangians and move their duals; the server averages z_i = x_i + lam_i / rho.
 
     x_i^{t+1}   = argmin  f_i(x) + <lam_i^t, x> + (rho/2) ||x - x^t||^2  (or local steps towards it, from x^t),
@@ -50,28 +51,22 @@ class FedADMM:
     Parameters
     ----------
     rho : number, array ``(*batch, 1, 1)`` or symbol
-        Penalty.
+        Penalty of the augmented Lagrangian.
     local : LocalSolver
     averages : "all" or "active"
         Whose z_i the server averages.
     """
 
-    rho: Scalar
+    family = "primal-dual"
+
+    rho: Positive
     local: LocalSolver = Exact()
     averages: Literal["all", "active"] = "all"
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "rho")
-        if self.averages not in ("all", "active"):
-            raise InvalidInput(f"averages must be 'all' or 'active', got {self.averages!r}")
-
     def init(self, problem: Problem, x0: Array) -> FedADMMState:
-        """Models at x^0, duals zero."""
         return FedADMMState(x0, x0, spread(x0, problem.n), spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: FedADMMState, clients: Clients | None, key: Key) -> FedADMMState:
-        """Local work, dual steps, the server's average."""
         lam = gather(state.lam_i, clients)
         sub = Subproblem(problem.take(clients), a=lam, rho=self.rho, z=state.x, clients=clients)
         x, _ = self.local(sub, state.x, key, None)
@@ -81,40 +76,58 @@ class FedADMM:
         new = shared_regulariser(problem).prox(z, 1 / self.rho)
         return FedADMMState(new, average(x, clients), x_i, lam_i)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """z_i up, x down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FedADMMState | None:
-        """x_i = x*, lam_i = -grad f_i(x*)."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedADMMState:
         return FedADMMState(x_star, x_star, spread(x_star, problem.n), -problem.grad(x_star))
 
 
 LISTED = (
-    Listed(
-        "fedadmm",
-        "primal-dual",
-        "Wang et al. 2022",
-        lambda s: FedADMM(s.rho, s.local()),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
+    listing("fedadmm", FedADMM, "Wang et al. 2022", averages="all"),
+    listing(
         "fedadmm-active",
-        "primal-dual",
+        FedADMM,
         "A-FedPD, equation (6): the server averages active clients only",
-        lambda s: FedADMM(s.rho, s.local(), averages="active"),
-        ("rho", *LOCAL, "exact"),
-        True,
+        averages="active",
     ),
-    Listed(
+    listing(
         "fedspeed-active",
-        "primal-dual",
+        FedADMM,
         "Sun et al. 2023 (FedSpeed): the server averages active clients only",
-        lambda s: FedADMM(s.rho, s.sam(s.alpha), averages="active"),
-        ("rho", *LOCAL, "radius", "sam_epsilon", "alpha"),
-        True,
+        averages="active",
+        local=MIXED_SAM,
     ),
 )
+
+_DUAL = "lam = lam + self.rho * (x - state.x)"
+_SERVER = 'z = average(x_i + lam_i / self.rho) if self.averages == "all" else average(x + lam / self.rho, clients)'
+MISTAKES = {
+    FedADMM: (
+        *wrong_duals("lam"),
+        Mistake("neither dual nor penalty in local work", ", a=lam, rho=self.rho, z=state.x", ""),
+        *WRONG_PENALTY,
+        Mistake("sign of the dual step", _DUAL, "lam = lam - self.rho * (x - state.x)"),
+        Mistake("dual step without rho", _DUAL, "lam = lam + (x - state.x)"),
+        Mistake("dual step with the mean model", _DUAL, "lam = lam + self.rho * (x - average(x, clients))"),
+        Mistake("duals never updated", _DUAL, "lam = lam + 0 * x"),
+        Mistake(
+            "stale dual sent",
+            _SERVER,
+            'z = average(x_i + state.lam_i / self.rho) if self.averages == "all" else average(x + gather(state.lam_i, clients) / self.rho, clients)',
+        ),
+        Mistake(
+            "server averages models only",
+            _SERVER,
+            'z = average(x_i) if self.averages == "all" else average(x, clients)',
+        ),
+        Mistake(
+            "dual not divided by rho",
+            _SERVER,
+            'z = average(x_i + lam_i) if self.averages == "all" else average(x + lam, clients)',
+        ),
+        Mistake(
+            "sign of the dual at the server",
+            _SERVER,
+            'z = average(x_i - lam_i / self.rho) if self.averages == "all" else average(x - lam / self.rho, clients)',
+        ),
+        NOT_RESET,
+    ),
+}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State, one_plain_step
+from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import BATCH, LR, LR_DECAY, SAM, STEPS, decayed
+from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, wrong_averages
+from fedtheory.algorithms.options import Asked
+from fedtheory.core.arrays import Array, average
+from fedtheory.core.hyperparameters import NotNegative
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -18,7 +21,7 @@ from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)
-class FedAvg:
+class FedAvg(Method):
     """Clients descend on their own objective from the server's model; the server averages.
 
     x_i^{r,0} = x^r,  x_i^{r,q+1} = x_i^{r,q} - lr g_i(x_i^{r,q}),  x^{r+1} = mean_i x_i^{r,K}.
@@ -32,29 +35,25 @@ class FedAvg:
         `GradientSteps` for FedAvg-GD, `StochasticSteps` for FedAvg-SGD, `fedtheory.local.sam.SamSteps` for FedSAM.
     """
 
+    family = "averaging"
+
     local: LocalSolver
 
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Local work from the server's model, then the average."""
         sub = Subproblem(problem.take(clients), clients=clients)
         x_i, _ = self.local(sub, state.x, key, None)
         return PointState(average(x_i, clients))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept only with one local step."""
-        return PointState(x_star) if one_plain_step(self.local) else None
+        return PointState(x_star) if is_one_plain_step(self.local) else None
 
 
 @dataclass(frozen=True)
-class FedProx:
+class FedProx(Method):
     """FedAvg with a proximal term: the client minimises f_i(x) + (rho/2) ||x - x^r||^2.
 
     x_i = argmin f_i + (rho/2) ||. - x^r||^2 (or local steps towards it),  x^{r+1} = mean_i x_i.
@@ -65,70 +64,49 @@ class FedProx:
     Parameters
     ----------
     rho : number, array ``(*batch, 1, 1)`` or symbol
-        Penalty; 0 gives FedAvg.
+        Weight of the proximal term; 0 gives FedAvg.
     local : LocalSolver
         `Exact`, `GradientSteps` (FedProx-GD), `StochasticSteps` (FedProx-SGD), `VarianceReduced` (FedProx-VR).
     """
 
-    rho: Scalar
+    family = "averaging"
+
+    rho: NotNegative
     local: LocalSolver = Exact()
 
-    def __post_init__(self) -> None:
-        """Refuse a negative penalty."""
-        if not (isinstance(self.rho, int | float) and self.rho == 0):
-            positive(self, "rho")
-
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Proximal local work around the server's model, then the average."""
         rho = None if isinstance(self.rho, int | float) and self.rho == 0 else self.rho
         sub = Subproblem(problem.take(clients), rho=rho, z=state.x, clients=clients)
         x_i, _ = self.local(sub, state.x, key, None)
         return PointState(average(x_i, clients))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept only with one local gradient step."""
-        return PointState(x_star) if one_plain_step(self.local) else None
+        return PointState(x_star) if is_one_plain_step(self.local) else None
 
+
+_AVERAGES = wrong_averages("average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)")
+
+MISTAKES = {
+    FedAvg: (NOT_RESET, *_AVERAGES),
+    FedProx: (
+        NOT_RESET,
+        *_AVERAGES,
+        Mistake("proximal sign", "rho=rho", "rho=-rho"),
+    ),
+}
+
+_SARAH = Asked(
+    (LR, STEPS, BATCH, LR_DECAY),
+    lambda lr, steps, batch, lr_decay: VarianceReduced(steps, decayed(lr, lr_decay), batch),
+)
 
 LISTED = (
-    Listed(
-        "fedavg",
-        "averaging",
-        "McMahan et al. 2017; FedPD, Algorithm 1",
-        lambda s: FedAvg(s.local()),
-        LOCAL,
-        True,
-    ),
-    Listed(
-        "fedsam",
-        "averaging",
-        "Qu et al. 2022, Algorithm 1; A-FedPD, Table 3",
-        lambda s: FedAvg(s.sam()),
-        (*LOCAL, "radius", "sam_epsilon"),
-        True,
-    ),
-    Listed(
-        "fedprox",
-        "averaging",
-        "Li et al. 2020; FedPD, Section IV-C",
-        lambda s: FedProx(s.rho, s.local()),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
-        "fedprox-vr",
-        "averaging",
-        "FedPD, Section IV-C: FedProx with SARAH",
-        lambda s: FedProx(s.rho, VarianceReduced(s.steps, s.step, s.batch)),
-        ("rho", "lr", "lr_decay", "steps", "batch"),
-        True,
-    ),
+    listing("fedavg", FedAvg, "McMahan et al. 2017; FedPD, Algorithm 1"),
+    listing("fedsam", FedAvg, "Qu et al. 2022, Algorithm 1; A-FedPD, Table 3", local=SAM),
+    listing("fedprox", FedProx, "Li et al. 2020; FedPD, Section IV-C"),
+    listing("fedprox-vr", FedProx, "FedPD, Section IV-C: FedProx with SARAH", local=_SARAH),
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fedtheory.algorithms.base import Listed, State, one_plain_step
-from fedtheory.algorithms.settings import LOCAL
+from fedtheory.algorithms.base import Method, is_one_plain_step
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, Scalar, average
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import positive, share
+from fedtheory.core.hyperparameters import Positive, Share
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -28,7 +28,7 @@ class FedCMState:
 
 
 @dataclass(frozen=True)
-class FedCM:
+class FedCM(Method):
     """y <- y - lr (alpha g_i(y) + (1 - alpha) Delta^r),  K steps from x^r;
 
     Delta^{r+1} = mean_{active}(x^r - y_i) / (sum of the K step sizes),  x^{r+1} = x^r + server_lr mean_{active}(y_i - x^r),
@@ -46,16 +46,19 @@ class FedCM:
     alpha : number in (0, 1], array ``(*batch, 1, 1)`` or symbol
         Weight of the client's own gradient.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size of the server.
     """
 
+    family = "averaging"
+    sends = 1, 2  # model up; model and direction down
+
     local: LocalSolver
-    alpha: Scalar
-    server_lr: Scalar = 1
+    alpha: Share
+    server_lr: Positive = 1
 
     def __post_init__(self) -> None:
-        """Refuse weights outside (0, 1] and local solvers without a number of plain steps."""
-        share(self, "alpha")
-        positive(self, "server_lr")
+        """Refuse local solvers without a number of plain steps."""
+        super().__post_init__()
         local = self.local
         plain = isinstance(local, GradientSteps | StochasticSteps | Epochs | SamSteps)
         if not plain or not isinstance(local.steps, int | Passes):  # type: ignore[attr-defined]
@@ -65,11 +68,9 @@ class FedCM:
             )
 
     def init(self, problem: Problem, x0: Array) -> FedCMState:
-        """Start at x0 with no direction."""
         return FedCMState(x0, 0 * x0)
 
     def round(self, problem: Problem, state: FedCMState, clients: Clients | None, key: Key) -> FedCMState:
-        """Mixed local steps, then the average and the direction it went."""
         pull = state.direction * (1 - self.alpha) / self.alpha
         local: Any = self.local
         mixed = replace(local, lr=_times(self.alpha, local.lr), **self._clip())
@@ -84,26 +85,12 @@ class FedCM:
         clip = getattr(self.local, "clip", None)
         return {} if clip is None else {"clip": clip / self.alpha}
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up; model and direction down."""
-        return 1, 2
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FedCMState | None:
-        """x* with direction zero is kept only with one local step."""
-        return FedCMState(x_star, 0 * x_star) if one_plain_step(self.local) else None
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedCMState | None:
+        return FedCMState(x_star, 0 * x_star) if is_one_plain_step(self.local) else None
 
 
 def _times(alpha: Scalar, lr: Step) -> Step:
     return (lambda r, q: alpha * lr(r, q)) if callable(lr) else alpha * lr
 
 
-LISTED = (
-    Listed(
-        "fedcm",
-        "averaging",
-        "Xu et al. 2021, Algorithm 1; A-FedPD, Table 2; DualFL, Remark 7.1",
-        lambda s: FedCM(s.local(), s.alpha, s.server_lr),
-        (*LOCAL, "alpha", "server_lr"),
-        True,
-    ),
-)
+LISTED = (listing("fedcm", FedCM, "Xu et al. 2021, Algorithm 1; A-FedPD, Table 2; DualFL, Remark 7.1"),)

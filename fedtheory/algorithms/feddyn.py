@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import MIXED_SAM
+from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, wrong_averages, wrong_duals
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -29,7 +30,7 @@ class FedDynState:
 
 
 @dataclass(frozen=True)
-class FedDyn:
+class FedDyn(Method):
     """Active clients treat their augmented Lagrangians; the server averages active models and adds the mean of all duals.
 
     x_i^{t+1}   = argmin  f_i(x) + <lam_i^t, x> + (rho/2) ||x - x^t||^2  (or local steps towards it, from x^t),
@@ -52,15 +53,11 @@ class FedDyn:
     server_dual : "new" or "old"
     """
 
-    rho: Scalar
+    family = "primal-dual"
+
+    rho: Positive
     local: LocalSolver = Exact()
     server_dual: Literal["new", "old"] = "new"
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "rho")
-        if self.server_dual not in ("new", "old"):
-            raise InvalidInput(f"server_dual must be 'new' or 'old', got {self.server_dual!r}")
 
     def init(self, problem: Problem, x0: Array) -> FedDynState:
         """Models at x^0, duals zero."""
@@ -82,41 +79,74 @@ class FedDyn:
             lam_i=all_lam,
         )
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down; the duals stay where they are."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FedDynState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedDynState:
         """x_i = x*, lam_i = -grad f_i(x*), whose mean is zero."""
-        if not settles(self.local):
-            return None
         g = problem.grad(x_star)
         return FedDynState(x_star, x_star, -average(g), spread(x_star, problem.n), -g)
 
 
+_DUAL = "lam_i + self.rho * (x_i - state.x)"
+_MEAN = "lam = average(all_lam)"
+_SERVER = '(lam if self.server_dual == "new" else state.lam) / self.rho'
+
+
+def _both_duals(name: str, step: str) -> Mistake:
+    """A wrong dual step of the clients that the server follows with the mean of their duals."""
+    old = f"all_lam = scatter(state.lam_i, clients, {_DUAL})\n        {_MEAN}"
+    new = old.replace(_DUAL, step).replace(_MEAN, "lam = state.lam + average(all_lam - state.lam_i)")
+    return Mistake(name, old, new)
+
+
+MISTAKES = {
+    FedDyn: (
+        *wrong_duals("lam_i"),
+        Mistake(
+            "neither dual nor penalty in local work",
+            ", a=lam_i, rho=self.rho, z=state.x",
+            "",
+            seen="fedlab 1.3.0, contrib/algorithm/feddyn.py: both are computed from parameters that are cut off from differentiation",
+        ),
+        *WRONG_PENALTY,
+        Mistake("sign of the dual step", _DUAL, "lam_i - self.rho * (x_i - state.x)"),
+        Mistake("dual step without rho", _DUAL, "lam_i + (x_i - state.x)"),
+        Mistake("duals replaced", _DUAL, "self.rho * (x_i - state.x)"),
+        _both_duals("sign of the dual step, at clients and server", "lam_i - self.rho * (x_i - state.x)"),
+        _both_duals("dual step without rho, at clients and server", "lam_i + (x_i - state.x)"),
+        Mistake("dual step with the mean model", _DUAL, "lam_i + self.rho * (x_i - average(x_i, clients))"),
+        Mistake("client duals never updated", "lam_i=all_lam,", "lam_i=state.lam_i,"),
+        Mistake(
+            "server dual over active clients", _MEAN, "lam = state.lam + self.rho * average(x_i - state.x, clients)"
+        ),
+        Mistake(
+            "server model subtracted once",
+            _MEAN,
+            "lam = state.lam + self.rho / problem.n * (x_i.shape[-2] * average(x_i, clients) - state.x)",
+            seen="https://github.com/SMILELab-FL/FedLab/issues/319",
+        ),
+        Mistake("server dual never updated", _MEAN, "lam = state.lam"),
+        Mistake("sign of the server's dual", f"x=x_bar + {_SERVER}", f"x=x_bar - {_SERVER}"),
+        Mistake("no dual at the server", f"x=x_bar + {_SERVER}", "x=x_bar"),
+        Mistake("server dual not divided by rho", _SERVER, _SERVER.removesuffix(" / self.rho")),
+        NOT_RESET,
+        *wrong_averages("x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"),
+    ),
+}
+
+# the paper's increment: the same from a start at which lam is the mean of all lam_i
+AS_PRINTED = {
+    FedDyn: Mistake(
+        "", _MEAN, "lam = state.lam + average(scatter(0 * state.lam_i, clients, self.rho * (x_i - state.x)))"
+    )
+}
+
 LISTED = (
-    Listed(
-        "feddyn",
-        "primal-dual",
-        "Acar et al. 2021",
-        lambda s: FedDyn(s.rho, s.local()),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
-        "feddyn-printed",
-        "primal-dual",
-        "A-FedPD, equation (7): the server uses its previous dual",
-        lambda s: FedDyn(s.rho, s.local(), server_dual="old"),
-        ("rho", *LOCAL, "exact"),
-        True,
-    ),
-    Listed(
+    listing("feddyn", FedDyn, "Acar et al. 2021", server_dual="new"),
+    listing("feddyn-printed", FedDyn, "A-FedPD, equation (7): the server uses its previous dual", server_dual="old"),
+    listing(
         "fedspeed",
-        "primal-dual",
+        FedDyn,
         "Sun et al. 2023 (FedSpeed), with the server of its authors' simulator",
-        lambda s: FedDyn(s.rho, s.sam(s.alpha)),
-        ("rho", *LOCAL, "radius", "sam_epsilon", "alpha"),
-        True,
+        server_dual="new",
+        local=MIXED_SAM,
     ),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import State, needs_everyone, settles
+from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, average
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -15,7 +16,7 @@ from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)
-class FedLin:
+class FedLin(Method):
     """y <- y - lr (g_i(y) - grad f_i(x^r) + mean_j grad f_j(x^r)),  K_i steps from x^r;  x^{r+1} = mean_i y_i.
 
     Guarantee: x* is a fixed point whatever the numbers of steps; linear convergence on strongly convex problems.
@@ -29,25 +30,23 @@ class FedLin:
         `GradientSteps`; `StochasticSteps` for the noisy variant.
     """
 
+    family = "averaging"
+    sends = 2, 2  # gradient and model, both ways
+    partial = False
+    instead = "Scaffold"
+
     local: LocalSolver
 
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Exchange gradients, take corrected steps, average."""
-        needs_everyone("FedLin", clients, "Scaffold")
         g_i = problem.grad(state.x)
         y, _ = self.local(Subproblem(problem, a=average(g_i) - g_i), state.x, key, None)
         return PointState(average(y))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Gradient and model, both ways."""
-        return 2, 2
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
-        """At x* every corrected gradient vanishes."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState:
         return PointState(x_star)
+
+
+LISTED = (listing("fedlin", FedLin, "Mitra et al. 2021, Algorithm 1; DualFL, Section 1"),)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.algorithms.base import Method, State
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import BATCH, STEPS
+from fedtheory.algorithms.mistakes import Mistake
+from fedtheory.algorithms.options import Asked, Option
 from fedtheory.core.arrays import Array, Scalar, average, choose, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one, plain, positive
+from fedtheory.core.hyperparameters import Positive, at_least_one, plain
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -32,8 +35,15 @@ class FedPDState:
     memory: Array | None  # (..., n, d)  what the local solver carries on (Oracle II: g_i)
 
 
+def _skipping(owner: Any, name: str) -> None:
+    """Refuse a probability of skipping outside [0, 1)."""
+    p = plain(owner, name)
+    if not (np.all(np.asarray(p) >= 0) and np.all(np.asarray(p) < 1)):
+        raise InvalidInput(f"the probability {name} of skipping communication must lie in [0, 1), got {p}")
+
+
 @dataclass(frozen=True)
-class FedPD:
+class FedPD(Method):
     """Every client treats its augmented Lagrangian, moves its dual, and the server averages x_i + eta lam_i.
 
     x_i^{r+1}    = Oracle_i of  f_i(x) + <lam_i^r, x - x_{0,i}^r> + ||x - x_{0,i}^r||^2 / (2 eta),  started at x_i^r
@@ -51,27 +61,22 @@ class FedPD:
     Parameters
     ----------
     eta : number, array ``(*batch, 1, 1)`` or symbol
-        The penalty of the augmented Lagrangian is 1/(2 eta).
+        Penalty parameter: the penalty of the augmented Lagrangian is 1/(2 eta).
     local : LocalSolver
         `Exact`; Oracle I: `GradientSteps`, `StochasticSteps`, `ToAccuracy`; Oracle II: `oracle_two`.
     p : number in [0, 1), array ``(*batch, 1, 1)``, or function of the round
         Probability of skipping communication. A function may return exactly 0 or 1, for a deterministic schedule.
     init_dual : "grad" or "zero"
+        Start of the duals: minus the gradients, or zero.
     """
 
-    eta: Scalar
-    local: LocalSolver = Exact()
-    p: Scalar | Callable[[int], float] = 0
-    init_dual: Literal["grad", "zero"] = "grad"
+    family = "primal-dual"
+    partial = False
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "eta")
-        plain(self, "p")
-        if not callable(self.p) and not (np.all(np.asarray(self.p) >= 0) and np.all(np.asarray(self.p) < 1)):
-            raise InvalidInput(f"the probability p of skipping communication must lie in [0, 1), got {self.p}")
-        if self.init_dual not in ("grad", "zero"):
-            raise InvalidInput(f"init_dual must be 'grad' or 'zero', got {self.init_dual!r}")
+    eta: Positive
+    local: LocalSolver = Exact()
+    p: Annotated[Scalar, _skipping] | Callable[[int], float] = 0
+    init_dual: Literal["grad", "zero"] = "grad"
 
     @staticmethod
     def oracle_two(eta: Scalar, gamma: Scalar | None, steps: int, batch: int | None, period: int) -> VarianceReduced:
@@ -80,14 +85,11 @@ class FedPD:
         return VarianceReduced(steps=steps, lr=s, batch=batch, period=period)
 
     def init(self, problem: Problem, x0: Array) -> FedPDState:
-        """x_i = x_{0,i} = x^0 and the duals of ``init_dual``."""
         copies = spread(x0, problem.n)
         lam = -problem.grad(x0) if self.init_dual == "grad" else spread(0 * x0, problem.n)
         return FedPDState(x=x0, x_i=copies, x0_i=copies, lam_i=lam, memory=self.local.memory(problem, x0))
 
     def round(self, problem: Problem, state: FedPDState, clients: Clients | None, key: Key) -> FedPDState:
-        """One pass of Algorithm 2's loop."""
-        needs_everyone("FedPD", clients, "a method with partial participation such as Scaffold")
         sub = Subproblem(problem, a=state.lam_i, rho=1 / self.eta, z=state.x0_i)
         x_i, memory = self.local(sub, state.x_i, key, state.memory)
         lam = state.lam_i + (x_i - state.x0_i) / self.eta
@@ -105,10 +107,8 @@ class FedPD:
         sent = np.asarray(self._communicates(key), dtype=float)
         return sent, sent
 
-    def solution_state(self, problem: Problem, x_star: Array) -> FedPDState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedPDState:
         """x_i = x_{0,i} = x*, lam_i = -grad f_i(x*): a fixed point of rounds that communicate."""
-        if not settles(self.local):
-            return None
         g, copies = problem.grad(x_star), spread(x_star, problem.n)
         memory = None if self.local.memory(problem, x_star) is None else g
         return FedPDState(x_star, copies, copies, -g, memory)
@@ -134,33 +134,55 @@ def every(rounds: int) -> Every:
     return Every(rounds)
 
 
-def _build(s: Settings, local: LocalSolver) -> FedPD:
-    if s.communicate_every == 1:
-        p = s.p
-    elif isinstance(s.p, int | float) and s.p == 0:
-        p = Every(s.communicate_every)
-    else:
-        raise InvalidInput(
-            f"skipping is random or in a fixed rhythm, got p = {s.p} and communicate_every = {s.communicate_every}"
-        )
-    return FedPD(s.eta, local, p, "zero" if s.zero_duals else "grad")
+def _rhythm(p: Any, communicate_every: int) -> Any:
+    """Return the probability p of skipping, or a fixed rhythm where that is asked for."""
+    if communicate_every == 1:
+        return p
+    if isinstance(p, int | float) and p == 0:
+        return Every(communicate_every)
+    raise InvalidInput(
+        f"skipping is random or in a fixed rhythm, got p = {p} and communicate_every = {communicate_every}"
+    )
 
+
+RHYTHM = Asked(
+    (
+        Option("p", float, 0, "Probability of skipping communication.", batched=True),
+        Option("communicate_every", int, 1, "Communicate in every so many rounds only."),
+    ),
+    _rhythm,
+)
+ORACLE_TWO = Asked(
+    (
+        Option("eta", float, 0.1, "Penalty parameter.", batched=True),  # the method's own
+        Option("gamma", float, None, "Proximal parameter of a step of Oracle II [default: infinite].", batched=True),
+        STEPS,
+        BATCH,
+        Option("period", int, 1, "Rounds between exact gradients."),
+    ),
+    FedPD.oracle_two,
+)
 
 LISTED = (
-    Listed(
-        "fedpd",
-        "primal-dual",
-        "FedPD, Algorithms 2 and 3 (Oracle I)",
-        lambda s: _build(s, s.local()),
-        ("eta", *LOCAL, "exact", "p", "communicate_every", "zero_duals"),
-        False,
-    ),
-    Listed(
-        "fedpd-vr",
-        "primal-dual",
-        "FedPD, Algorithms 2 and 4 (Oracle II)",
-        lambda s: _build(s, FedPD.oracle_two(s.eta, s.gamma, s.steps, s.batch, s.period)),
-        ("eta", "gamma", "steps", "batch", "period", "p", "communicate_every", "zero_duals"),
-        False,
-    ),
+    listing("fedpd", FedPD, "FedPD, Algorithms 2 and 3 (Oracle I)", p=RHYTHM),
+    listing("fedpd-vr", FedPD, "FedPD, Algorithms 2 and 4 (Oracle II)", p=RHYTHM, local=ORACLE_TWO),
 )
+
+_DUAL = "lam = state.lam_i + (x_i - state.x0_i) / self.eta"
+_UPLOAD = "upload = x_i + self.eta * lam"
+MISTAKES = {
+    FedPD: (
+        Mistake("sign of the dual in local work", "a=state.lam_i,", "a=-state.lam_i,"),
+        Mistake("local penalty doubled", "rho=1 / self.eta", "rho=2 / self.eta"),
+        Mistake("local penalty halved", "rho=1 / self.eta", "rho=1 / (2 * self.eta)"),
+        Mistake("sign of the dual step", _DUAL, "lam = state.lam_i - (x_i - state.x0_i) / self.eta"),
+        Mistake("dual step multiplied by eta", _DUAL, "lam = state.lam_i + self.eta * (x_i - state.x0_i)"),
+        Mistake("duals never updated", _DUAL, "lam = state.lam_i + 0 * x_i"),
+        Mistake("stale dual sent", _UPLOAD, "upload = x_i + self.eta * state.lam_i"),
+        Mistake("models sent without duals", _UPLOAD, "upload = x_i"),
+        Mistake("dual not multiplied by eta", _UPLOAD, "upload = x_i + lam"),
+        Mistake("sign of the dual sent", _UPLOAD, "upload = x_i - self.eta * lam"),
+        Mistake("local work from the server's copy", "self.local(sub, state.x_i,", "self.local(sub, state.x0_i,"),
+        Mistake("skipping keeps the old copy", "spread(x, problem.n), upload)", "spread(x, problem.n), state.x0_i)"),
+    ),
+}

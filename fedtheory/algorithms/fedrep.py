@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.base import Listed, State, numeric_only_of
-from fedtheory.algorithms.changed_gradients import only
-from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.algorithms.base import Method, State
+from fedtheory.algorithms.changed_gradients import restricted_to
+from fedtheory.algorithms.ditto import PERSONAL_WORK
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.options import Asked, Option
 from fedtheory.core.arrays import Array, average, choose, gather, is_array, scatter, spread, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.layers import layer_mask
@@ -21,7 +23,6 @@ from fedtheory.local.solvers import LocalSolver
 from fedtheory.local.subproblem import Subproblem
 
 Part = Any  # names of layers, or a boolean array (d,)
-BY_COORDINATE = "it treats coordinates apart, and a worst case knows a point only as a whole"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +67,19 @@ def coordinates(problem: Problem, part: Part) -> NDArray[np.bool_]:
     return mask
 
 
+class ByCoordinate(Method):
+    """What is common to methods that treat coordinates apart and send only some: as many as their states say in ``sent``."""
+
+    family = "personalised"
+    no_worst_case: ClassVar[str] = "it treats coordinates apart, and a worst case knows a point only as a whole"
+
+    def traffic(self, key: Key, state: State) -> tuple[float, float]:
+        part = state.sent / state.x.shape[-1]
+        return part, part
+
+
 @dataclass(frozen=True)
-class FedRep:
+class FedRep(ByCoordinate):
     """Clients share a body and keep heads of their own; each trains its head first, then the body.
 
     With x = (body, head): head_i <- head_i - lr grad_head f_i(body^r, head_i) from its last head, the steps of ``head``; then
@@ -87,39 +99,23 @@ class FedRep:
     head: LocalSolver
     body: LocalSolver
     personal: Part = None
-    no_worst_case: ClassVar[str] = BY_COORDINATE
-
-    @property
-    def numeric_only(self) -> str | None:
-        """Whatever its solvers say."""
-        return numeric_only_of(self.head, self.body)
 
     def _shared(self, problem: Problem) -> NDArray[np.bool_]:
         return ~(head(problem) if self.personal is None else coordinates(problem, self.personal))
 
     def init(self, problem: Problem, x0: Array) -> PartlySharedState:
-        """Everybody starts at x^0."""
         return PartlySharedState(x0, spread(x0, problem.n), int(self._shared(problem).sum()))
 
     def round(self, problem: Problem, state: PartlySharedState, clients: Clients | None, key: Key) -> PartlySharedState:
-        """Heads, then bodies, then the average of the bodies."""
         shared, f = self._shared(problem), problem.take(clients)
         start = choose(shared, state.x, gather(state.personal, clients))
-        headed, _ = self.head(Subproblem(only(f, ~shared), clients=clients), start, key.apart("head"), None)
-        y, _ = self.body(Subproblem(only(f, shared), clients=clients), headed, key, None)
+        headed, _ = self.head(Subproblem(restricted_to(f, ~shared), clients=clients), start, key.apart("head"), None)
+        y, _ = self.body(Subproblem(restricted_to(f, shared), clients=clients), headed, key, None)
         return _share(state, shared, y, clients)
-
-    def traffic(self, key: Key, state: State) -> tuple[float, float]:
-        """The body up, the body down."""
-        return _part_of_a_model(state)
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """None: heads go where a common model does not."""
-        return None
 
 
 @dataclass(frozen=True)
-class LgFedAvg:
+class LgFedAvg(ByCoordinate):
     """Clients share the last layer and keep representations of their own; both are trained at once.
 
     K steps on f_i in all coordinates, from the server's shared and the client's own ones; the server averages the shared ones.
@@ -138,29 +134,18 @@ class LgFedAvg:
 
     local: LocalSolver
     personal: Part = None
-    no_worst_case: ClassVar[str] = BY_COORDINATE
 
     def _shared(self, problem: Problem) -> NDArray[np.bool_]:
         return head(problem) if self.personal is None else ~coordinates(problem, self.personal)
 
     def init(self, problem: Problem, x0: Array) -> PartlySharedState:
-        """Everybody starts at x^0."""
         return PartlySharedState(x0, spread(x0, problem.n), int(self._shared(problem).sum()))
 
     def round(self, problem: Problem, state: PartlySharedState, clients: Clients | None, key: Key) -> PartlySharedState:
-        """Local work on the whole model, then the average of the shared part."""
         shared = self._shared(problem)
         start = choose(shared, state.x, gather(state.personal, clients))
         y, _ = self.local(Subproblem(problem.take(clients), clients=clients), start, key, None)
         return _share(state, shared, y, clients)
-
-    def traffic(self, key: Key, state: State) -> tuple[float, float]:
-        """The shared part up, the shared part down."""
-        return _part_of_a_model(state)
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """None: own parts go where a common model does not."""
-        return None
 
 
 def _share(state: PartlySharedState, shared: NDArray[np.bool_], y: Array, clients: Clients | None) -> PartlySharedState:
@@ -169,30 +154,20 @@ def _share(state: PartlySharedState, shared: NDArray[np.bool_], y: Array, client
     return PartlySharedState(x, choose(shared, x, scatter(state.personal, clients, y)), state.sent)
 
 
-def _part_of_a_model(state: State) -> tuple[float, float]:
-    part = state.sent / state.x.shape[-1]
-    return part, part
+def _named(personal_layers: str) -> tuple[str, ...] | None:
+    return tuple(name.strip() for name in personal_layers.split("+")) if personal_layers else None
 
 
-def _named(s: Settings) -> tuple[str, ...] | None:
-    return tuple(name.strip() for name in s.personal_layers.split("+")) if s.personal_layers else None
-
+LAYERS = Option("personal_layers", str, "", "Layers that clients keep, joined by + [default: the method's].")
+PERSONAL_PART = Asked((LAYERS,), _named)
 
 LISTED = (
-    Listed(
+    listing(
         "fedrep",
-        "personalised",
+        FedRep,
         "Collins, Hassani, Mokhtari and Shakkottai 2021, Algorithm 1; FedSLR, Section 6",
-        lambda s: FedRep(s.personal().local(), s.local(), _named(s)),
-        ("personal_layers", *LOCAL, "personal_steps", "personal_epochs"),
-        True,
+        head=PERSONAL_WORK,
+        personal=PERSONAL_PART,
     ),
-    Listed(
-        "lg-fedavg",
-        "personalised",
-        "Liang et al. 2020, Algorithm 1; FedSLR, Section 6",
-        lambda s: LgFedAvg(s.local(), _named(s)),
-        ("personal_layers", *LOCAL),
-        True,
-    ),
+    listing("lg-fedavg", LgFedAvg, "Liang et al. 2020, Algorithm 1; FedSLR, Section 6", personal=PERSONAL_PART),
 )

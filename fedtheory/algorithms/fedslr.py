@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fedtheory.algorithms.base import Listed, settles
-from fedtheory.algorithms.settings import LOCAL, Settings
-from fedtheory.core.arrays import Array, Scalar, average, choose, gather, like, scatter, spread
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.ditto import PERSONAL_EPOCHS, PERSONAL_STEPS, own_number
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import LOCAL_WORK, STEPPING, decayed, work_of_round
+from fedtheory.algorithms.options import Asked, Option
+from fedtheory.core.arrays import Array, average, choose, gather, like, scatter, spread
+from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.layers import factor_floats, layer_mask
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, need
@@ -43,7 +45,7 @@ class FedSLRState:
 
 
 @dataclass(frozen=True)
-class FedSLR:
+class FedSLR(Method):
     """A global model by primal-dual steps with a proximal server (Phase I), a personal component on top of it (Phase II).
 
     With h the problem's shared regulariser (zero where it has none), on the clients S_t that take part:
@@ -72,20 +74,24 @@ class FedSLR:
     Parameters
     ----------
     eta : number, array ``(*batch, 1, 1)`` or symbol
-        The paper's eta_g.
+        Penalty parameter (the penalty is 1/(2 eta)) and step of the server's proximal operator; the paper's eta_g.
     local : LocalSolver
         Phase I.
     personal : ProximalSteps, optional
         Phase II; None leaves it out.
     init_dual : "grad" or "zero"
+        Start of the duals: the clients' gradients, or zero.
     init_personal : "zero" or "copy"
+        Start of the personal components: zero, or a copy of the model's matrices.
     server : "duals" or "average"
         What the server stores: all duals (Algorithms 1 and 2), or their average, which it updates (Algorithm 3).
     printed : bool
         The server's step of Algorithm 2 as printed.
     """
 
-    eta: Scalar
+    family = "composite"
+
+    eta: Positive
     local: LocalSolver = Exact()
     personal: ProximalSteps | None = None
     init_dual: Literal["grad", "zero"] = "grad"
@@ -93,23 +99,7 @@ class FedSLR:
     server: Literal["duals", "average"] = "duals"
     printed: bool = False
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "eta")
-        if self.init_dual not in ("grad", "zero"):
-            raise InvalidInput(f"init_dual must be 'grad' or 'zero', got {self.init_dual!r}")
-        if self.init_personal not in ("zero", "copy"):
-            raise InvalidInput(f"init_personal must be 'zero' or 'copy', got {self.init_personal!r}")
-        if self.server not in ("duals", "average"):
-            raise InvalidInput(f"server must be 'duals' or 'average', got {self.server!r}")
-
-    @property
-    def numeric_only(self) -> str | None:
-        """Why Phase II needs numbers; None without it."""
-        return None if self.personal is None else self.personal.numeric_only
-
     def init(self, problem: Problem, x0: Array) -> FedSLRState:
-        """w_{i,0} = w_0, duals of ``init_dual``, components of ``init_personal``."""
         copies = spread(x0, problem.n)
         gamma = problem.grad(x0) if self.init_dual == "grad" else 0 * copies
         p = None if self.personal is None else self._first_component(problem, copies)
@@ -123,7 +113,6 @@ class FedSLR:
         return choose(matrices, copies, 0 * copies)
 
     def round(self, problem: Problem, state: FedSLRState, clients: Clients | None, key: Key) -> FedSLRState:
-        """Both phases on the clients, then the server's proximal step."""
         here = problem.take(clients)
         gamma = gather(state.gamma_i, clients)
         sub = Subproblem(here, a=-gamma, rho=1 / self.eta, z=state.x, clients=clients)
@@ -155,12 +144,11 @@ class FedSLR:
         return FedSLRState(x, x_i, gamma_i, p_i, sent, gamma if self.server == "average" else None)
 
     def traffic(self, key: Key, state: FedSLRState) -> tuple[int, Any]:
-        """Local model up in full, global model down by its factors."""
         return 1, 1 if state.sent is None else state.sent
 
-    def solution_state(self, problem: Problem, x_star: Array) -> FedSLRState | None:
-        """w_i = x*, gamma_i = grad f_i(x*); None with Phase II, whose fixed point has no closed form, and for the misprint."""
-        if self.personal is not None or self.printed or not settles(self.local):
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedSLRState | None:
+        """None with Phase II, whose fixed point has no closed form, and for the misprint."""
+        if self.personal is not None or self.printed:
             return None
         g, copies = problem.grad(x_star), spread(x_star, problem.n)
         return self._state(x_star, copies, g, None, by_factors(problem, x_star), average(g))
@@ -172,38 +160,25 @@ def by_factors(problem: Problem, x: Array) -> Array | None:
     return like(factor_floats(x, h.layers)[..., None] / problem.d, x) if isinstance(h, NuclearNorm) else None
 
 
-def phase_two(s: Settings) -> ProximalSteps:
-    """Phase II with the common settings: steps of the size and batch of Phase I, as many if no number is given, on other samples."""
-    return ProximalSteps(s.personal().work, s.step, L1(s.l1), s.batch, s.clip)
+def phase_two(lr: Any, lr_decay: Any, batch: int | None, clip: float | None, l1: float, **work: Any) -> ProximalSteps:
+    """Phase II: steps of the size and batch of Phase I, as many if no number is given, on other samples."""
+    return ProximalSteps(work_of_round(*own_number(**work)), decayed(lr, lr_decay), L1(l1), batch, clip)
 
 
-def _init_dual(s: Settings) -> Literal["grad", "zero"]:
-    return "zero" if s.zero_duals else "grad"
-
+WEIGHT = Option("l1", float, 0.01, "Weight of the l1 norm on personal components.")
+PHASE_TWO = Asked((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS, WEIGHT), phase_two)
+PHASE_ONE: dict[str, Any] = {"personal": None, "init_personal": "zero", "printed": False}  # alone
 
 LISTED = (
-    Listed(
+    listing(
         "fedslr",
-        "composite",
+        FedSLR,
         "FedSLR, Algorithms 1 and 2",
-        lambda s: FedSLR(s.eta, s.local(), phase_two(s), _init_dual(s), s.component),  # type: ignore[arg-type]
-        ("eta", *LOCAL, "exact", "l1", "personal_steps", "personal_epochs", "zero_duals", "component"),
-        True,
+        local=LOCAL_WORK,
+        personal=PHASE_TWO,
+        server="duals",
+        printed=False,
     ),
-    Listed(
-        "fedslr-global",
-        "composite",
-        "FedSLR, Algorithms 1 and 2, Phase I alone",
-        lambda s: FedSLR(s.eta, s.local(), None, _init_dual(s)),
-        ("eta", *LOCAL, "exact", "zero_duals"),
-        True,
-    ),
-    Listed(
-        "fedslr-memory",
-        "composite",
-        "FedSLR, Algorithm 3, Phase I alone",
-        lambda s: FedSLR(s.eta, s.local(), None, _init_dual(s), server="average"),
-        ("eta", *LOCAL, "exact", "zero_duals"),
-        True,
-    ),
+    listing("fedslr-global", FedSLR, "FedSLR, Algorithms 1 and 2, Phase I alone", server="duals", **PHASE_ONE),
+    listing("fedslr-memory", FedSLR, "FedSLR, Algorithm 3, Phase I alone", server="average", **PHASE_ONE),
 )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.base import Listed, State, numeric_only_of
-from fedtheory.algorithms.changed_gradients import only
-from fedtheory.algorithms.fedrep import BY_COORDINATE
-from fedtheory.algorithms.settings import LOCAL
+from fedtheory.algorithms.changed_gradients import restricted_to
+from fedtheory.algorithms.fedrep import ByCoordinate
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, average, choose, gather, like, namespace, scatter
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one
@@ -35,7 +33,7 @@ class FedSpaState:
 
 
 @dataclass(frozen=True)
-class FedSpa:
+class FedSpa(ByCoordinate):
     """Clients with sparse models: client i sees the server's model through a mask m_i with a fixed number of ones.
 
     y_i = m_i x^r;  y_i <- y_i - lr m_i g_i(y_i), K steps;  x^{r+1} = x^r + mean_i (y_i - m_i x^r);  the client uses m_i x^{r+1}.
@@ -44,8 +42,9 @@ class FedSpa:
     ceil(c_r k) of its k coordinates, those of least |y_i|, and takes in as many of those that are then off, of largest
     |grad f_i(y_i)|, with c_r = (prune/2) (1 + cos(pi r / horizon)) until round ``horizon`` and 0 from there.
 
-    density = 1 is FedAvg. Departures: every layer keeps the same share of its coordinates (the authors give small layers more, by
-    Erdos-Renyi kernels); gradients for growth are full ones. A mask is a bit a coordinate, so it is not counted in floats.
+    density = 1 is FedAvg; otherwise masked models are not stationary at x*. Departures: every layer keeps the same share of its
+    coordinates (the authors give small layers more, by Erdos-Renyi kernels); gradients for growth are full ones. A mask is a bit a
+    coordinate, so it is not counted in floats.
 
     Parameters
     ----------
@@ -53,7 +52,9 @@ class FedSpa:
     density : number in (0, 1]
         Share of coordinates in a mask, at least one a layer.
     prune : number in [0, 1]
+        Share of a mask that moves in the first round.
     horizon : int
+        Rounds over which masks come to rest.
     seed : int
         Of the first masks, which are the same in all runs of a batch.
     """
@@ -63,10 +64,10 @@ class FedSpa:
     prune: float = 0.5
     horizon: int = 100
     seed: int = 0
-    no_worst_case: ClassVar[str] = BY_COORDINATE
 
     def __post_init__(self) -> None:
         """Refuse settings outside the definition."""
+        super().__post_init__()
         if not 0 < self.density <= 1:
             raise InvalidInput(f"density, the share of coordinates in a mask, must lie in (0, 1], got {self.density}")
         if not 0 <= self.prune <= 1:
@@ -76,20 +77,18 @@ class FedSpa:
     @property
     def numeric_only(self) -> str | None:
         """Moving masks rank coordinates."""
-        return "it ranks coordinates by size" if self.prune > 0 else numeric_only_of(self.local)
+        return "it ranks coordinates by size" if self.prune > 0 else super().numeric_only
 
     def init(self, problem: Problem, x0: Array) -> FedSpaState:
-        """x^0 through the first masks."""
         on, blocks = self._first(problem), self._blocks(problem)
         mask = None if self.prune == 0 else like(on.astype(float), x0) + 0 * x0
         return FedSpaState(x0, _through(on, x0), mask, sum(kept for _, _, kept in blocks))
 
     def round(self, problem: Problem, state: FedSpaState, clients: Clients | None, key: Key) -> FedSpaState:
-        """Masked local steps, the average of the changes, new masks."""
         on = self._first(problem) if state.mask is None else state.mask > 0
         mine, f = gather(on, clients), problem.take(clients)
         start = _through(mine, state.x)
-        y, _ = self.local(Subproblem(only(f, mine), clients=clients), start, key, None)
+        y, _ = self.local(Subproblem(restricted_to(f, mine), clients=clients), start, key, None)
         x = state.x + average(y - start, clients)
         mask = None if state.mask is None else scatter(state.mask, clients, self._move(f, mine, y, key.round))
         return FedSpaState(x, _through(on if mask is None else mask > 0, x), mask, state.sent)
@@ -118,15 +117,6 @@ class FedSpa:
             moved.append(here | _largest(slope[..., first:last], ~here, count))
         return xp.astype(xp.concat(moved, axis=-1), y.dtype)
 
-    def traffic(self, key: Key, state: State) -> tuple[float, float]:
-        """The coordinates of the mask, both ways."""
-        part = state.sent / state.x.shape[-1]
-        return part, part
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """None: masked models are not stationary at x*."""
-        return None
-
 
 def _through(on: Array, x: Array) -> Array:
     """The coordinates of x where a mask is on, zeros elsewhere."""
@@ -149,20 +139,18 @@ def _random_masks(n: int, blocks: tuple[tuple[int, int, int], ...], seed: int) -
 
 
 LISTED = (
-    Listed(
+    listing(
         "fedspa",
-        "personalised",
+        FedSpa,
         "Huang, Liu, Shen, He, Lin and Tao 2022 (masks that move); FedSLR, Section 6",
-        lambda s: FedSpa(s.local(), s.density, s.prune, s.horizon),
-        ("density", "prune", "horizon", *LOCAL),
-        True,
+        seed=FedSpa.seed,
     ),
-    Listed(
+    listing(
         "fedspa-static",
-        "personalised",
+        FedSpa,
         "Huang, Liu, Shen, He, Lin and Tao 2022 (random static masks); FedSLR, Section 6",
-        lambda s: FedSpa(s.local(), s.density, prune=0),
-        ("density", *LOCAL),
-        True,
+        prune=0,
+        horizon=FedSpa.horizon,  # which masks that rest do not use
+        seed=FedSpa.seed,
     ),
 )

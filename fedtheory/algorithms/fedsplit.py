@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, scatter, spread
-from fedtheory.core.hyperparameters import positive
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -25,7 +25,7 @@ class FedSplitState:
 
 
 @dataclass(frozen=True)
-class FedSplit:
+class FedSplit(Method):
     """x = mean_i z_i,  x_i = prox_{s f_i}(2 x - z_i),  z_i <- z_i + 2 (x_i - x).
 
     Guarantee: linear convergence on strongly convex problems. Relation: the over-relaxed form of the splitting that FedPD
@@ -38,33 +38,24 @@ class FedSplit:
     local : LocalSolver
     """
 
-    s: Scalar
+    family = "primal-dual"
+    partial = False
+    instead = "Scaffold"
+
+    s: Positive
     local: LocalSolver = Exact()
 
-    def __post_init__(self) -> None:
-        """Refuse a step that is not positive."""
-        positive(self, "s")
-
     def init(self, problem: Problem, x0: Array) -> FedSplitState:
-        """z_i = x^0."""
         return FedSplitState(x0, spread(x0, problem.n))
 
     def round(self, problem: Problem, state: FedSplitState, clients: Clients | None, key: Key) -> FedSplitState:
-        """Reflect, solve, reflect."""
-        needs_everyone("FedSplit", clients, "Scaffold")
         sub = Subproblem(problem, rho=1 / self.s, z=2 * state.x - state.z_i)
         x_i, _ = self.local(sub, state.x, key, None)
         z_i = state.z_i + 2 * (x_i - state.x)
         return FedSplitState(average(z_i), z_i)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """z_i up, x down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FedSplitState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedSplitState:
         """z_i = x* - s grad f_i(x*), whose average is x*."""
-        if not settles(self.local):
-            return None
         z_i = x_star - self.s * problem.grad(x_star)
         return FedSplitState(average(z_i), z_i)
 
@@ -79,7 +70,7 @@ class FedDRState:
 
 
 @dataclass(frozen=True)
-class FedDR:
+class FedDR(Method):
     """Relaxed Douglas-Rachford splitting with some of the clients a round (Tran-Dinh et al. 2021, Algorithm 1).
 
     y_i^{t+1} = y_i^t + alpha (x^t - x_i^t),
@@ -101,53 +92,32 @@ class FedDR:
     local : LocalSolver
     """
 
-    eta: Scalar
-    alpha: Scalar = 1
+    family = "primal-dual"
+
+    eta: Positive
+    alpha: Positive = 1
     local: LocalSolver = Exact()
 
-    def __post_init__(self) -> None:
-        """Refuse a step or a relaxation that is not positive."""
-        positive(self, "eta")
-        positive(self, "alpha")
-
     def init(self, problem: Problem, x0: Array) -> FedDRState:
-        """x_i = y_i = x^0."""
         return FedDRState(x0, spread(x0, problem.n), spread(x0, problem.n))
 
     def round(self, problem: Problem, state: FedDRState, clients: Clients | None, key: Key) -> FedDRState:
-        """Relax, solve, reflect, average."""
         y = gather(state.y_i, clients) + self.alpha * (state.x - gather(state.x_i, clients))
         sub = Subproblem(problem.take(clients), rho=1 / self.eta, z=y, clients=clients)
         x, _ = self.local(sub, state.x, key, None)
         x_i, y_i = scatter(state.x_i, clients, x), scatter(state.y_i, clients, y)
         return FedDRState(shared_regulariser(problem).prox(average(2 * x_i - y_i), self.eta), x_i, y_i)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Change of 2 x_i - y_i up, x down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FedDRState | None:
-        """x_i = x*, y_i = x* + eta grad f_i(x*)."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> FedDRState:
         return FedDRState(x_star, spread(x_star, problem.n), x_star + self.eta * problem.grad(x_star))
 
 
 LISTED = (
-    Listed(
+    listing(
         "fedsplit",
-        "primal-dual",
+        FedSplit,
         "Pathak and Wainwright 2020; FedPD, Table I",
-        lambda s: FedSplit(s.eta, s.local()),
-        ("eta", *LOCAL, "exact"),
-        False,
+        changes={"s": {"default": 0.1, "called": "eta"}},
     ),
-    Listed(
-        "feddr",
-        "primal-dual",
-        "Tran-Dinh et al. 2021, Algorithm 1",
-        lambda s: FedDR(s.eta, s.alpha, s.local()),
-        ("eta", "alpha", *LOCAL, "exact"),
-        True,
-    ),
+    listing("feddr", FedDR, "Tran-Dinh et al. 2021, Algorithm 1", changes={"alpha": {"default": 0.5}}),
 )

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.algorithms.settings import LOCAL
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, Scalar, average, gather, is_object, scatter, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import plain, positive
+from fedtheory.core.hyperparameters import Positive, plain
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -28,7 +28,7 @@ class FiveGCSState:
 
 
 @dataclass(frozen=True)
-class FiveGCS:
+class FiveGCS(Method):
     """A primal-dual method whose dual blocks are those of the clients that take part.
 
     xh = (x - eta v) / (1 + eta mu),
@@ -51,19 +51,19 @@ class FiveGCS:
         Strong convexity that is split off; 0 is allowed, anything up to the true constant is meant.
     local : LocalSolver
     penalty : number, array ``(*batch, 1, 1)`` or symbol, optional
-        n tau, above mu; 1/(2 eta) by default.
+        Penalty of the local problems, n tau, above mu; 1/(2 eta) by default.
     """
 
-    eta: Scalar
+    family = "accelerated"
+
+    eta: Positive
     mu: Scalar = 0
     local: LocalSolver = Exact()
-    penalty: Scalar | None = None
+    penalty: Positive | None = None
 
     def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        positive(self, "eta")
-        if self.penalty is not None:
-            positive(self, "penalty")
+        """Refuse hyper-parameters outside the method's definition."""
+        super().__post_init__()
         mu, penalty = plain(self, "mu"), self._penalty
         if is_object(np.asarray(mu)) or is_object(np.asarray(penalty)):
             return
@@ -77,11 +77,9 @@ class FiveGCS:
         return 1 / (2 * self.eta) if self.penalty is None else self.penalty
 
     def init(self, problem: Problem, x0: Array) -> FiveGCSState:
-        """Dual variables zero."""
         return FiveGCSState(x0, 0 * x0, spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: FiveGCSState, clients: Clients | None, key: Key) -> FiveGCSState:
-        """One pass of Algorithm 1's loop."""
         ahead = (state.x - self.eta * state.v) / (1 + self.eta * self.mu)
         u_i, f = gather(state.u_i, clients), problem.take(clients)
         rest = self._penalty - self.mu  # the two quadratics, put together
@@ -92,25 +90,12 @@ class FiveGCS:
         # (n/m) (v^+ - v) is the average change of the active clients
         return FiveGCSState(ahead - self.eta * average(new - u_i, clients), average(all_u), all_u)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Dual variable up, extrapolated model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> FiveGCSState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> FiveGCSState:
         """u_i = grad f_i(x*) - mu x*: a fixed point for every subset of clients."""
-        if not settles(self.local):
-            return None
         u_i = problem.grad(x_star) - self.mu * x_star
         return FiveGCSState(x_star, average(u_i), u_i)
 
 
 LISTED = (
-    Listed(
-        "5gcs",
-        "accelerated",
-        "Grudzien et al. 2023, Algorithm 1",
-        lambda s: FiveGCS(s.eta, s.strong, s.local()),
-        ("eta", "strong", *LOCAL, "exact"),
-        True,
-    ),
+    listing("5gcs", FiveGCS, "Grudzien et al. 2023, Algorithm 1", changes={"mu": {"spelled": "strong-convexity"}}),
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, Scalar
-from fedtheory.core.hyperparameters import constant_step
+from fedtheory.core.hyperparameters import ConstantStep
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, gradient
 from fedtheory.core.randomness import Key
@@ -20,7 +21,7 @@ class PointState:
 
 
 @dataclass(frozen=True)
-class GradientDescent:
+class GradientDescent(Method):
     """x^{r+1} = x^r - lr grad f(x^r).
 
     Guarantee: for L-smooth, mu-strongly convex f and lr <= 1/L, ||x^r - x*|| <= (1 - lr mu)^r ||x^0 - x*||.
@@ -28,29 +29,22 @@ class GradientDescent:
     Parameters
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size.
     """
 
-    lr: Scalar
+    family = "control"
+    partial = False
+    instead = "FedAvg with one local step"
 
-    def __post_init__(self) -> None:
-        """Refuse a step that is not positive."""
-        constant_step(self, "lr")
+    lr: ConstantStep
 
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Take one gradient step."""
-        needs_everyone("GradientDescent", clients, "FedAvg with one local step")
         return PointState(state.x - self.lr * gradient(problem, state.x))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Gradient up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState:
-        """Stay at x*."""
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState:
         return PointState(x_star)
 
 
@@ -63,7 +57,7 @@ class AcceleratedState:
 
 
 @dataclass(frozen=True)
-class AcceleratedGradient:
+class AcceleratedGradient(Method):
     """x^{r+1} = y^r - lr grad f(y^r),  y^{r+1} = x^{r+1} + beta_r (x^{r+1} - x^r).
 
     beta_r is ``momentum``, or r/(r+3) when that is None (convex case). Source: Nesterov 2004, Section 2.2.
@@ -73,39 +67,33 @@ class AcceleratedGradient:
     Parameters
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size.
     momentum : the same, or None
+        Weight of the extrapolation [default: r/(r+3) in round r].
     """
 
-    lr: Scalar
+    family = "control"
+    partial = False
+    instead = "FedAvg with one local step"
+
+    lr: ConstantStep
     momentum: Scalar | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse a step that is not positive."""
-        constant_step(self, "lr")
-
     def init(self, problem: Problem, x0: Array) -> AcceleratedState:
-        """Start both sequences at x0."""
         return AcceleratedState(x0, x0)
 
     def round(self, problem: Problem, state: AcceleratedState, clients: Clients | None, key: Key) -> AcceleratedState:
-        """Take one accelerated step."""
-        needs_everyone("AcceleratedGradient", clients, "FedAvg with one local step")
         x = state.y - self.lr * gradient(problem, state.y)
         moved = x - state.x
         # multiplied before it is divided, so that fractions stay fractions
         ahead = moved * key.round / (key.round + 3) if self.momentum is None else self.momentum * moved
         return AcceleratedState(x, x + ahead)
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Gradient up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> AcceleratedState:
-        """Stay at x*."""
+    def fixed_point(self, problem: Problem, x_star: Array) -> AcceleratedState:
         return AcceleratedState(x_star, x_star)
 
 
 LISTED = (
-    Listed("gd", "control", "Nesterov 2004", lambda s: GradientDescent(s.lr), ("lr",), False),
-    Listed("agd", "control", "Nesterov 2004, Section 2.2", lambda s: AcceleratedGradient(s.lr), ("lr",), False),
+    listing("gd", GradientDescent, "Nesterov 2004"),
+    listing("agd", AcceleratedGradient, "Nesterov 2004, Section 2.2", momentum=None),
 )

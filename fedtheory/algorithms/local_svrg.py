@@ -1,4 +1,4 @@
-"""Local steps corrected by the gradients at a common anchor: FedLin, federated SVRG (F-SVRG) and S-Local-SVRG."""
+"""Local steps corrected by the gradients at a common anchor: federated SVRG (F-SVRG) and S-Local-SVRG."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone
-from fedtheory.algorithms.fedlin import FedLin
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, choose, either
-from fedtheory.core.hyperparameters import at_least_one, positive, share
+from fedtheory.algorithms.base import Method, State
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import LR, LR_DECAY, decayed
+from fedtheory.algorithms.options import Asked
+from fedtheory.core.arrays import Array, average, choose, either
+from fedtheory.core.hyperparameters import Positive, Share, at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
-from fedtheory.local.solvers import Step, step_size
+from fedtheory.local.solvers import step_size
 from fedtheory.local.stochastic import gradients
 from fedtheory.local.subproblem import Subproblem
 
@@ -29,7 +30,7 @@ class LocalSvrgState:
 
 
 @dataclass(frozen=True)
-class LocalSvrg:
+class LocalSvrg(Method):
     """y <- y - lr (h_i(y; xi) - h_i(w; xi) + mean_j grad f_j(w)),  K steps from x^r;  x^{r+1} = mean_i y_i;
 
     w <- x^{r+1} with probability q (one coin for all clients), w^0 = x^0. The two sample gradients of a step share their samples
@@ -44,26 +45,30 @@ class LocalSvrg:
     Parameters
     ----------
     steps : int
-        K.
+        Local steps a round, K.
     lr : number, array ``(*batch, 1, 1)``, symbol, or function of (round, local step)
+        Local step size.
     batch : int or None
-        Samples a step and client; None for full gradients.
+        Samples a local step [default: full gradients].
     q : number in (0, 1] or array ``(*batch, 1, 1)``
         Probability that a round ends with a new anchor.
     """
 
+    family = "averaging"
+    partial = False
+    instead = "Scaffold"
+
     steps: int
-    lr: Step
+    lr: Positive
     batch: int | None = None
-    q: Scalar = 1
+    q: Share = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
+        """Refuse counts below one."""
+        super().__post_init__()
         at_least_one("steps", self.steps)
         if self.batch is not None:
             at_least_one("batch", self.batch)
-        positive(self, "lr")
-        share(self, "q")
 
     @property
     def numeric_only(self) -> str | None:
@@ -71,12 +76,9 @@ class LocalSvrg:
         return None if self.batch is None else "it draws samples at random"
 
     def init(self, problem: Problem, x0: Array) -> LocalSvrgState:
-        """Start and anchor at x0."""
         return LocalSvrgState(x0, x0, problem.grad(x0))
 
     def round(self, problem: Problem, state: LocalSvrgState, clients: Clients | None, key: Key) -> LocalSvrgState:
-        """Corrected local steps, the average, then perhaps a new anchor."""
-        needs_everyone("LocalSvrg", clients, "Scaffold")
         x = average(self._descend(problem, state, key))
         fresh = self._renews(key)
         g_i = either(fresh, lambda: problem.grad(x), lambda: state.g_i)
@@ -98,34 +100,20 @@ class LocalSvrg:
         sent = 1 + np.asarray(self._renews(key), dtype=float)
         return sent, sent
 
-    def solution_state(self, problem: Problem, x_star: Array) -> LocalSvrgState:
-        """Anchored at x*."""
+    def fixed_point(self, problem: Problem, x_star: Array) -> LocalSvrgState:
         return LocalSvrgState(x_star, x_star, problem.grad(x_star))
 
 
+_STEPS = {"default": 1, "spelled": "local-steps"}
+_SIZE = Asked((LR, LR_DECAY), decayed)
+
 LISTED = (
-    Listed(
-        "fedlin",
-        "averaging",
-        "Mitra et al. 2021, Algorithm 1; DualFL, Section 1",
-        lambda s: FedLin(s.local()),
-        LOCAL,
-        False,
-    ),
-    Listed(
-        "f-svrg",
-        "averaging",
-        "Konecny et al. 2016; FedPD, Table I",
-        lambda s: LocalSvrg(s.steps, s.step, s.batch),
-        ("lr", "steps", "batch", "lr_decay"),
-        False,
-    ),
-    Listed(
+    listing("f-svrg", LocalSvrg, "Konecny et al. 2016; FedPD, Table I", changes={"steps": _STEPS}, lr=_SIZE, q=1),
+    listing(
         "s-local-svrg",
-        "averaging",
+        LocalSvrg,
         "Gorbunov, Hanzely and Richtarik 2021; DualFL, Section 1",
-        lambda s: LocalSvrg(s.steps, s.step, s.batch, s.q),
-        ("lr", "steps", "batch", "lr_decay", "q"),
-        False,
+        changes={"steps": _STEPS, "q": {"default": 0.5}},
+        lr=_SIZE,
     ),
 )

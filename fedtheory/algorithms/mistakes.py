@@ -1,8 +1,9 @@
 """Known mistakes in implementations of federated methods, each an edit of the reference.
 
-A mistake is one changed line of a reference class in `fedtheory.algorithms`, or one changed setting; so there is no second
-implementation to keep in step, and the difference can be shown as it stands in the code. `fedtheory.conformance` plays the
-mistaken methods against somebody's implementation.
+A mistake is one changed line of a reference class in this folder, or one changed option; so there is no second implementation to keep in
+step, and the difference can be shown as it stands in the code. A method's mistakes stand under its class, in the module's ``MISTAKES``; those
+that many methods share are here. `fedtheory.conformance` plays the mistaken methods against somebody's implementation, and claims plant them
+as faults.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import difflib
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms.base import Algorithm, Listed
-from fedtheory.algorithms.settings import Settings
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.listing import Listed
+from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
@@ -72,8 +74,8 @@ class Mistake:
         What such code does, distinct within a method.
     old, new : str
         The text of the reference class that is replaced (it occurs once), and what stands there instead.
-    setting : (name, change), optional
-        For a mistake that is a changed setting.
+    option : (name, change), optional
+        For a mistake that is a changed option.
     seen : str
         Where it was found in public code, if it was.
     """
@@ -81,25 +83,123 @@ class Mistake:
     name: str
     old: str = ""
     new: str = ""
-    setting: tuple[str, Callable[[Any], Any]] | None = None
+    option: tuple[str, Callable[[Any], Any]] | None = None
     seen: str = ""
 
 
+def mistakes_of_option(option: Option) -> tuple[Mistake, ...]:
+    """The mistakes that are changed options: in a number of local steps, a step size, a penalty (rho) or its inverse (eta)."""
+    name = option.name
+    by_role: dict[str, tuple[tuple[str, Callable[[Any], Any]], ...]] = {
+        "steps": (
+            ("K + 1 local steps", lambda k: k + 1),
+            ("K - 1 local steps", lambda k: k - 1),
+            (
+                "every client takes the local steps of the busiest",
+                lambda k: np.full_like(k, np.max(k)) if is_array(k) else k,
+            ),
+        ),
+        "lr": (
+            (f"{name}/2 in place of {name}", lambda lr: lr / 2),
+            (f"2 {name} in place of {name}", lambda lr: 2 * lr),
+        ),
+        "rho": (
+            (
+                f"{name} ||x - z||^2 in place of ({name}/2) ||x - z||^2, {name} doubled everywhere",
+                lambda rho: 2 * rho,
+            ),
+            (f"{name}/2 in place of {name} everywhere", lambda rho: rho / 2),
+            (f"1/{name} in place of {name}", lambda rho: 1 / rho),
+        ),
+        "eta": (
+            (f"2 {name} in place of {name} everywhere", lambda eta: 2 * eta),
+            (
+                f"||x - z||^2 / {name} in place of ||x - z||^2 / (2 {name}), {name} halved everywhere",
+                lambda eta: eta / 2,
+            ),
+            (f"1/{name} in place of {name}", lambda eta: 1 / eta),
+        ),
+        "server_lr": (("server step 1 in place of server_lr", lambda _: 1),),
+    }
+    return tuple(Mistake(said, option=(name, change)) for said, change in by_role.get(option.role, ()))
+
+
+NOT_RESET = Mistake(
+    "model not reset between clients",
+    "self.local(sub, state.x, key, None)",
+    "(in_turn(self.local, problem, sub, state.x, key), None)",
+)
+
+#: of a local problem with ``rho=self.rho, z=state.x``
+WRONG_PENALTY = (
+    Mistake("no penalty in local work", ", rho=self.rho, z=state.x", ""),
+    Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
+    Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
+)
+
+
+def wrong_duals(dual: str) -> tuple[Mistake, ...]:
+    """Mistakes in the linear term ``a=dual,`` of local work."""
+    return (
+        Mistake("sign of the dual in local work", f"a={dual},", f"a=-{dual},"),
+        Mistake("no dual in local work", f"a={dual},", f"a=0 * {dual},"),
+    )
+
+
+def wrong_averages(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]:
+    """Wrong weights in the server's average ``average(what, clients)`` of a method with equal ones."""
+    mean = f"average({what}, clients)"
+    return (
+        Mistake("mean over all instead of active clients", old, old.replace(mean, f"average({all_clients})")),
+        Mistake("sum instead of mean", old, old.replace(mean, f"({what}).shape[-2] * {mean}")),
+        Mistake(
+            "clients weighed by their local steps",
+            old,
+            old.replace(mean, f"weighted({what}, self.local.steps, clients)"),
+        ),
+    )
+
+
+def known_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
+    """The mistakes that can be made in a method with these options: those of its class and those of its options."""
+    steps = {"lr", "steps"} if values.get("exact") else set()  # exact local work has none
+    in_code = (m for m in mistakes_in_code(entry.kind) if not (steps and "local.steps" in m.new))
+    return (*in_code, *(m for o in entry.options if o.name not in steps for m in mistakes_of_option(o)))
+
+
+def mistakes_in_code(kind: type) -> tuple[Mistake, ...]:
+    """The mistakes that stand under a method's class."""
+    found: tuple[Mistake, ...] = getattr(sys.modules[kind.__module__], "MISTAKES", {}).get(kind, ())
+    return found
+
+
+def print_of(kind: type) -> Mistake | None:
+    """The line that a paper prints in another way than the reference, equal from its own start (``AS_PRINTED`` under a method's class)."""
+    found: Mistake | None = getattr(sys.modules[kind.__module__], "AS_PRINTED", {}).get(kind)
+    return found
+
+
+def as_printed(entry: Listed, values: Mapping[str, Any], mistakes: tuple[Mistake, ...] = ()) -> Algorithm:
+    """Build a listed method as its paper prints it, with mistakes in it; see `mistaken`."""
+    return mistaken(entry, values, mistakes, print_of(entry.kind))
+
+
 def mistaken(
-    entry: Listed, settings: Settings, mistakes: tuple[Mistake, ...], rewritten: Mistake | None = None
+    entry: Listed, values: Mapping[str, Any], mistakes: tuple[Mistake, ...], rewritten: Mistake | None = None
 ) -> Algorithm:
     """Build a listed method with mistakes in it; ``rewritten`` is an edit that is made last, where the mistakes left its text alone.
 
     Raises
     ------
     InvalidInput
-        A changed setting is outside the method's definition, or one mistake edits away what another one edits.
+        A changed option is outside the method's definition, or one mistake edits away what another one edits.
     """
+    values = {option.name: option.default for option in entry.options} | dict(values)
     for mistake in mistakes:
-        if mistake.setting is not None:
-            name, change = mistake.setting
-            settings = dataclasses.replace(settings, **{name: change(getattr(settings, name))})
-    algorithm: Any = entry.build(settings)
+        if mistake.option is not None:
+            name, change = mistake.option
+            values[name] = change(values[name])
+    algorithm: Any = entry.build(**values)
     kind = type(algorithm)
     source = plain = _source(kind)
     for mistake in mistakes:
@@ -130,7 +230,7 @@ def _source(kind: type) -> str:
 
 
 def _edited(source: str, mistake: Mistake) -> str:
-    if not mistake.old:  # a changed setting
+    if not mistake.old:  # a changed option
         return source
     if source.count(mistake.old) != 1:
         raise InvalidInput(

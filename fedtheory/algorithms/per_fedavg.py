@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State
-from fedtheory.algorithms.changed_gradients import Oracle, View
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.changed_gradients import ChangedGradients, Oracle
 from fedtheory.algorithms.ditto import PersonalState
-from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import BATCH, STEPPING, local_steps
+from fedtheory.algorithms.options import Asked
 from fedtheory.core.arrays import Array, Scalar, average, rows_times, scatter, spread
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import at_least_one, plain
@@ -28,7 +30,7 @@ CLOSEST = 100
 
 
 @dataclass(frozen=True)
-class PerFedAvg:
+class PerFedAvg(Method):
     """FedAvg on the clients' objectives after one own step,  F_i(x) = f_i(x - alpha grad f_i(x)).
 
     A local step is  x <- x - lr (I - alpha H_i(x)) u,  u = g_i(x - alpha g_i(x)),  with H_i the Hessian of f_i, in three forms:
@@ -50,8 +52,10 @@ class PerFedAvg:
         Size of the own step, not negative.
     curvature : "first-order", "difference" or "hessian"
     inverse_delta : int
-        1/delta; a whole number, so that exact arithmetic stays exact.
+        1/delta of the difference that stands for a Hessian; a whole number, so that exact arithmetic stays exact.
     """
+
+    family = "personalised"
 
     local: LocalSolver
     alpha: Scalar
@@ -60,9 +64,8 @@ class PerFedAvg:
 
     def __post_init__(self) -> None:
         """Refuse settings outside the definition."""
+        super().__post_init__()
         at_least_one("inverse_delta", self.inverse_delta)
-        if self.curvature not in DRAWS:
-            raise InvalidInput(f"curvature must be one of {', '.join(get_args(Curvature))}; got {self.curvature!r}")
         if self.curvature == "hessian" and getattr(self.local, "batch", None) is not None:
             raise NotAvailable(
                 "problems give Hessians of all samples, not of minibatches; use curvature='difference' with a stochastic solver"
@@ -84,11 +87,9 @@ class PerFedAvg:
         return None
 
     def init(self, problem: Problem, x0: Array) -> PersonalState:
-        """Start at x^0, not adapted yet."""
         return PersonalState(x0, spread(x0, problem.n))
 
     def round(self, problem: Problem, state: PersonalState, clients: Clients | None, key: Key) -> PersonalState:
-        """FedAvg's round on F_i; then the clients adapt the new model."""
         f = problem.take(clients)
         x_i, _ = self.local(Subproblem(self._ahead(f), clients=clients), state.x, key, None)
         x = average(x_i, clients)
@@ -113,38 +114,39 @@ class PerFedAvg:
             return u - self.alpha * rows_times(u, need(f, "hess", "Per-FedAvg with curvature='hessian'")(x))
 
         forms: dict[Curvature, Any] = {"first-order": first_order, "difference": difference, "hessian": hessian}
-        return View(f, forms[self.curvature], DRAWS[self.curvature])
-
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """None: the minimiser of mean_i F_i is another point."""
-        return None
+        return ChangedGradients(f, forms[self.curvature], DRAWS[self.curvature])
 
 
-def _build(s: Settings, curvature: Curvature) -> PerFedAvg:
-    """``batch`` of the settings is the size of each of the independent minibatches."""
-    each = s if s.batch is None else replace(s, batch=DRAWS[curvature] * s.batch)
-    return PerFedAvg(each.local(), s.inner_lr, curvature)
+EACH = replace(BATCH, help="Samples in each independent minibatch of a local step [default: full gradients].")
 
+
+def _steps(curvature: Curvature) -> Asked:
+    """Local steps whose ``batch`` is the size of each of the independent minibatches."""
+
+    def build(batch: int | None, **stepping: Any) -> LocalSolver:
+        return local_steps(batch=None if batch is None else DRAWS[curvature] * batch, **stepping)
+
+    return Asked((*STEPPING, EACH), build)
+
+
+OWN_STEP = {"alpha": {"default": 0.01, "called": "inner_lr"}}
 
 LISTED = (
-    Listed(
+    listing(
         "per-fedavg-fo",
-        "personalised",
+        PerFedAvg,
         "Fallah, Mokhtari and Ozdaglar 2020, Algorithm 1, first-order; FedSLR, Section 6",
-        lambda s: _build(s, "first-order"),
-        ("inner_lr", *LOCAL),
-        True,
+        local=_steps("first-order"),
+        curvature="first-order",
+        inverse_delta=PerFedAvg.inverse_delta,  # which this form does not use
+        changes=OWN_STEP,
     ),
-    Listed(
+    listing(
         "per-fedavg-hf",
-        "personalised",
+        PerFedAvg,
         "Fallah, Mokhtari and Ozdaglar 2020, Algorithm 1, Hessian-free; FedSLR, Section 6",
-        lambda s: _build(s, "difference"),
-        ("inner_lr", *LOCAL),
-        True,
+        local=_steps("difference"),
+        curvature="difference",
+        changes=OWN_STEP,
     ),
 )

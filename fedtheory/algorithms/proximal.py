@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, one_plain_step
+from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import EPOCHS, LR, LR_DECAY, STEPS, decayed, work_of_round
+from fedtheory.algorithms.options import Asked
 from fedtheory.core.arrays import Array, Scalar, average
-from fedtheory.core.hyperparameters import constant_step, positive
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import ConstantStep, Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, can, gradient
 from fedtheory.core.randomness import Key
@@ -20,7 +23,7 @@ from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)
-class ProximalGradient:
+class ProximalGradient(Method):
     """x^{r+1} = prox_{lr h}(x^r - lr grad f(x^r)); h is the problem's shared regulariser, zero where it has none.
 
     Guarantee: with convex h, L-smooth, mu-strongly convex f and lr <= 1/L, ||x^r - x*|| <= (1 - lr mu)^r ||x^0 - x*||.
@@ -28,35 +31,28 @@ class ProximalGradient:
     Parameters
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size.
     """
 
-    lr: Scalar
+    family = "composite"
+    partial = False
+    instead = "GlobalProximal with one local step"
 
-    def __post_init__(self) -> None:
-        """Refuse a step that is not positive."""
-        constant_step(self, "lr")
+    lr: ConstantStep
 
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Take one proximal gradient step."""
-        needs_everyone("ProximalGradient", clients, "GlobalProximal with one local step")
         v = state.x - self.lr * gradient(problem, state.x)
         return PointState(shared_regulariser(problem).prox(v, self.lr))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Gradient up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState:
-        """Stay at x*."""
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState:
         return PointState(x_star)
 
 
 @dataclass(frozen=True)
-class LocalProximal:
+class LocalProximal(Method):
     """LPGD: a proximal step in every local step, then the plain average.
 
     w_{i,k+1} = prox_{lr h}(w_{i,k} - lr g_i(w_{i,k})), K steps from w_t (18);  w_{t+1} = mean_i w_{i,K} (19).
@@ -71,10 +67,12 @@ class LocalProximal:
         K, or passes through the samples (`fedtheory.local.stochastic.Passes`).
     lr : number, array ``(*batch, 1, 1)``, or function of (round, local step)
     batch : int, optional
-        Samples a step; full gradients by default.
+        Samples a local step [default: full gradients].
     clip : number or array ``(*batch, 1, 1)``, optional
-        Largest norm of g_i, longer ones are shortened.
+        Longest local direction g_i; longer ones are shortened to it [default: any length].
     """
+
+    family = "composite"
 
     steps: int | Passes
     lr: Step
@@ -83,6 +81,7 @@ class LocalProximal:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
+        super().__post_init__()
         check_sampling(self)
 
     @property
@@ -93,27 +92,21 @@ class LocalProximal:
         return None if self.clip is None else "it clips directions by their norms"
 
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Local proximal steps, then the average."""
         local = ProximalSteps(self.steps, self.lr, shared_regulariser(problem), self.batch, self.clip)
         x_i, _ = local(Subproblem(problem.take(clients), clients=clients), state.x, key, None)
         return PointState(average(x_i, clients))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept with one full step and without h, where this is gradient descent."""
         plain = self.steps == 1 and self.batch is None and self.clip is None and not can(problem, "regulariser")
         return PointState(x_star) if plain else None
 
 
 @dataclass(frozen=True)
-class GlobalProximal:
+class GlobalProximal(Method):
     """GPGD: FedAvg's local steps, then a proximal step at the server.
 
     w_{i,k+1} = w_{i,k} - lr g_i(w_{i,k}), K steps from w_t (20);  w_{t+1} = prox_{step h}(mean_i w_{i,K}) (21).
@@ -125,58 +118,44 @@ class GlobalProximal:
     Parameters
     ----------
     local : LocalSolver
-    step : number, array ``(*batch, 1, 1)``, symbol, or function of (round, 0)
-        Step of the server's proximal operator.
+    step : number, array ``(*batch, 1, 1)``, symbol, or function of (round, 0), optional
+        Step of the server's proximal operator; by default that of the local steps.
     """
 
+    family = "composite"
+
     local: LocalSolver
-    step: Step
+    step: Positive | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a step that is not positive."""
-        positive(self, "step")
+        """Take the step of the local steps where none is given."""
+        super().__post_init__()
+        if self.step is None:
+            if not hasattr(self.local, "lr"):
+                raise InvalidInput(f"{type(self.local).__name__} has no step size lr; expected a step for the server")
+            object.__setattr__(self, "step", self.local.lr)
 
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Local steps, average, proximal step."""
         x_i, _ = self.local(Subproblem(problem.take(clients), clients=clients), state.x, key, None)
         return PointState(shared_regulariser(problem).prox(average(x_i, clients), step_size(self.step, key.round, 0)))
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> PointState | None:
+    def fixed_point(self, problem: Problem, x_star: Array) -> PointState | None:
         """x* is kept only with one local gradient step, and where there is an h only with the server's step equal to that one's."""
         alike = not can(problem, "regulariser") or self.step is getattr(self.local, "lr", None)
-        return PointState(x_star) if alike and one_plain_step(self.local) else None
-
-
-def _global(s: Settings) -> GlobalProximal:
-    """The server's step is the clients', the same object where they take steps."""
-    local = s.local()
-    return GlobalProximal(local, getattr(local, "lr", s.step))
+        return PointState(x_star) if alike and is_one_plain_step(self.local) else None
 
 
 LISTED = (
-    Listed("pgd", "composite", "FedSLR, Appendix A.2", lambda s: ProximalGradient(s.lr), ("lr",), False),
-    Listed(
+    listing("pgd", ProximalGradient, "FedSLR, Appendix A.2"),
+    listing(
         "lpgd",
-        "composite",
+        LocalProximal,
         "FedSLR, (18) and (19)",
-        lambda s: LocalProximal(s.work, s.step, s.batch, s.clip),
-        LOCAL,
-        True,
+        steps=Asked((STEPS, EPOCHS), work_of_round),
+        lr=Asked((LR, LR_DECAY), decayed),
     ),
-    Listed(
-        "gpgd",
-        "composite",
-        "FedSLR, (20) and (21)",
-        _global,
-        LOCAL,
-        True,
-    ),
+    listing("gpgd", GlobalProximal, "FedSLR, (20) and (21)", step=None),
 )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State
+from fedtheory.algorithms.base import Method, State
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.algorithms.settings import LOCAL, Settings
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.local_work import BATCH, CLIP, LR, LR_DECAY, local_steps
+from fedtheory.algorithms.options import Asked, Option
 from fedtheory.core.arrays import Array, Scalar, average, either
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import plain
@@ -21,8 +24,10 @@ from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True)
-class ServerSgd:
+class ServerSgd(Method):
     """x^{r+1} = what the server makes of x^r on its own data; clients do nothing.
+
+    Its data need not have the solution of the clients, so x* is no fixed point.
 
     Source: SAFARI, Algorithm 1 with q = 0 (Remark 5).
 
@@ -32,32 +37,20 @@ class ServerSgd:
         `StochasticSteps` or `GradientSteps` on ``problem.server``.
     """
 
+    family = "control"
+    sends = 0, 0
+
     server: LocalSolver
 
-    @property
-    def numeric_only(self) -> str | None:
-        """What the server's solver says."""
-        return self.server.numeric_only
-
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Work on the server."""
         return PointState(_at_server(self.server, problem, state.x, key))
-
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Nothing is sent."""
-        return 0, 0
-
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """The server's data need not have the clients' solution."""
-        return
 
 
 @dataclass(frozen=True)
-class Safari:
+class Safari(Method):
     """A coin a round: a round of FedAvg with the clients that take part, or work on the server's own data.
 
     With probability q:  x^{r+1} = mean_{active} y_i,  y_i = K local (stochastic) gradient steps from x^r;
@@ -81,27 +74,23 @@ class Safari:
         The same for the server, one step of size eta_s in Algorithm 1.
     """
 
+    family = "averaging"
+
     q: Scalar | Callable[[int], float]
     local: LocalSolver
     server: LocalSolver
 
     def __post_init__(self) -> None:
         """Refuse what is not a probability."""
+        super().__post_init__()
         plain(self, "q")
         if not callable(self.q) and not (np.all(np.asarray(self.q) >= 0) and np.all(np.asarray(self.q) <= 1)):
             raise InvalidInput(f"the probability q of a client round must lie in [0, 1], got {self.q}")
 
-    @property
-    def numeric_only(self) -> str | None:
-        """What the server's solver says; the clients' is asked by itself."""
-        return self.server.numeric_only
-
     def init(self, problem: Problem, x0: Array) -> PointState:
-        """Start at x0."""
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        """Clients or server."""
         return PointState(
             either(
                 self._client_round(key),
@@ -122,38 +111,41 @@ class Safari:
         sent = np.asarray(self._client_round(key), dtype=float)
         return sent, sent
 
-    def solution_state(self, problem: Problem, x_star: Array) -> None:
-        """Biased: local steps and the server's data both move x*."""
-        return
-
 
 def _at_server(solver: LocalSolver, problem: Problem, x: Array, key: Key) -> Array:
     server = need(problem, "server", "a round on the server's data")
     return solver(Subproblem(server), x, key, None)[0]
 
 
-def _server_solver(s: Settings) -> LocalSolver:
-    """Return the listed methods' server work: its own steps or passes, of size ``server_lr`` times the clients' step, else as theirs."""
-    return replace(s, steps=s.server_steps, epochs=s.server_epochs, lr=s.server_lr * s.lr).local()
+def _server_work(
+    lr: Any,
+    batch: int | None,
+    lr_decay: Any,
+    clip: float | None,
+    server_lr: Any,
+    server_steps: int,
+    server_epochs: int,
+) -> LocalSolver:
+    """Return the server's work: its own steps or passes, of size ``server_lr`` times the clients' step, else as theirs."""
+    return local_steps(server_lr * lr, server_steps, server_epochs, batch, lr_decay, clip)
 
+
+_SERVER = Asked(
+    (
+        LR,
+        BATCH,
+        LR_DECAY,
+        CLIP,
+        Option("server_lr", float, 1, "Step size of the server, relative to the clients'.", batched=True),
+        Option("server_steps", int, 1, "Steps of the server on its own data."),
+        Option(
+            "server_epochs", int, 0, "Passes of the server through its own data, in place of steps [default: none]."
+        ),
+    ),
+    _server_work,
+)
 
 LISTED = (
-    Listed(
-        "safari",
-        "averaging",
-        "SAFARI, Algorithm 1",
-        lambda s: Safari(s.q, s.local(), _server_solver(s)),
-        ("q", *LOCAL, "server_lr", "server_steps", "server_epochs"),
-        True,
-        ("server",),
-    ),
-    Listed(
-        "server-sgd",
-        "control",
-        "SAFARI, Remark 5",
-        lambda s: ServerSgd(_server_solver(s)),
-        ("lr", "batch", "lr_decay", "clip", "server_lr", "server_steps", "server_epochs"),
-        True,
-        ("server",),
-    ),
+    listing("safari", Safari, "SAFARI, Algorithm 1", needs=("server",), server=_SERVER),
+    listing("server-sgd", ServerSgd, "SAFARI, Remark 5", needs=("server",), server=_SERVER),
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone
+from fedtheory.algorithms.base import Method, State
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.mistakes import Mistake
 from fedtheory.core.arrays import Array, Scalar, average, choose, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import constant_step, plain, positive
+from fedtheory.core.hyperparameters import ConstantStep, Positive, plain
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -23,6 +25,7 @@ def _communicates(p: Scalar, key: Key) -> Any:
 
 
 def _sent(p: Scalar, key: Key) -> tuple[Array, Array]:
+    """Model up and down in a round that communicates, nothing in one that does not."""
     sent = np.asarray(_communicates(p, key), dtype=float)
     return sent, sent
 
@@ -31,6 +34,9 @@ def _probability(owner: Any, name: str) -> None:
     p = plain(owner, name)
     if not (np.all(np.asarray(p) > 0) and np.all(np.asarray(p) <= 1)):
         raise InvalidInput(f"the probability {name} of communication must lie in (0, 1], got {p}")
+
+
+Probability = Annotated[Scalar, _probability]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +49,7 @@ class ScaffnewState:
 
 
 @dataclass(frozen=True)
-class Scaffnew:
+class Scaffnew(Method):
     """A corrected gradient step a round, and with probability p an average.
 
     xh_i = x_i - lr (grad f_i(x_i) - h_i),
@@ -57,35 +63,31 @@ class Scaffnew:
     Parameters
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size.
     p : number in (0, 1] or array ``(*batch, 1, 1)``
         Probability of communication.
     """
 
-    lr: Scalar
-    p: Scalar
+    family = "accelerated"
+    partial = False
+    instead = "5GCS"
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        constant_step(self, "lr")
-        _probability(self, "p")
+    lr: ConstantStep
+    p: Probability
 
     def init(self, problem: Problem, x0: Array) -> ScaffnewState:
-        """Control variates zero."""
         return ScaffnewState(x0, spread(x0, problem.n), spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: ScaffnewState, clients: Clients | None, key: Key) -> ScaffnewState:
-        """One iteration."""
-        needs_everyone("Scaffnew", clients, "5GCS")
         ahead = state.x_i - self.lr * (problem.grad(state.x_i) - state.h_i)
         x = average(ahead)
         x_i = choose(_communicates(self.p, key), spread(x, problem.n), ahead)
         return ScaffnewState(x, x_i, state.h_i + self.p * (x_i - ahead) / self.lr)
 
     def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
-        """Model up and down in a round that communicates, nothing in one that does not."""
         return _sent(self.p, key)
 
-    def solution_state(self, problem: Problem, x_star: Array) -> ScaffnewState:
+    def fixed_point(self, problem: Problem, x_star: Array) -> ScaffnewState:
         """h_i = grad f_i(x*): a fixed point whatever the coins."""
         return ScaffnewState(x_star, spread(x_star, problem.n), problem.grad(x_star))
 
@@ -100,7 +102,7 @@ class RandProxState:
 
 
 @dataclass(frozen=True)
-class RandProx:
+class RandProx(Method):
     """Primal-dual splitting whose dual step is taken with probability p only.
 
     RandProx on  min sum_i f_i(x_i) + h(x_i)  subject to  x_1 = ... = x_n  with the Bernoulli oracle R(r) = r/p or 0, omega = 1/p - 1:
@@ -118,29 +120,25 @@ class RandProx:
     Parameters
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size.
     p : number in (0, 1] or array ``(*batch, 1, 1)``
         Probability of communication.
     relax : number, array ``(*batch, 1, 1)`` or symbol
-        lr tau/p, at most 1.
+        Share of the way to the average that a communicating round goes, lr tau/p, at most 1.
     """
 
-    lr: Scalar
-    p: Scalar
-    relax: Scalar = 1
+    family = "accelerated"
+    partial = False
+    instead = "5GCS"
 
-    def __post_init__(self) -> None:
-        """Refuse settings outside the algorithm's definition."""
-        constant_step(self, "lr")
-        _probability(self, "p")
-        positive(self, "relax")
+    lr: ConstantStep
+    p: Probability
+    relax: Positive = 1
 
     def init(self, problem: Problem, x0: Array) -> RandProxState:
-        """Dual variables zero."""
         return RandProxState(x0, spread(x0, problem.n), spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: RandProxState, clients: Clients | None, key: Key) -> RandProxState:
-        """One iteration."""
-        needs_everyone("RandProx", clients, "5GCS")
         ahead = state.x_i - self.lr * (problem.grad(state.x_i) + state.u_i)
         ahead = shared_regulariser(problem).prox(ahead, self.lr)
         tau = self.relax * self.p / self.lr
@@ -149,30 +147,33 @@ class RandProx:
         return RandProxState(average(x_i), x_i, u_i)
 
     def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
-        """Model up and down in a round that communicates, nothing in one that does not."""
         return _sent(self.p, key)
 
-    def solution_state(self, problem: Problem, x_star: Array) -> RandProxState:
+    def fixed_point(self, problem: Problem, x_star: Array) -> RandProxState:
         """u_i = grad f(x*) - grad f_i(x*): a fixed point whatever the coins."""
         g = problem.grad(x_star)
         return RandProxState(x_star, spread(x_star, problem.n), average(g) - g)
 
 
 LISTED = (
-    Listed(
-        "scaffnew",
-        "accelerated",
-        "Mishchenko et al. 2022, Algorithm 2",
-        lambda s: Scaffnew(s.lr, s.q),
-        ("lr", "q"),
-        False,
-    ),
-    Listed(
+    listing("scaffnew", Scaffnew, "Mishchenko et al. 2022, Algorithm 2", changes={"p": {"called": "q"}}),
+    listing(
         "randprox",
-        "accelerated",
+        RandProx,
         "Condat and Richtarik 2023, Algorithm 2",
-        lambda s: RandProx(s.lr, s.q, s.alpha),
-        ("lr", "q", "alpha"),
-        False,
+        changes={"p": {"called": "q"}, "relax": {"default": 0.5, "called": "alpha"}},
     ),
 )
+
+_CONTROL = "self.p * (x_i - ahead)"
+MISTAKES = {
+    Scaffnew: (
+        Mistake("sign of the correction", "problem.grad(state.x_i) - state.h_i", "problem.grad(state.x_i) + state.h_i"),
+        Mistake("no p in the control update", _CONTROL, "(x_i - ahead)"),
+        Mistake("1/p in the control update", _CONTROL, "(x_i - ahead) / self.p"),
+        Mistake("no 1/lr in the control update", f"{_CONTROL} / self.lr", _CONTROL),
+        Mistake("sign of the control update", _CONTROL, "self.p * (ahead - x_i)"),
+        Mistake("control variates never updated", f"state.h_i + {_CONTROL} / self.lr", "state.h_i"),
+        Mistake("control update with the model before the step", _CONTROL, "self.p * (x_i - state.x_i)"),
+    ),
+}

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import Listed, State, settles
-from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, gather, is_array, like, scatter, spread
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, wrong_averages
+from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one, positive
+from fedtheory.core.hyperparameters import Positive, at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -30,7 +31,7 @@ class ScaffoldState:
 
 
 @dataclass(frozen=True)
-class Scaffold:
+class Scaffold(Method):
     """Local steps corrected by control variates.
 
     y_i^{q+1} = y_i^q - lr (g_i(y_i^q) - c_i + c),  y_i^0 = x^r,  K steps,
@@ -47,16 +48,21 @@ class Scaffold:
         K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr. `Epochs`
         takes as many steps as its passes have minibatches.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
+        Step size of the server.
     control : "path" or "gradient"
         Option II or option I; the latter costs a full gradient more a round.
     """
 
+    family = "averaging"
+    sends = 2, 2  # model and control variate, both ways
+
     local: LocalSolver
-    server_lr: Scalar = 1
+    server_lr: Positive = 1
     control: Literal["path", "gradient"] = "path"
 
     def __post_init__(self) -> None:
         """Refuse local solvers without a fixed number of equal steps."""
+        super().__post_init__()
         steps, lr = getattr(self.local, "steps", None), getattr(self.local, "lr", None)
         if steps is None or lr is None or (callable(lr) and is_array(steps)):
             raise InvalidInput(
@@ -66,16 +72,11 @@ class Scaffold:
         if not isinstance(steps, Passes):
             for count in np.asarray(steps).ravel() if is_array(steps) else (steps,):
                 at_least_one("local.steps", count)
-        if self.control not in ("path", "gradient"):
-            raise InvalidInput(f"control must be 'path' or 'gradient', got {self.control!r}")
-        positive(self, "server_lr")
 
     def init(self, problem: Problem, x0: Array) -> ScaffoldState:
-        """Start at x0 with control variates zero."""
         return ScaffoldState(x0, 0 * x0, spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: ScaffoldState, clients: Clients | None, key: Key) -> ScaffoldState:
-        """Corrected local steps, then server and control updates."""
         c_i = gather(state.c_i, clients)
         sub = Subproblem(problem.take(clients), a=state.c - c_i, clients=clients)
         y, _ = self.local(sub, state.x, key, None)
@@ -94,33 +95,70 @@ class Scaffold:
         steps = number_of_steps(self.local, sub.f)
         return like(gather(np.asarray(steps, dtype=float)[:, None], sub.clients), y) if is_array(steps) else steps
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model and control variate, both ways."""
-        return 2, 2
-
-    def solution_state(self, problem: Problem, x_star: Array) -> ScaffoldState | None:
-        """c_i = grad f_i(x*), c = 0."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> ScaffoldState:
         g = problem.grad(x_star)
         return ScaffoldState(x_star, average(g), g)
 
 
-LISTED = (
-    Listed(
-        "scaffold",
-        "averaging",
-        "Karimireddy et al. 2020; FedPD, Section IV-C",
-        lambda s: Scaffold(s.local(), s.server_lr),
-        (*LOCAL, "server_lr"),
-        True,
+_CONTROL = "path_length(local.lr, self._steps(sub, y), key.round)"
+_SERVER = "c=average(all_c),"
+_PFLLIB = "https://github.com/TsingZ0/PFLlib/issues/160"
+_PLATO = "https://github.com/TL-System/plato/issues/382"
+
+MISTAKES = {
+    Scaffold: (
+        Mistake("no 1/K in the control update", _CONTROL, "local.lr", seen=_PFLLIB),
+        Mistake("no 1/lr in the control update", _CONTROL, "self._steps(sub, y)", seen=_PLATO),
+        Mistake("control update not scaled", f" / {_CONTROL}", ""),
+        Mistake("largest K in the control update", "self._steps(sub, y),", "np.max(self.local.steps),"),
+        Mistake("K + 1 in the control update", "self._steps(sub, y),", "self._steps(sub, y) + 1,"),
+        Mistake("K - 1 in the control update", "self._steps(sub, y),", "self._steps(sub, y) - 1,"),
+        Mistake("server step in the control update", _CONTROL, f"(self.server_lr * {_CONTROL})"),
+        Mistake(
+            "control update with the new server model",
+            "(state.x - y) /",
+            "(state.x + self.server_lr * average(y - state.x, clients) - y) /",
+        ),
+        Mistake("sign of the control update", "(state.x - y) /", "(y - state.x) /"),
+        Mistake("server control left out of the control update", "c_i - state.c +", "c_i +"),
+        Mistake("client control left out of the control update", "c_i - state.c +", "-state.c +"),
+        Mistake("sign of the correction", "a=state.c - c_i", "a=c_i - state.c"),
+        Mistake("correction without the server control", "a=state.c - c_i", "a=-c_i"),
+        Mistake("correction without the client control", "a=state.c - c_i", "a=state.c + 0 * c_i"),
+        Mistake("no correction", "a=state.c - c_i", "a=0 * c_i"),
+        Mistake(
+            "new c_i sent instead of its change",
+            _SERVER,
+            "c=state.c + c_i.shape[-2] / problem.n * average(c_new, clients),",
+            seen=_PLATO,
+        ),
+        Mistake("server control is the mean of active c_i", _SERVER, "c=average(c_new, clients),"),
+        Mistake("no m/n in the server control", _SERVER, "c=state.c + average(c_new - c_i, clients),"),
+        Mistake(
+            "sum of the changes in the server control",
+            _SERVER,
+            "c=state.c + c_i.shape[-2] * average(c_new - c_i, clients),",
+        ),
+        Mistake("server control never updated", _SERVER, "c=state.c,"),
+        Mistake("client controls never updated", "c_i=all_c,", "c_i=state.c_i,"),
+        NOT_RESET,
+        *wrong_averages(
+            "average(y - state.x, clients)",
+            "y - state.x",
+            "scatter(spread(0 * state.x, problem.n), clients, y - state.x)",
+        ),
     ),
-    Listed(
+}
+
+# the paper's increment: the same from a start at which c is the mean of all c_i
+AS_PRINTED = {Scaffold: Mistake("", _SERVER, "c=state.c + average(all_c - state.c_i),")}
+
+LISTED = (
+    listing("scaffold", Scaffold, "Karimireddy et al. 2020; FedPD, Section IV-C", control="path"),
+    listing(
         "scaffold-gradient",
-        "averaging",
+        Scaffold,
         "Karimireddy et al. 2020, option I: control variates are gradients at the server's model",
-        lambda s: Scaffold(s.local(), s.server_lr, control="gradient"),
-        (*LOCAL, "server_lr"),
-        True,
+        control="gradient",
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fedtheory.algorithms.base import Listed, State, needs_everyone, settles
-from fedtheory.algorithms.settings import LOCAL
+from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, average, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
@@ -26,7 +26,7 @@ class VrlState:
 
 
 @dataclass(frozen=True)
-class VrlSgd:
+class VrlSgd(Method):
     """x_i <- x_i - lr (g_i - Delta_i), K steps;  x = mean_i x_i;  Delta_i <- Delta_i + (x - x_i) / (K lr).
 
     Relation: with full participation it is SCAFFOLD, with Delta_i = c_i - c (FEDPD-D6).
@@ -37,10 +37,15 @@ class VrlSgd:
         K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr.
     """
 
+    family = "averaging"
+    partial = False
+    instead = "Scaffold"
+
     local: LocalSolver
 
     def __post_init__(self) -> None:
         """Refuse local solvers without one number of steps."""
+        super().__post_init__()
         steps, lr = getattr(self.local, "steps", None), getattr(self.local, "lr", None)
         if not isinstance(steps, int | Passes) or lr is None:
             raise InvalidInput(
@@ -48,12 +53,9 @@ class VrlSgd:
             )
 
     def init(self, problem: Problem, x0: Array) -> VrlState:
-        """Start at x0 with no correction."""
         return VrlState(x0, spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: VrlState, clients: Clients | None, key: Key) -> VrlState:
-        """Corrected local steps, the average, then the corrections."""
-        needs_everyone("VRL-SGD", clients, "Scaffold")
         x_i, _ = self.local(Subproblem(problem, a=-state.delta_i), state.x, key, None)
         x = average(x_i)
         local: Any = self.local
@@ -61,25 +63,9 @@ class VrlSgd:
             x, state.delta_i + (x - x_i) / path_length(local.lr, number_of_steps(local, problem), key.round)
         )
 
-    def traffic(self, key: Key, state: State) -> tuple[int, int]:
-        """Model up, model down."""
-        return 1, 1
-
-    def solution_state(self, problem: Problem, x_star: Array) -> VrlState | None:
-        """Delta_i = grad f_i(x*) - grad f(x*)."""
-        if not settles(self.local):
-            return None
+    def fixed_point(self, problem: Problem, x_star: Array) -> VrlState:
         g = problem.grad(x_star)
         return VrlState(x_star, g - average(g))
 
 
-LISTED = (
-    Listed(
-        "vrl-sgd",
-        "averaging",
-        "Liang et al. 2019; FedPD, Table I",
-        lambda s: VrlSgd(s.local()),
-        LOCAL,
-        False,
-    ),
-)
+LISTED = (listing("vrl-sgd", VrlSgd, "Liang et al. 2019; FedPD, Table I"),)

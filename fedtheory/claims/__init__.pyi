@@ -18,11 +18,11 @@ from .claim import Role as Role
 from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
-from .parts import assumption as assumption
-from .parts import bound as bound
-from .parts import close as close
-from .parts import refutation as refutation
-from .parts import true as true
+from .parts import assume as assume
+from .parts import at_most as at_most
+from .parts import equal as equal
+from .parts import holds as holds
+from .parts import refute as refute
 from .verdict import Verdict as Verdict
 from .verdict import decide as decide
 from .verdict import margin_of as margin_of

@@ -18,7 +18,7 @@ SMOOTH = FunctionClass(1, -1)
 SECONDS = 1.0
 
 
-def at_most(
+def at_most_on_class(
     name: str,
     algorithm: Any,
     functions: FunctionClass,
@@ -66,7 +66,7 @@ def at_most(
     )
 
 
-def enclosed(
+def enclosed_on_class(
     name: str, algorithm: Any, functions: FunctionClass, value: Fraction, accuracy: Fraction, text: str, **options: Any
 ) -> tuple[Part, Fraction | None]:
     """Part: the exact worst case is ``value`` up to the relative ``accuracy``, bounded on both sides; and the proved upper bound."""

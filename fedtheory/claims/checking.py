@@ -119,7 +119,7 @@ def _unknown(target: str, known: dict[str, str]) -> str:
     return f"unknown claim, paper or file {target!r}{hint} ('fedtheory list' shows all)"
 
 
-def run_check(reference: Reference, context: Context) -> Verdict:
+def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
     claim = load_claims(reference.source)[reference.id]
     begun = time.perf_counter()
@@ -248,15 +248,16 @@ def run_checks(
 ) -> Iterator[Verdict]:
     """Run checks as `fedtheory.tools.jobs.run_jobs` does, and yield verdicts as they come."""
     jobs = {r.id: (r, context) for r in references}
-    for outcome in run_jobs(_checked, jobs, workers=workers, scheduler=scheduler, journal=journal):
+    for outcome in run_jobs(check_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal):
         if outcome.error is None:
             yield Verdict(**outcome.value)
         else:
             yield _verdict(jobs[outcome.key][0], context, status="inconclusive", error=outcome.error)
 
 
-def _checked(reference: Reference, context: Context) -> dict[str, Any]:
-    return dataclasses.asdict(run_check(reference, context))
+def check_as_data(reference: Reference, context: Context) -> dict[str, Any]:
+    """Check one claim; return its verdict as plain data, as a worker sends it."""
+    return dataclasses.asdict(check_one(reference, context))
 
 
 def check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
@@ -315,7 +316,7 @@ def run_all_faults(
 ) -> Iterator[list[FaultReport]]:
     """Run the planted faults of many claims as `fedtheory.tools.jobs.run_jobs` does, yielding reports as they come."""
     jobs = {r.id: (r, context) for r in references}
-    for outcome in run_jobs(_tried, jobs, workers=workers, scheduler=scheduler, journal=journal):
+    for outcome in run_jobs(faults_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal):
         if outcome.error is None:
             yield [FaultReport(**report) for report in outcome.value]
         else:
@@ -323,7 +324,8 @@ def run_all_faults(
             yield [FaultReport(claim.id, fault.name, False, outcome.error, outcome.seconds) for fault in claim.faults]
 
 
-def _tried(reference: Reference, context: Context) -> list[dict[str, Any]]:
+def faults_as_data(reference: Reference, context: Context) -> list[dict[str, Any]]:
+    """Plant the faults of one claim; return the reports as plain data, as a worker sends them."""
     return [dataclasses.asdict(report) for report in run_faults(reference, context)]
 
 

@@ -20,14 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.claim import Context
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import who_takes_part
 from fedtheory.core.problem import can
-from fedtheory.measures.catalogue import named
-from fedtheory.measures.residuals import WithResiduals
+from fedtheory.measures.catalogue import choose
 from fedtheory.running.families import asked_for, build_problem, first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
@@ -44,11 +42,11 @@ class Training:
         Names of a listed algorithm and of a family of problems.
     rounds : int
     settings : mapping
-        Hyper-parameters, by the fields of `Settings`.
+        The method's options by name.
     options : mapping
         What the family is asked for, by the fields of its options.
     metrics : names
-        Those of `fedtheory.measures.catalogue.offered`; with residuals among them the method plays with `WithResiduals`.
+        Those of `fedtheory.measures.catalogue`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
     every : int
@@ -210,14 +208,12 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
 
 def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
     options = {**t.options, "seed": t.seed, "data": data}
-    if device != "cpu" and getattr(asked_for(t.problem, options)[0], "network", None) is not None:
+    if device != "cpu" and "device" in asked_for(t.problem, options)[0].reads:
         options["device"] = device
     problem = build_problem(t.problem, **options)
-    method: Any = listed(t.method).build(Settings(**t.settings))
-    if {"primal_residual", "dual_residual"} & {*t.metrics}:
-        method = WithResiduals(method)
+    method: Any = listed(t.method).build(**t.settings)
     x0 = first_model(problem, t.start, t.seed)
-    begun = method.init(problem, start_point(problem, x0))
+    method, metrics = choose(t.metrics, method, problem, start_point(problem, x0))
     trace = run(
         method,
         problem,
@@ -225,7 +221,7 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
         t.rounds,
         participation=who_takes_part(t.participants, t.available),
         seed=t.seed,
-        metrics={name: named(name, problem, begun) for name in t.metrics},
+        metrics=metrics,
         every=t.every,
         progress=False,
         checkpoint=None if results is None else results.checkpoint,

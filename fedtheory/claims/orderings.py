@@ -96,7 +96,7 @@ def alike(
     )
 
 
-def shown(values: Any, digits: int = 2, scale: float = 100.0) -> str:
+def mean_and_deviation(values: Any, digits: int = 2, scale: float = 100.0) -> str:
     """Return mean and deviation over seeds as papers print them; ``--`` where a run diverged."""
     a = scale * np.asarray(values, dtype=float)
     if not np.isfinite(a).all():

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.claims.claim import Counterexample, Engine, Part, Replay, Role
 
 
-def bound(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error: float = 0.0, **more: Any) -> Part:
+def at_most(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error: float = 0.0, **more: Any) -> Part:
     """Part: value <= limit + error, where ``error`` is a certified error, not a tolerance.
 
     Arrays are compared entry by entry; the margin is the smallest (limit - value) / |limit|.
@@ -40,7 +40,7 @@ def bound(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error
     )
 
 
-def close(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: float, **more: Any) -> Part:
+def equal(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: float, **more: Any) -> Part:
     """Part: left = right up to ``rtol`` times the size of the largest entry; the margin is 1 - difference / allowed."""
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     scale = max(float(np.abs(left).max(initial=0)), float(np.abs(right).max(initial=0)), np.finfo(float).tiny)
@@ -59,12 +59,12 @@ def close(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: 
     )
 
 
-def true(name: str, condition: Any, engine: Engine, text: str, **more: Any) -> Part:
+def holds(name: str, condition: Any, engine: Engine, text: str, **more: Any) -> Part:
     """Part: a plain statement, true or false."""
     return Part(name, bool(condition), engine, text, **more)
 
 
-def refutation(
+def refute(
     name: str,
     replay: Callable[[dict[str, Any]], Replay],
     instance: dict[str, Any],
@@ -97,11 +97,11 @@ def refutation(
     return Part(name, True, engine, said + "; no violation", role=role, margin=margin)
 
 
-def assumption(text: str, met: Any) -> tuple[str, bool]:
+def assume(text: str, met: Any) -> tuple[str, bool]:
     """Return one certified assumption, for a replay."""
     return text, bool(met)
 
 
-def shown(name: str, condition: Any, text: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
+def proved(name: str, condition: Any, text: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
     """Part: a proof of the whole statement. Where its algebra fails to go through nothing is shown, neither way."""
-    return true(name, condition, engine, text, role=role, proves=bool(condition))
+    return holds(name, condition, engine, text, role=role, proves=bool(condition))

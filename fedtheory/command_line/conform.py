@@ -10,11 +10,17 @@ from typing import Any
 
 import click
 
-from fedtheory.algorithms.settings import TELLING
-from fedtheory.command_line.options import EXIT_FAILED, settings_given, settings_options
+from fedtheory.command_line.method_options import MethodCommand, as_click, values_of
+from fedtheory.command_line.options import EXIT_FAILED
 
 
-@click.command()
+class TellingCommand(MethodCommand):
+    """A `MethodCommand` whose defaults are numbers no two of which coincide, so that one in another's place is seen."""
+
+    make_option = staticmethod(lambda option: as_click(option, option.telling_value))
+
+
+@click.command(cls=TellingCommand)
 @click.argument("adapter", metavar="FILE.py[:OBJECT]")
 @click.option("--method", required=True, help="The method it should be ('fedtheory list algorithms' names them).")
 @click.option("--clients", type=click.IntRange(min=2), default=5, show_default=True)
@@ -29,7 +35,6 @@ from fedtheory.command_line.options import EXIT_FAILED, settings_given, settings
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the findings as JSON ('-': to the terminal)."
 )
-@settings_options(TELLING)
 def conform(adapter: str, method: str, **options: Any) -> None:
     """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
 
@@ -42,12 +47,12 @@ def conform(adapter: str, method: str, **options: Any) -> None:
     from fedtheory.conformance.adapters import load_adapter
     from fedtheory.conformance.compare import conform as compare
 
-    settings = settings_given(listed(method), options)
+    values = values_of(listed(method), options)
     with contextlib.redirect_stdout(sys.stderr):  # what the implementation prints is not the answer
         found = compare(
             load_adapter(adapter),
             method,
-            settings=settings,
+            values=values,
             clients=options["clients"],
             dimension=options["dimension"],
             participants=None if options["full_participation"] else options["participants"],

@@ -1,4 +1,4 @@
-"""The command that lists claims, algorithms and problems."""
+"""The command that lists claims, algorithms, problems and metrics."""
 
 from __future__ import annotations
 
@@ -8,34 +8,6 @@ from typing import Any
 import click
 
 from fedtheory.tools.terminal import console
-
-
-@click.command("list")
-@click.argument("what", type=click.Choice(["claims", "algorithms", "problems"]), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_(what: str | None, as_json: bool) -> None:
-    """List claims, algorithms and problems."""
-    shown = {
-        name: rows()
-        for name, rows in (("claims", _claims), ("algorithms", _algorithms), ("problems", _problems))
-        if what in (None, name)
-    }
-    if as_json:
-        click.echo(json.dumps(shown, indent=1))
-        return
-    from rich.table import Table
-
-    for name, rows in shown.items():
-        if name == "algorithms":
-            for table in _algorithm_tables(rows):
-                console().print(table)
-            continue
-        view = Table(title=name, expand=True)
-        for column in rows[0]:
-            view.add_column(column, overflow="fold")
-        for row in rows:
-            view.add_row(*(str(v) for v in row.values()))
-        console().print(view)
 
 
 def _claims() -> list[dict[str, Any]]:
@@ -50,7 +22,6 @@ def _claims() -> list[dict[str, Any]]:
 
 def _algorithms() -> list[dict[str, Any]]:
     from fedtheory.algorithms import ALGORITHMS
-    from fedtheory.algorithms.settings import option_of
     from fedtheory.proofs.engines import ENGINES, why_not
 
     rows = []
@@ -62,7 +33,7 @@ def _algorithms() -> list[dict[str, Any]]:
                 "family": entry.family,
                 "source": entry.source,
                 "settings": list(entry.uses),
-                "options": [f"--{option_of(name)}" for name in entry.uses],
+                "options": [option.flag for option in entry.options],
                 "partial_participation": entry.partial,
                 "engines": [engine for engine in ENGINES if engine not in reasons],
                 "not_run_by": reasons,
@@ -100,3 +71,36 @@ def _problems() -> list[dict[str, Any]]:
     from fedtheory.running.families import problem_families
 
     return [{"name": name, "description": family.description} for name, (family, _) in problem_families().items()]
+
+
+def _metrics() -> list[dict[str, Any]]:
+    from fedtheory.measures.catalogue import METRICS
+
+    return [{"name": name, "formula": metric.label, "needs": metric.needs} for name, metric in METRICS.items()]
+
+
+_LISTS = {"claims": _claims, "algorithms": _algorithms, "problems": _problems, "metrics": _metrics}
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice([*_LISTS]), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(what: str | None, as_json: bool) -> None:
+    """List claims, algorithms, problems and metrics."""
+    shown = {name: rows() for name, rows in _LISTS.items() if what in (None, name)}
+    if as_json:
+        click.echo(json.dumps(shown, indent=1))
+        return
+    from rich.table import Table
+
+    for name, rows in shown.items():
+        if name == "algorithms":
+            for table in _algorithm_tables(rows):
+                console().print(table)
+            continue
+        view = Table(title=name, expand=True)
+        for column in rows[0]:
+            view.add_column(column, overflow="fold")
+        for row in rows:
+            view.add_row(*(str(v) for v in row.values()))
+        console().print(view)

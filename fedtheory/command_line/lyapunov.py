@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.options import algorithm_options, build_algorithm
+from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 
 if TYPE_CHECKING:
     from fedtheory.proofs.potentials.smallest_rate import Contraction
@@ -17,7 +17,7 @@ INSTANCES, ROUNDS = 5, 20  # of the numeric check
 MOST_SUBSETS = 1000
 
 
-@click.command()
+@click.command(cls=MethodCommand)
 @click.argument("algorithm")
 @click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
 @click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant; 0 for convex.")
@@ -40,7 +40,6 @@ MOST_SUBSETS = 1000
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )
-@algorithm_options
 def lyapunov(algorithm: str, **options: Any) -> None:
     """Smallest rate of ALGORITHM for which a potential exists, over a class of functions, for every number of clients."""
     from fractions import Fraction

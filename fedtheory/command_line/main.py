@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -25,7 +29,8 @@ class Commands(click.Group):
         from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput, NotAvailable
 
         try:
-            return super().invoke(ctx)
+            with _termination_as_ctrl_c():
+                return super().invoke(ctx)
         except (CannotTrace, InvalidInput, NotAvailable) as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2)
@@ -36,6 +41,19 @@ class Commands(click.Group):
         except FedtheoryError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(EXIT_FAILED)
+
+
+@contextlib.contextmanager
+def _termination_as_ctrl_c() -> Iterator[None]:
+    """Leave as cleanly when the system ends the process (SIGTERM) as when the user does."""
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

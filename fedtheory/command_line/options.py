@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fedtheory.algorithms.settings import Settings, option_of
-from fedtheory.tools.terminal import Progress
+from fedtheory.command_line.later import later
+from fedtheory.tools.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from fedtheory.algorithms.base import Listed
     from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import Context
+    from fedtheory.running.families import ProblemOption
     from fedtheory.tools.journal import Journal
 
 EXIT_FAILED = 1  # a check or a run could not be run, a fault was missed, a verdict differs
@@ -103,131 +102,55 @@ data_option = click.option(
 )
 
 
-@dataclass(frozen=True)
-class ProblemOption:
-    """An option of families of problems: its name there, its type or its choices, its default, what it is."""
-
-    name: str
-    kind: type | tuple[str, ...]
-    default: Any
-    help: str | None = None
-
-    @property
-    def spelled(self) -> str:
-        """How it is spelled on the command line."""
-        return f"--{self.name.replace('_', '-')}"
-
-
-#: the fields of a family's options that the command line offers; ``seed`` and ``data`` have options of their own
-PROBLEM_OPTIONS = (
-    ProblemOption("clients", int, 10),
-    ProblemOption("dimension", int, 10),
-    ProblemOption("L", float, 1.0, "Smoothness of synthetic quadratics."),
-    ProblemOption("mu", float, 0.1, "Strong convexity of synthetic quadratics."),
-    ProblemOption("heterogeneity", float, 1.0),
-    ProblemOption("l2", float, 0.0),
-    ProblemOption("beta", float, 0.0, "Weight of the non-convex penalty."),
-    ProblemOption("lam", float, 0.1, "Weight of the nuclear norm of low-rank problems."),
-    ProblemOption("nuclear", float, 0.0, "Weight of a nuclear norm of all layers that are matrices."),
-    ProblemOption("hidden", int, 32, "Hidden units of a network."),
-    ProblemOption("device", ("cpu", "cuda"), "cpu", "Where PyTorch computes networks."),
-    ProblemOption(
-        "precision", ("single", "double", "mixed"), "single", "Of PyTorch's networks; mixed has layers in bfloat16."
-    ),
-    ProblemOption("augment", ("none", "crop-flip"), "none", "Random crops and flips of a network's images."),
-    ProblemOption(
-        "test",
-        ("none", "own"),
-        "none",
-        "Keep the testing part of real data and measure accuracy; networks of PyTorch always do.",
-    ),
-    ProblemOption("tests_a_client", int, 0, "Test samples of each client, with the class shares of its data."),
-    ProblemOption(
-        "split",
-        ("sorted", "iid", "classes", "shards", "dirichlet", "dirichlet-labels", "group"),
-        "sorted",
-        "Of real data.",
-    ),
-    ProblemOption("classes_per_client", int, 2, "Of the split 'classes'."),
-    ProblemOption("shards", int, 2, "Of the split 'shards': pieces of the sorted data that a client gets."),
-    ProblemOption("samples_per_client", int, None, "Of the splits 'iid', 'classes', 'shards', 'dirichlet-labels'."),
-    ProblemOption("concentration", float, 0.5, "Of the Dirichlet splits."),
-    ProblemOption(
-        "concentration_of", ("class", "total"), "class", "Of 'dirichlet-labels': of each class, or summed over them."
-    ),
-    ProblemOption(
-        "draw",
-        ("without", "refill", "with"),
-        "without",
-        "Of 'dirichlet-labels': without replacement, classes refilled when used up, or with replacement.",
-    ),
-    ProblemOption(
-        "server", str, "none", "Data of the server's own: none, average, or a number of samples of real data."
-    ),
-    ProblemOption("brightness", float, 0.0, "Spread of the clients' log-brightness, of images."),
-    ProblemOption("colour", float, 0.0, "Spread of the log-brightness of a colour channel, of images."),
-)
-
-
 def problem_options(function: Any) -> Any:
-    """Add an option for everything a family of problems may be asked for, under the name ``of_<field>``."""
-    for option in reversed(PROBLEM_OPTIONS):
-        kind = click.Choice(option.kind) if isinstance(option.kind, tuple) else option.kind
-        function = click.option(
-            option.spelled,
-            f"of_{option.name}",
-            type=kind,
-            default=option.default,
-            show_default=True if option.default is not None else "as many as there are",
-            help=option.help,
-        )(function)
-    return function
+    """Add an option for everything a family of problems may be asked for, under the name ``of_<field>``.
+
+    Where the words on the command line name families, the help text shows the options that these read.
+    """
+    return later(lambda words: [_option(option, shown) for option, shown in options_for(words)])(function)
 
 
-def settings_options(defaults: Settings) -> Callable[[Any], Any]:
-    """Add an option for every common hyper-parameter, under the name ``set_<field>``."""
+def options_for(words: Sequence[str]) -> list[tuple[ProblemOption, bool]]:
+    """Return the options of the families that the words name, lists with commas among them, and whether one of these reads it; without any, all."""
+    from fedtheory.running.families import options_of, problem_families
 
-    def add(function: Any) -> Any:
-        for setting in reversed(fields(Settings)):
-            kind, default = setting.metadata["type"], getattr(defaults, setting.name)
-            given: dict[str, Any] = (
-                {"is_flag": True} if kind is bool else {"type": kind, "show_default": default is not None}
+    families = problem_families()
+    named = [name for word in words for name in word.split(",") if name in families]
+    return [(option, not named or any(name in option.readers for name in named)) for option in options_of(named)]
+
+
+def _option(option: ProblemOption, shown: bool) -> click.Option:
+    return click.Option(
+        [option.spelled, f"of_{option.name}"],
+        type=click.Choice(option.kind) if isinstance(option.kind, tuple) else option.kind,
+        default=option.default,
+        show_default=True if option.default is not None else "as many as there are",
+        help=option.help,
+        hidden=not shown,
+    )
+
+
+def metric_option(first: str) -> Callable[[Any], Any]:
+    """Add ``--metric``, names with commas between, as a tuple of names; ``first`` says what the first one is for."""
+
+    def make(words: Sequence[str]) -> list[click.Option]:
+        from fedtheory.measures.catalogue import METRICS, RANK_OF
+
+        text = (
+            f"What to measure, with commas between, of {', '.join(METRICS)}, and '{RANK_OF}LAYER', where the method and the problem "
+            f"have it ('fedtheory list metrics' says what each is and needs); the first is {first}."
+        )
+        return [
+            click.Option(
+                ["--metric"], default="stationarity", show_default=True, metavar="NAMES", help=text, callback=_names
             )
-            name = f"--{option_of(setting.name)}"
-            function = click.option(
-                name, f"set_{setting.name}", default=default, help=setting.metadata["help"], **given
-            )(function)
-        return function
+        ]
 
-    return add
+    return later(make)
 
 
-algorithm_options = settings_options(Settings())
-
-
-def settings_given(entry: Listed, options: dict[str, Any]) -> Settings:
-    """Read the options that `settings_options` adds; one that the method does not use is refused."""
-    from fedtheory.core.errors import InvalidInput
-
-    context = click.get_current_context()
-    for setting in fields(Settings):
-        given = context.get_parameter_source(f"set_{setting.name}") is click.core.ParameterSource.COMMANDLINE
-        if given and setting.name not in entry.uses:
-            known = ", ".join("--" + option_of(use) for use in entry.uses)
-            raise InvalidInput(f"{entry.name} does not use --{option_of(setting.name)}; it uses {known}")
-    return Settings(**{f.name: options[f"set_{f.name}"] for f in fields(Settings)})
-
-
-def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> Any:
-    """Build a listed method from the options that `algorithm_options` adds; one it does not use, or cannot use on the problem, is refused."""
-    from fedtheory.algorithms import listed
-    from fedtheory.algorithms.base import needs_convexity
-
-    entry = listed(name)
-    settings = settings_given(entry, options)
-    if problem is not None:
-        needs_convexity(entry, settings, problem)
-    return entry.build(settings)
+def _names(context: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in given.split(",")))
 
 
 def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
@@ -249,7 +172,7 @@ def make_shared(references: Sequence[Reference], context: Context, workers: int,
         return
     click.echo(f"{len(needs)} runs of experiments are to be made at {context.size} size", err=True)
     try:
-        with Progress("runs of experiments", len(needs)) as advance:
+        with progress_bar("runs of experiments", len(needs)) as advance:
             for outcome in make_needs(needs, context, workers, scheduler=scheduler):
                 done += 1
                 advance(outcome.key)

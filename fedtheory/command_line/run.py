@@ -8,37 +8,15 @@ from typing import Any
 
 import click
 
+from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import (
-    PROBLEM_OPTIONS,
-    algorithm_options,
-    build_algorithm,
     data_folder,
     data_option,
+    metric_option,
     problem_options,
     seed_option,
     start_option,
 )
-from fedtheory.measures.catalogue import METRICS
-
-_LABELS = {
-    "stationarity": "||grad f(x)||^2",
-    "value": "f(x)",
-    "magnitude": "||x||^2",
-    "consensus": "mean_i ||x_i - x||^2",
-    "primal_dual_gap": "f(x) - D(lambda)",
-    "mean_dual": "||mean_i lambda_i||^2",
-    "personal_value": "mean_i f_i(personal_i)",
-    "personal_stationarity": "mean_i ||grad f_i(personal_i)||^2",
-    "test_accuracy": "share of test samples right",
-    "average_value": "f(mean of the active clients' models)",
-    "average_accuracy": "share of test samples that the mean of the active clients' models gets right",
-    "personal_accuracy": "mean share of clients' own test samples right",
-    "common_accuracy": "the same, by the server's model",
-    "factored_size": "numbers of the server's model, by factors",
-    "component_size": "mean nonzeros of p_i",
-    "gap": "f(x) - f*",
-    "distance": "||x - x*||^2",
-}
 
 
 def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +26,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     return {"algorithm": algorithm, "problem": problem} | kept
 
 
-@click.command()
+@click.command(cls=MethodCommand)
 @click.argument("algorithm")
 @click.argument("problem")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
@@ -64,12 +42,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     flag_value=Path(),
     help="Draw how real data is split, too [file: split-PROBLEM.png].",
 )
-@click.option(
-    "--metric",
-    default="stationarity",
-    show_default=True,
-    help=f"What to measure, with commas between, of {', '.join(METRICS)}, where the method and the problem have it; the first is drawn.",
-)
+@metric_option("drawn")
 @click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Measure every so many rounds.")
 @click.option(
     "--results",
@@ -88,7 +61,6 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     type=click.Path(path_type=Path),
     help="Write the trace as JSON ('-': to the terminal).",
 )
-@algorithm_options
 @data_option
 @seed_option
 def run(algorithm: str, problem: str, **options: Any) -> None:
@@ -97,15 +69,15 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
 
     from fedtheory.core.errors import InvalidInput
     from fedtheory.core.participation import who_takes_part
-    from fedtheory.measures.catalogue import named
+    from fedtheory.measures.catalogue import axis_of, choose
     from fedtheory.running.families import build_and_draw, build_problem, first_model
-    from fedtheory.running.results import SHARES, Results
+    from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import start_point
     from fedtheory.tools.pictures import save
 
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
-    asked = {o.name: options[f"of_{o.name}"] for o in PROBLEM_OPTIONS} | {
+    asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
         "data": data_folder(options["data"]),
     }
@@ -117,9 +89,9 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         click.echo(f"picture of the split: {shown_in}", err=True)
     method = build_algorithm(algorithm, options, instance)
     x0 = first_model(instance, options["start"], data_seed)
-    begun = method.init(instance, start_point(instance, x0))
-    metrics = {name.strip(): named(name.strip(), instance, begun) for name in options["metric"].split(",")}
-    metric = next(iter(metrics))
+    names = options["metric"]
+    method, metrics = choose(names, method, instance, start_point(instance, x0))
+    metric = names[0]
     results = (
         None if options["results"] is None else Results(options["results"], _configuration(algorithm, problem, options))
     )
@@ -137,13 +109,13 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         checkpoint=options["checkpoint"] if results is None else results.checkpoint,
         watch=None if results is None else results.table,
     )
-    curve, label = trace[metric], _LABELS.get(metric, metric)
+    curve, (label, logy) = trace[metric], axis_of(metric)
     shown = {
         "title": f"{algorithm} on {instance.name}",
         "xlabel": "communication rounds",
         "ylabel": label,
         "series": [{"label": algorithm, "x": trace.rounds.tolist(), "y": curve.tolist()}],
-        "logy": metric not in SHARES,
+        "logy": logy,
     }
     if results is not None:
         results.table(trace)

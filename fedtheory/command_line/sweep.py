@@ -3,65 +3,83 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.command_line.later import later
+from fedtheory.command_line.method_options import PREFIX, MethodCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
-    PROBLEM_OPTIONS,
     data_folder,
     data_option,
     fresh_option,
     leave_interrupted,
+    metric_option,
     open_journal,
+    options_for,
     scheduler_option,
     start_option,
     workers_option,
 )
-from fedtheory.measures.catalogue import METRICS
-from fedtheory.tools.terminal import Progress, console
+from fedtheory.tools.terminal import console, progress_bar
 from fedtheory.tools.value_lists import EVERYTHING, parse
 
+if TYPE_CHECKING:
+    from fedtheory.algorithms.options import Option
 
-def _values(name: str, target: str, kind: Any, default: Any, text: str | None) -> Callable[[Any], Any]:
-    """An option that takes a list of values."""
+
+def _list_of(name: str, kind: Any, default: Any, text: str | None) -> dict[str, Any]:
+    """Return what makes an option one that takes a list of values."""
 
     def read(context: click.Context, parameter: click.Parameter, given: str | None) -> Any:
         return None if given is None else parse(name, given, kind, everything=default is None)
 
     shown = EVERYTHING if default is None else default
     help_text = f"{text or ''} [default: {shown}]".strip() if "[default" not in (text or "") else text
-    return click.option(name, target, metavar="VALUES", callback=read, help=help_text)
+    return {"metavar": "VALUES", "callback": read, "help": help_text}
 
 
-def _grid_options(function: Any) -> Any:
-    for setting in reversed(fields(Settings)):
-        name, text = f"--{option_of(setting.name)}", setting.metadata["help"]
-        if setting.metadata["type"] is bool:
-            option = click.option(name, f"set_{setting.name}", is_flag=True, help=text)
-        else:
-            option = _values(name, f"set_{setting.name}", setting.metadata["type"], setting.default, text)
-        function = option(function)
-    for one in reversed(PROBLEM_OPTIONS):
-        function = _values(one.spelled, f"of_{one.name}", one.kind, one.default, one.help)(function)
-    return function
+def _values(name: str, target: str, *described: Any) -> Callable[[Any], Any]:
+    return click.option(name, target, **_list_of(name, *described))
 
 
-@click.command()
+class GridCommand(MethodCommand):
+    """A `MethodCommand` whose options take lists of values."""
+
+    @staticmethod
+    def make_option(option: Option) -> click.Option:
+        """Return a method's option with a list of values."""
+        name = f"{PREFIX}{option.name}"
+        if option.kind is bool:
+            return click.Option([option.flag, name], is_flag=True, help=option.help)
+        described = _list_of(option.flag, option.choices or option.kind, option.default, option.help)
+        return click.Option([option.flag, name], **described)
+
+
+def _problem_lists(words: Sequence[str]) -> list[click.Option]:
+    return [
+        click.Option(
+            [one.spelled, f"of_{one.name}"],
+            hidden=not shown,
+            **_list_of(one.spelled, one.kind, one.default, one.help),
+        )
+        for one, shown in options_for(words)
+    ]
+
+
+@click.command(cls=GridCommand)
 @click.argument("methods")
 @click.argument("problems")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
-@_grid_options
+@later(_problem_lists)
 @_values("--participants", "participants", int, None, "Clients drawn a round.")
 @_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
 @_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
 @start_option
-@_values("--metric", "metrics", METRICS, "stationarity", f"Of {', '.join(METRICS)}; the first one ranks.")
+@metric_option("ranked by")
 @click.option(
     "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
 )
@@ -97,9 +115,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
         }
         for kind in ("set_", "of_")
     }
-    chosen = {
-        name: options[name] for name in ("participants", "seeds", "instances", "metrics") if options[name] is not None
-    }
+    chosen = {name: options[name] for name in ("participants", "seeds", "instances") if options[name] is not None}
     grid = Sweep(
         tuple(dict.fromkeys(methods.lower().split(","))),
         tuple(dict.fromkeys(problems.split(","))),
@@ -109,6 +125,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
         start=options["start"],
         every=options["every"],
         data=data_folder(options["data"]),
+        metrics=options["metric"],
         **chosen,
     )
     batches = grid.batches()
@@ -117,7 +134,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
     rows: list[dict[str, Any]] = []
     done, interrupted = 0, False
     try:
-        with Progress("sweeping", len(batches)) as advance:
+        with progress_bar("sweeping", len(batches)) as advance:
             for found in run_sweep(grid, workers=options["workers"], scheduler=options["scheduler"], journal=journal):
                 rows.extend(found)
                 done += 1

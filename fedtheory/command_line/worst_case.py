@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.options import EXIT_FAILED, algorithm_options, build_algorithm
+from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm
+from fedtheory.command_line.options import EXIT_FAILED
 
 if TYPE_CHECKING:
     from fedtheory.proofs.every_n.worst_case import SymmetricWorstCase
@@ -57,7 +58,7 @@ def _class_options(function: Any) -> Any:
     return function
 
 
-@click.command("worst-case")
+@click.command("worst-case", cls=MethodCommand)
 @click.argument("algorithm")
 @click.option(
     "--clients",
@@ -110,7 +111,6 @@ def _class_options(function: Any) -> Any:
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )
-@algorithm_options
 def worst_case(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
     from fedtheory.core.errors import InvalidInput
@@ -172,7 +172,7 @@ def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str,
         "unbounded": found.unbounded,
         "residuals": None if found.residuals is None else dataclasses.asdict(found.residuals),
         "solver": found.solver,
-        "attempts": list(found.attempts),
+        "attempts": [dataclasses.asdict(attempt) for attempt in found.attempts],
         "seconds": round(found.seconds, 4),
         "size": found.size,
         "replayed": None if found.unbounded or found.random else found.replay(),
@@ -213,7 +213,7 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
         "value": None if found.unbounded else found.value,
         "lower": None if found.unbounded else found.lower,
         "unbounded": found.unbounded,
-        "residuals": None if found.unbounded else found.residuals(),
+        "residuals": None if found.residuals is None else dataclasses.asdict(found.residuals),
         "relaxations": list(found.model.relaxations),
         "difference": found.solution.difference,
         "solver": found.solution.solver,
@@ -243,14 +243,13 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
 def _with_parameter(algorithm: str, name: str, options: dict[str, Any]) -> Callable[[Fraction], Any]:
     """The method as a function of one of its hyper-parameters."""
     from fedtheory.algorithms import listed
-    from fedtheory.algorithms.settings import option_of
     from fedtheory.core.errors import InvalidInput
 
-    names = {option_of(use): use for use in listed(algorithm).uses}
+    names = {option.flag.removeprefix("--"): option.name for option in listed(algorithm).options}
     field = names.get(name)
     if field is None:
         raise InvalidInput(f"{algorithm} has no parameter {name!r}; it has {', '.join(names)}")
-    return lambda value: build_algorithm(algorithm, {**options, f"set_{field}": value})
+    return lambda value: build_algorithm(algorithm, {**options, f"{PREFIX}{field}": value})
 
 
 def _largest(

@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.settings import Settings
 from fedtheory.core.arrays import is_array, like, to_numpy
 from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.tools.loading import load_file
@@ -48,8 +48,8 @@ class Task:
         The quadratics themselves, for implementations that solve exactly or want data.
     steps : tuple of n ints
         Local steps a round, one number a client.
-    settings : Settings
-        Step sizes, penalties, probabilities by their common names (``lr``, ``server_lr``, ``rho``, ``eta``, ...).
+    settings : namespace
+        Step sizes, penalties, probabilities: the method's options by the names that its paper gives them (``lr``, ``rho``, ``eta``, ...).
     """
 
     n: int
@@ -59,7 +59,7 @@ class Task:
     A: NDArray[np.float64]
     b: NDArray[np.float64]
     steps: tuple[int, ...]
-    settings: Settings
+    settings: SimpleNamespace
 
 
 @dataclass(frozen=True)

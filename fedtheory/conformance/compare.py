@@ -18,25 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import ALGORITHMS, listed
-from fedtheory.algorithms.base import Algorithm, Listed
-from fedtheory.algorithms.known_mistakes import as_printed, known
-from fedtheory.algorithms.mistakes import Mistake, difference
-from fedtheory.algorithms.settings import TELLING, Settings
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.listing import Listed
+from fedtheory.algorithms.mistakes import Mistake, as_printed, difference, known_mistakes
 from fedtheory.conformance.adapters import Adapter, Played, play
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
+    Course,
     Trial,
     Values,
-    Way,
-    apart,
-    begin,
-    follow,
-    largest,
+    differences,
+    largest_so_far,
     make_trials,
-    observed,
-    one_round,
-    put,
-    rounding,
+    observed_variables,
+    play_reference,
+    play_round,
+    rounding_allowance,
+    start_state,
+    with_values,
 )
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -52,7 +51,7 @@ def conform(
     adapter: Adapter,
     method: str,
     *,
-    settings: Settings = TELLING,
+    values: Mapping[str, Any] | None = None,
     clients: int = 5,
     dimension: int = 3,
     participants: int | None = 3,
@@ -67,8 +66,8 @@ def conform(
     adapter : Adapter
     method : str
         Name of a listed method (``fedtheory list algorithms``).
-    settings : Settings
-        The hyper-parameters of both; the default's numbers are such that no two roles of a number coincide.
+    values : mapping, optional
+        Options of both by name; the rest have numbers no two of which coincide (`Option.telling`).
     clients, dimension : int
         Size of the quadratics (mu = 0.1, L = 1).
     participants : int or None
@@ -95,9 +94,10 @@ def conform(
         if value < least:
             raise InvalidInput(f"{name} must be at least {least}, got {value}")
     entry = listed(method)
+    values = entry.telling | dict(values or {})
     trials, left_out = make_trials(
         entry,
-        settings,
+        values,
         clients=clients,
         dimension=dimension,
         rounds=rounds,
@@ -105,7 +105,7 @@ def conform(
         participants=participants,
         unequal=unequal,
     )
-    return _Comparison(adapter, entry, settings, trials).report(left_out)
+    return _Comparison(adapter, entry, values, trials).report(left_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,17 +114,17 @@ class _Case:
 
     trial: Trial
     method: Algorithm
-    way: Way
+    way: Course
     played: Played
 
     @cached_property
     def allowed(self) -> dict[str, Values]:
         """What rounding may do, by precision, variable and round."""
-        return {level: rounding(self.method, self.trial, self.way, level) for level in ("double", "single")}
+        return {level: rounding_allowance(self.method, self.trial, self.way, level) for level in ("double", "single")}
 
     def parts(self, name: str, level: str) -> int | None:
         """The first round after which the variable is further off than rounding explains, or None."""
-        late = np.flatnonzero(apart(self.played.states, self.way.states, name) > self.allowed[level][name])
+        late = np.flatnonzero(differences(self.played.states, self.way.states, name) > self.allowed[level][name])
         return int(late[0]) if late.size else None
 
     def difference(self, name: str, r: int, level: str) -> Difference:
@@ -132,7 +132,7 @@ class _Case:
         got, expected = self.played.states[r][name], self.way.states[r][name]
         client, coordinate = np.unravel_index(np.argmax(np.abs(got - expected)), got.shape)
         ours, theirs = float(got[client, coordinate]), float(expected[client, coordinate])
-        size = float(largest(self.way.states, name)[r]) or float(largest(self.played.states, name)[r])
+        size = float(largest_so_far(self.way.states, name)[r]) or float(largest_so_far(self.played.states, name)[r])
         whose = None if got.shape[0] == 1 else int(client)
         allowed = float(self.allowed[level][name][r])
         return Difference(
@@ -141,20 +141,20 @@ class _Case:
 
     def relative(self, name: str) -> float:
         """The largest difference of a variable over its size so far."""
-        size = np.maximum(largest(self.way.states, name), largest(self.played.states, name))
-        off = apart(self.played.states, self.way.states, name)
+        size = np.maximum(largest_so_far(self.way.states, name), largest_so_far(self.played.states, name))
+        off = differences(self.played.states, self.way.states, name)
         return float(np.max(np.divide(off, size, out=np.zeros_like(off), where=size > 0)))
 
 
 class _Comparison:
     """One implementation and one method on some trials."""
 
-    def __init__(self, adapter: Adapter, entry: Listed, settings: Settings, trials: tuple[Trial, ...]) -> None:
-        self.entry, self.settings = entry, settings
-        methods = [as_printed(entry, trial.settings) for trial in trials]
-        ways = [follow(method, trial) for method, trial in zip(methods, trials, strict=True)]
+    def __init__(self, adapter: Adapter, entry: Listed, values: Mapping[str, Any], trials: tuple[Trial, ...]) -> None:
+        self.entry, self.values = entry, values
+        methods = [as_printed(entry, trial.values) for trial in trials]
+        ways = [play_reference(method, trial) for method, trial in zip(methods, trials, strict=True)]
         for trial, way in zip(trials, ways, strict=True):
-            top = max(float(largest(way.states, name)[-1]) for name in way.states[0])
+            top = max(float(largest_so_far(way.states, name)[-1]) for name in way.states[0])
             if not top < _DIVERGED:
                 raise InvalidInput(
                     f"with these settings {entry.name} itself diverges (it reaches {top:.3g} in {trial.name}); take a smaller step"
@@ -171,11 +171,11 @@ class _Comparison:
         agreement: Any = next((level for level in ("double", "single") if not self._differing(level)), None)
         single = any(case.played.single for case in self.cases)
         differing = [] if agreement else self._differing("single" if single else "double")
-        mistakes = known(self.entry, self.settings)
+        mistakes = known_mistakes(self.entry, self.values)
         return Conformance(
             method=self.entry.name,
             source=self.entry.source,
-            settings={name: getattr(self.settings, name) for name in self.entry.uses},
+            settings=dict(self.values),
             rounds=len(self.cases[0].trial.clients),
             trials=tuple(case.trial.name for case in self.cases),
             left_out=left_out,
@@ -230,13 +230,13 @@ class _Comparison:
             return None
         right = dict.fromkeys(self.names, True)
         for case in self.cases:
-            problem, state = begin(case.method, case.trial)
+            problem, state = start_state(case.method, case.trial)
             for r in range(len(case.trial.clients)):
-                state, _ = one_round(case.method, problem, put(state, case.played.states[r]), case.trial, r)
-                after = observed(state)
+                state, _ = play_round(case.method, problem, with_values(state, case.played.states[r]), case.trial, r)
+                after = observed_variables(state)
                 for name in self.names:
                     ours, theirs = (
-                        float(largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
+                        float(largest_so_far(states, name)[r + 1]) for states in (case.way.states, case.played.states)
                     )
                     grown = max(1.0, theirs / ours) if ours else 1.0
                     off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(after[name]))))
@@ -246,11 +246,12 @@ class _Comparison:
     def _names_fix_the_state(self) -> bool:
         """Whether the variables that were not declared have no say in the next round."""
         case = self.cases[0]
-        problem, state = begin(case.method, case.trial)
-        state, _ = one_round(case.method, problem, state, case.trial, 0)
+        problem, state = start_state(case.method, case.trial)
+        state, _ = play_round(case.method, problem, state, case.trial, 0)
         blind = {name: np.zeros(value.shape) for name, value in arrays_of(state).items() if name not in self.names}
         after = [
-            observed(one_round(case.method, problem, begun, case.trial, 0)[0]) for begun in (state, put(state, blind))
+            observed_variables(play_round(case.method, problem, begun, case.trial, 0)[0])
+            for begun in (state, with_values(state, blind))
         ]
         return all(np.array_equal(after[0][name], after[1][name]) for name in self.names)
 
@@ -263,7 +264,7 @@ class _Comparison:
             for chosen in found:
                 yield Cause(
                     tuple(m.name for m in chosen),
-                    difference(self.entry.build(self.settings), chosen),
+                    difference(self.entry.build(**self.values), chosen),
                     tuple(dict.fromkeys(m.seen for m in chosen if m.seen)),
                 )
             if found:
@@ -274,7 +275,7 @@ class _Comparison:
         for case in self.cases:
             first = {name: case.played.states[0][name] for name in self.starts}
             try:
-                method = as_printed(self.entry, case.trial.settings, chosen)
+                method = as_printed(self.entry, case.trial.values, chosen)
                 if not _matches(method, case.trial, case.played.states, self.names, first):
                     return False
             except (
@@ -287,7 +288,7 @@ class _Comparison:
         """Whether the mistake makes no difference in any trial."""
         for case in self.cases:
             try:
-                method = as_printed(self.entry, case.trial.settings, (mistake,))
+                method = as_printed(self.entry, case.trial.values, (mistake,))
             except FedtheoryError:  # outside the method's definition: it would not have run
                 continue
             if not _matches(method, case.trial, case.way.states, self.names):
@@ -303,8 +304,8 @@ class _Comparison:
             shared: tuple[str, ...] = ()
             try:
                 for case in self.cases:
-                    method = build(case.trial.settings)
-                    state = observed(begin(method, case.trial)[1])
+                    method = build(case.trial.values)
+                    state = observed_variables(start_state(method, case.trial)[1])
                     if conforms and not set(state) <= set(self.shapes):
                         break
                     shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == self.shapes[n])
@@ -324,21 +325,21 @@ def _matches(
     first: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> bool:
     """Whether a method goes through these states, up to rounding in single precision."""
-    way = follow(method, trial, first)
-    off = {name: apart(states, way.states, name) for name in names}
-    if any(np.any(off[name] > _FAR * largest(way.states, name)) for name in names):
+    way = play_reference(method, trial, first)
+    off = {name: differences(states, way.states, name) for name in names}
+    if any(np.any(off[name] > _FAR * largest_so_far(way.states, name)) for name in names):
         return False
-    allowed = rounding(method, trial, way, "single", first)
+    allowed = rounding_allowance(method, trial, way, "single", first)
     return all(np.all(off[name] <= allowed[name]) for name in names)
 
 
-def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Settings], Any]]]:
+def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Mapping[str, Any]], Any]]]:
     """All other listed methods, and the named options of this one that have no entry of their own: name, source, builder."""
     for other in ALGORITHMS:
         if other.name != entry.name:
-            yield other.name, other.source, other.build
-    own: Any = entry.build(TELLING)
-    listed_ones = [other.build(TELLING) for other in ALGORITHMS]
+            yield other.name, other.source, partial(_with_options_of, entry, other)
+    own: Any = entry.build(**entry.telling)
+    listed_ones = [_with_options_of(entry, other, entry.telling) for other in ALGORITHMS]
     hints = get_type_hints(type(own))
     for field in dataclasses.fields(own):
         if get_origin(hints[field.name]) is not Literal:
@@ -349,6 +350,12 @@ def _published(entry: Listed) -> Iterator[tuple[str, str, Callable[[Settings], A
                 yield f"{entry.name} with {field.name}={choice!r}", entry.source, partial(_with, entry, change)
 
 
-def _with(entry: Listed, change: dict[str, Any], settings: Settings) -> Any:
-    built: Any = entry.build(settings)
+def _with_options_of(entry: Listed, other: Listed, values: Mapping[str, Any]) -> Any:
+    """Another listed method with the values that this one's options have, where they play the same role in both."""
+    roles = {option.role: values[option.name] for option in entry.options if option.name in values}
+    return other.build(**other.telling | {o.name: roles[o.role] for o in other.options if o.role in roles})
+
+
+def _with(entry: Listed, change: dict[str, Any], values: Mapping[str, Any]) -> Any:
+    built: Any = entry.build(**values)
     return dataclasses.replace(built, **change)

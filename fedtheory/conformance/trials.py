@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.base import Algorithm, Listed, State
-from fedtheory.algorithms.settings import Settings
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.algorithms.listing import Listed
 from fedtheory.conformance.adapters import Gradient, Round, Task
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -34,7 +35,7 @@ PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
 
 @dataclass(frozen=True)
-class CoinKey(Key):
+class RecordingKey(Key):
     """A key that notes the coins it tosses, for implementations to be told."""
 
     coins: dict[str, bool] = field(default_factory=dict)
@@ -50,12 +51,13 @@ class CoinKey(Key):
 class Trial:
     """One instance with everything that a run on it is told.
 
-    ``settings.steps`` is an array ``(n,)`` where local steps are unequal; ``clients`` has who takes part, a round each (None: all).
+    ``values`` are those of the method's options; ``steps`` is an array ``(n,)`` where local steps are unequal. ``clients`` has who takes part, a
+    round each (None: all).
     """
 
     name: str
     problem: Any
-    settings: Settings
+    values: Mapping[str, Any]
     clients: tuple[Clients | None, ...]
     seed: int
 
@@ -67,16 +69,15 @@ class Trial:
     def task(self) -> Task:
         """What an implementation is told, in arrays of its own."""
         n, d, a, b = self.problem.n, self.problem.d, self.problem.A, self.problem.b
-        counts = tuple(int(k) for k in np.broadcast_to(self.settings.steps, (n,)))
+        counts = tuple(int(k) for k in np.broadcast_to(self.values.get("steps", 1), (n,)))
         gradients = tuple(Gradient(a[i], b[i]) for i in range(n))
-        return Task(
-            n, d, self.x0, gradients, a.copy(), b.copy(), counts, dataclasses.replace(self.settings, steps=max(counts))
-        )
+        settings = SimpleNamespace(**{**self.values, "steps": max(counts)})
+        return Task(n, d, self.x0, gradients, a.copy(), b.copy(), counts, settings)
 
 
 def make_trials(
     entry: Listed,
-    settings: Settings,
+    values: Mapping[str, Any],
     *,
     clients: int,
     dimension: int,
@@ -103,12 +104,12 @@ def make_trials(
     else:
         whole.append(participants)
     counts = [False]
-    if "steps" not in entry.uses or settings.exact:
+    if "steps" not in entry.uses or values.get("exact"):
         left_out.append(f"unequal local steps: {entry.name} takes no numbers of local steps here")
     elif not unequal:
         left_out.append("unequal local steps: not asked for")
     else:
-        why = _refuses_unequal(entry, settings, clients, dimension)
+        why = _refuses_unequal(entry, values, clients, dimension)
         if why is None:
             counts.append(True)
         else:
@@ -122,12 +123,10 @@ def make_trials(
                 None if m is None else Clients(clients, k.subset("participation", clients, m)) for k in keys
             )
             for own in counts:
-                taken = (
-                    dataclasses.replace(settings, steps=_unequal(settings.steps, clients, seed)) if own else settings
-                )
+                taken = {**values, "steps": _unequal(values["steps"], clients, seed)} if own else dict(values)
                 name = f"seed {seed}, {'all clients' if m is None else f'{m} of {clients} clients'}"
-                if "steps" in entry.uses and not settings.exact:
-                    name += f", local steps {np.asarray(taken.steps).tolist()}"
+                if "steps" in entry.uses and not values.get("exact"):
+                    name += f", local steps {np.asarray(taken['steps']).tolist()}"
                 trials.append(Trial(name, problem, taken, schedule, seed))
     return tuple(trials), tuple(left_out)
 
@@ -139,27 +138,27 @@ def _unequal(steps: int, n: int, seed: int) -> Any:
     return np.random.default_rng(seed + 1).permutation(lots)
 
 
-def _refuses_unequal(entry: Listed, settings: Settings, clients: int, dimension: int) -> str | None:
+def _refuses_unequal(entry: Listed, values: Mapping[str, Any], clients: int, dimension: int) -> str | None:
     """Why a method does not take one number of local steps a client, or None."""
     problem = build_problem("quadratics", clients=clients, dimension=dimension)
     try:
-        method = entry.build(dataclasses.replace(settings, steps=_unequal(settings.steps, clients, 0)))
+        method = entry.build(**{**values, "steps": _unequal(values["steps"], clients, 0)})
         before = method.init(problem, np.zeros((1, dimension)))
-        after = method.round(problem, before, None, CoinKey(0, 0))
+        after = method.round(problem, before, None, RecordingKey(0, 0))
     except (FedtheoryError, ValueError, TypeError) as error:
         return f"{entry.name} has one number for all clients ({error})"
     same = {k: v.shape for k, v in arrays_of(before).items()} == {k: v.shape for k, v in arrays_of(after).items()}
     return None if same else f"{entry.name} has one number for all clients"
 
 
-def observed(state: State) -> dict[str, Any]:
+def observed_variables(state: State) -> dict[str, Any]:
     """The variables of a state that an implementation may name: its arrays, and arrays it gives as properties."""
     given = [name for name, value in vars(type(state)).items() if isinstance(value, property)]
     extra = {name: getattr(state, name) for name in given}
     return arrays_of(state) | {name: value for name, value in extra.items() if is_array(value)}
 
 
-def begin(
+def start_state(
     algorithm: Algorithm, trial: Trial, precision: str = "double", jitter: int | None = None
 ) -> tuple[Any, State]:
     """The problem and the state before the first round; with ``jitter``, from a start perturbed by rounding errors of that seed."""
@@ -173,65 +172,69 @@ def begin(
     return problem, algorithm.init(problem, start)
 
 
-def put(state: State, values: Mapping[str, NDArray[np.float64]]) -> State:
+def with_values(state: State, values: Mapping[str, NDArray[np.float64]]) -> State:
     """The state with values for some of its fields, in its own precision."""
     fields = arrays_of(state)
     given = {k: np.asarray(v, dtype=fields[k].dtype).reshape(fields[k].shape) for k, v in values.items() if k in fields}
     return dataclasses.replace(state, **given)
 
 
-def one_round(algorithm: Algorithm, problem: Any, state: State, trial: Trial, r: int) -> tuple[State, dict[str, bool]]:
+def play_round(algorithm: Algorithm, problem: Any, state: State, trial: Trial, r: int) -> tuple[State, dict[str, bool]]:
     """Round r of the trial, and the coins tossed in it."""
-    key = CoinKey(trial.seed, r)
+    key = RecordingKey(trial.seed, r)
     with np.errstate(all="ignore"):
         return algorithm.round(problem, state, trial.clients[r], key), key.coins
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class Course:
     """A method's states on a trial (entry 0: before the first round), and the rounds as an implementation is asked for them."""
 
     states: tuple[Values, ...]
     rounds: tuple[Round, ...]
 
 
-def follow(
+def play_reference(
     algorithm: Algorithm,
     trial: Trial,
     first: Mapping[str, NDArray[np.float64]] | None = None,
     precision: str = "double",
     jitter: int | None = None,
-) -> Way:
+) -> Course:
     """Run a method on a trial, from its own first state or from one in which the variables ``first`` have other values."""
-    problem, state = begin(algorithm, trial, precision, jitter)
-    state = put(state, first or {})
+    problem, state = start_state(algorithm, trial, precision, jitter)
+    state = with_values(state, first or {})
     states, rounds = [_host(state)], []
     for r, clients in enumerate(trial.clients):
-        state, coins = one_round(algorithm, problem, state, trial, r)
+        state, coins = play_round(algorithm, problem, state, trial, r)
         states.append(_host(state))
         active = range(trial.problem.n) if clients is None else clients.index
         rounds.append(Round(r, tuple(int(i) for i in active), coins))
-    return Way(tuple(states), tuple(rounds))
+    return Course(tuple(states), tuple(rounds))
 
 
 def _host(state: State) -> Values:
-    return {name: np.asarray(to_numpy(value), dtype=float) for name, value in observed(state).items()}
+    return {name: np.asarray(to_numpy(value), dtype=float) for name, value in observed_variables(state).items()}
 
 
-def largest(states: Sequence[Values], name: str) -> NDArray[np.float64]:
+def largest_so_far(states: Sequence[Values], name: str) -> NDArray[np.float64]:
     """The largest magnitude of a variable so far, by round."""
     return np.maximum.accumulate([np.max(np.abs(state[name])) for state in states])
 
 
-def apart(one: Sequence[Values], other: Sequence[Values], name: str) -> NDArray[np.float64]:
+def differences(one: Sequence[Values], other: Sequence[Values], name: str) -> NDArray[np.float64]:
     """The largest difference of a variable in each round; infinity where it is not a number."""
     with np.errstate(all="ignore"):
         found = np.asarray([np.max(np.abs(a[name] - b[name])) for a, b in zip(one, other, strict=True)])
     return np.where(np.isfinite(found), found, np.inf)
 
 
-def rounding(
-    algorithm: Algorithm, trial: Trial, way: Way, precision: str, first: Mapping[str, NDArray[np.float64]] | None = None
+def rounding_allowance(
+    algorithm: Algorithm,
+    trial: Trial,
+    way: Course,
+    precision: str,
+    first: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> Values:
     """What rounding may do to each variable, by round: `SAFETY` times what it does to the reference.
 
@@ -239,10 +242,10 @@ def rounding(
     at least a unit of rounding of the largest number in the state.
     """
     eps = float(np.finfo(PRECISIONS[precision]).eps)
-    runs = [follow(algorithm, trial, first, precision, jitter).states for jitter in range(_SAMPLES)]
-    unit = eps * np.max([largest(way.states, name) for name in way.states[0]], axis=0)
+    runs = [play_reference(algorithm, trial, first, precision, jitter).states for jitter in range(_SAMPLES)]
+    unit = eps * np.max([largest_so_far(way.states, name) for name in way.states[0]], axis=0)
     found = {}
     for name in way.states[0]:
-        seen = np.max([apart(run, way.states, name) for run in runs], axis=0)
+        seen = np.max([differences(run, way.states, name) for run in runs], axis=0)
         found[name] = SAFETY * np.maximum(np.maximum.accumulate(seen), unit)
     return found

@@ -11,7 +11,7 @@ PEPit points) are NumPy arrays of dtype ``object`` and go through the same funct
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_namespace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
-Scalar: TypeAlias = Any  # a number, an array of shape (*batch, 1, 1), or a symbol
+Scalar: TypeAlias = Annotated[Any, "a number, an array (*batch, 1, 1), or a symbol"]
 
 _NUMPY: Namespace = array_namespace(np.empty(0))
 

@@ -1,12 +1,18 @@
-"""What a hyper-parameter may be: rules that refuse all else."""
+"""What a hyper-parameter may be: rules that refuse all else, and the annotations that carry them.
+
+A rule is a function of an object and a field's name; it raises `InvalidInput`. ``rho: Positive`` in a class whose ``__post_init__`` calls
+`check_fields` says all there is to say of rho.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from fedtheory.core.arrays import is_array
+from fedtheory.core.arrays import Scalar, is_array
 from fedtheory.core.errors import InvalidInput
 
 
@@ -97,3 +103,64 @@ def at_least_one(name: str, value: Any) -> None:
     """Refuse a count below one."""
     if not isinstance(value, int | np.integer) or value < 1:
         raise InvalidInput(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+Positive = Annotated[
+    Scalar, positive
+]  # above zero: a number, an array (*batch, 1, 1), a symbol, or a schedule over rounds
+NotNegative = Annotated[Scalar, not_negative]  # the same, or the number zero
+ConstantStep = Annotated[Scalar, constant_step]  # a step size above zero that is the same in all rounds
+Share = Annotated[Scalar, share]  # in (0, 1]
+Momentum = Annotated[Scalar, momentum_in_range]  # in [0, 1)
+
+
+def check_fields(owner: Any) -> None:
+    """Check the fields of an object by the rules of their annotations: `Annotated` ones, and the words of a `Literal`.
+
+    A field that may be None is not checked where it is None, and one that may be a function is not where it is one.
+
+    Raises
+    ------
+    InvalidInput
+        A value is outside what its annotation allows.
+    """
+    kind: Any = type(owner)
+    for name, rule in _rules(kind):
+        rule(owner, name)
+
+
+@cache
+def _rules(kind: type) -> tuple[tuple[str, Callable[[Any, str], None]], ...]:
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple((name, rule) for name, hint in hints.items() for rule in _rules_of(hint))
+
+
+def _rules_of(hint: Any) -> Iterator[Callable[[Any, str], None]]:
+    words = [word for part in (hint, *get_args(hint)) if get_origin(part) is Literal for word in get_args(part)]
+    if words:
+        yield _one_of(tuple(words) + ((None,) if type(None) in get_args(hint) else ()))
+    choices = get_args(hint)
+    exempt = (type(None) in choices, any(get_origin(c) is Callable or c is Callable for c in choices))
+    for part in (hint, *choices):
+        for rule in getattr(part, "__metadata__", ()):
+            if callable(rule):
+                yield _unless(rule, *exempt)
+
+
+def _unless(rule: Callable[[Any, str], None], none: bool, function: bool) -> Callable[[Any, str], None]:
+    def check(owner: Any, name: str) -> None:
+        value = getattr(owner, name)
+        if not ((none and value is None) or (function and callable(value))):
+            rule(owner, name)
+
+    return check
+
+
+def _one_of(words: tuple[Any, ...]) -> Callable[[Any, str], None]:
+    def check(owner: Any, name: str) -> None:
+        if getattr(owner, name) not in words:
+            said = [repr(word) for word in words]
+            expected = f"{', '.join(said[:-1])} or {said[-1]}" if len(said) > 1 else said[0]
+            raise InvalidInput(f"{name} must be {expected}, got {getattr(owner, name)!r}")
+
+    return check

@@ -6,7 +6,8 @@ A regulariser sees common points ``(..., n, d)`` row by row: values have the sha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,8 +16,8 @@ from fedtheory.core.arrays import Array, Scalar, is_array, is_object, namespace,
 from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import positive
 from fedtheory.core.layers import Layer, map_matrices, rounding_level, singular_values, to_matrix, views
-from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, can, gradient
+from fedtheory.core.wrapped import Wrapped
 
 
 class Regulariser(Protocol):
@@ -272,66 +273,33 @@ def soft_threshold(v: Array, threshold: Scalar) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Regularised:
-    """A problem f together with a shared convex h >= 0; the objective is f + h.
+class Regularised(Wrapped):
+    """A problem f = ``inner`` together with a shared convex h >= 0; the objective is f + h.
 
     Values, gradients, proximal steps and constants are those of the clients' f_i; the CVXPY model is that of f + h. A closed-form
     minimiser of f is withheld.
     """
 
-    smooth: Any
     regulariser: Regulariser
+
+    withheld: ClassVar[frozenset[str]] = frozenset({"solution"})
 
     @property
     def name(self) -> str:
         """Name of both parts."""
-        return f"{self.smooth.name} + {type(self.regulariser).__name__}"
-
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return int(self.smooth.n)
-
-    @property
-    def d(self) -> int:
-        """Number of coordinates."""
-        return int(self.smooth.d)
+        return f"{self.inner.name} + {type(self.regulariser).__name__}"
 
     @property
     def layers(self) -> tuple[Layer, ...] | None:
         """Layers of f, or else those that h sees; None where neither has any."""
-        found: tuple[Layer, ...] | None = getattr(self.smooth, "layers", None) or getattr(
+        found: tuple[Layer, ...] | None = getattr(self.inner, "layers", None) or getattr(
             self.regulariser, "layers", None
         )
         return found
 
-    def value(self, x: Array) -> Array:
-        """Values f_i(x_i), without h."""
-        return self.smooth.value(x)
-
-    def grad(self, x: Array) -> Array:
-        """Gradients of f_i at x_i, without h."""
-        return self.smooth.grad(x)
-
-    def take(self, clients: Clients | None) -> Regularised:
-        """Restrict to the clients that take part."""
-        return self if clients is None else replace(self, smooth=self.smooth.take(clients))
-
-    def __getattr__(self, name: str) -> Any:
-        """Whatever else f can give, except its minimiser; the CVXPY model is that of the sum."""
-        if name.startswith("_") or name in ("smooth", "solution"):
-            raise AttributeError(name)
-        found = getattr(self.smooth, name)
-        return {"slice": self._slice, "ridged": self._ridged, "to_cvxpy": self._to_cvxpy}.get(name, found)
-
-    def _slice(self, first: int, last: int) -> Regularised:
-        return replace(self, smooth=self.smooth.slice(first, last))
-
-    def _ridged(self, weight: Scalar) -> Regularised:
-        return replace(self, smooth=self.smooth.ridged(weight))
-
-    def _to_cvxpy(self) -> tuple[Any, Any]:
-        x, smooth = self.smooth.to_cvxpy()
+    def changed_to_cvxpy(self, model: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """The variable, and f + h."""
+        x, smooth = model()
         return x, smooth + self.regulariser.to_cvxpy(x)
 
 

@@ -3,65 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from fedtheory.core.arrays import Array, Scalar, gather
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import need
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import Regulariser
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Memoryless, Step, step_size
 from fedtheory.local.stochastic import Passes, check_sampling, gradients, number_of_steps, shortened
 from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
+class Shifted(Wrapped):
     """The problem p -> f_i(c_i + p): what a personal component p on top of a common model c sees."""
 
-    f: Any
     centre: Array
 
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return int(self.f.n)
-
-    @property
-    def d(self) -> int:
-        """Number of coordinates."""
-        return int(self.f.d)
+    handed_on: ClassVar[frozenset[str]] = frozenset({"n", "d", "n_samples", "variants", "sample_grad"})
 
     @property
     def name(self) -> str:
         """Name of f."""
-        return f"{self.f.name}, shifted"
-
-    @property
-    def n_samples(self) -> Any:
-        """Samples of each client, for stochastic steps."""
-        return need(self.f, "n_samples", "a stochastic local solver")
-
-    @property
-    def variants(self) -> int | None:
-        """Variants of one datum, where f has them."""
-        return getattr(self.f, "variants", None)
+        return f"{self.inner.name}, shifted"
 
     def value(self, x: Array) -> Array:
         """f_i(c_i + p_i)."""
-        return self.f.value(self.centre + x)
+        return self.inner.value(self.centre + x)
 
     def grad(self, x: Array) -> Array:
         """Gradients of f_i at c_i + p_i."""
-        return self.f.grad(self.centre + x)
+        return self.inner.grad(self.centre + x)
 
     def take(self, clients: Clients | None) -> Shifted:
         """Restrict to the clients that take part."""
-        return Shifted(self.f.take(clients), gather(self.centre, clients))
+        return Shifted(self.inner.take(clients), gather(self.centre, clients))
 
-    def sample_grad(self, x: Array, samples: Any) -> Array:
+    def changed_sample_grad(self, given: Any, x: Array, samples: Any) -> Array:
         """Minibatch gradients at c_i + p_i."""
-        return need(self.f, "sample_grad", "a stochastic local solver")(self.centre + x, samples)
+        found: Array = given(self.centre + x, samples)
+        return found
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,140 @@
-"""The metrics that can be asked for by name."""
+"""The metrics that can be asked for by name: what each is, what it needs, and how its axis is drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.core.arrays import Array
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.layers import ranks
 from fedtheory.core.problem import Problem, can, need
-from fedtheory.measures.metrics import (
-    Metric,
-    average_accuracy,
-    average_value,
-    common_accuracy,
-    component_size,
-    consensus,
-    dual_residual,
-    factored_size,
-    gap,
-    magnitude,
-    personal_accuracy,
-    personal_stationarity,
-    personal_value,
-    primal_residual,
-    squared_distance,
-    stationarity,
-    test_accuracy,
-    value,
-)
+from fedtheory.measures import metrics
+from fedtheory.measures.ground_truth import ground_truth
+from fedtheory.measures.metrics import Metric
+from fedtheory.measures.primal_dual import mean_dual, primal_dual_gap
+from fedtheory.measures.residuals import RESIDUALS, WithResiduals
+
+RANK_OF = "rank of "  #: and the name of a layer: `rank_of` that layer
+
+
+@dataclass(frozen=True)
+class NamedMetric:
+    """A metric that can be asked for by name.
+
+    Parameters
+    ----------
+    name : str
+    label : str
+        Its formula, in the words that a picture's axis has.
+    function : Metric, or function of the problem that returns one
+        The latter where ``needs_optimum``.
+    field : str, optional
+        Field of the method's states that it reads.
+    ability : str, optional
+        What the problem must give (`fedtheory.core.problem.ABILITIES`).
+    needs_optimum : bool
+        Whether it compares with the problem's certified optimum (`fedtheory.measures.ground_truth`).
+    is_share : bool
+        Whether it is a share of samples that are right: more is better, and its axis is linear. Of all others less is better, and
+        their axes are logarithmic.
+    """
+
+    name: str
+    label: str
+    function: Callable[..., Any]
+    field: str | None = None
+    ability: str | None = None
+    needs_optimum: bool = False
+    is_share: bool = False
+
+    @property
+    def needs(self) -> str:
+        """What it needs, in words; empty where every method and problem has it."""
+        found = [f"a method with {self.field}"] if self.field else []
+        found += [f"a problem with {self.ability}"] if self.ability else []
+        found += ["a problem whose optimum is certified"] if self.needs_optimum else []
+        return " and ".join(found)
+
+    def is_offered(self, state: Any, problem: Problem | None) -> bool:
+        """Whether a method with such states has it on a problem, as far as is known without looking for an optimum."""
+        held = self.field is None or getattr(state, self.field, None) is not None
+        return held and not self.needs_optimum and (self.ability is None or can(problem, self.ability))
+
+    def on(self, problem: Problem) -> Metric:
+        """Return the function that measures it on a problem.
+
+        Raises
+        ------
+        NotAvailable
+            It needs the problem's optimum, which is not certified.
+        """
+        found: Metric = self.function(problem) if self.needs_optimum else self.function
+        return found
+
+
+#: by name
+METRICS: dict[str, NamedMetric] = {
+    metric.name: metric
+    for metric in (
+        NamedMetric("stationarity", "||grad f(x)||^2", metrics.stationarity),
+        NamedMetric("value", "f(x)", metrics.value),
+        NamedMetric("magnitude", "||x||^2", metrics.magnitude),
+        NamedMetric("gap", "f(x) - f*", lambda f: metrics.gap(ground_truth(f, witness=False).f), needs_optimum=True),
+        NamedMetric(
+            "distance",
+            "||x - x*||^2",
+            lambda f: metrics.squared_distance(ground_truth(f, witness=False).x),
+            needs_optimum=True,
+        ),
+        NamedMetric("consensus", "mean_i ||x_i - x||^2", metrics.consensus, "x_i"),
+        NamedMetric("primal_dual_gap", "f(x) - D(lambda)", primal_dual_gap, "lam_i"),
+        NamedMetric("mean_dual", "||mean_i lambda_i||^2", mean_dual, "lam_i"),
+        NamedMetric("personal_value", "mean_i f_i(personal_i)", metrics.personal_value, "personal"),
+        NamedMetric(
+            "personal_stationarity", "mean_i ||grad f_i(personal_i)||^2", metrics.personal_stationarity, "personal"
+        ),
+        NamedMetric("average_value", "f(mean of the active clients' models)", metrics.average_value, "x_bar"),
+        NamedMetric(
+            "test_accuracy",
+            "share of test samples right",
+            metrics.test_accuracy,
+            ability="test_accuracy",
+            is_share=True,
+        ),
+        NamedMetric(
+            "average_accuracy",
+            "share of test samples that the mean of the active clients' models gets right",
+            metrics.average_accuracy,
+            "x_bar",
+            ability="test_accuracy",
+            is_share=True,
+        ),
+        NamedMetric(
+            "personal_accuracy",
+            "mean share of clients' own test samples right",
+            metrics.personal_accuracy,
+            ability="personal_accuracy",
+            is_share=True,
+        ),
+        NamedMetric(
+            "common_accuracy",
+            "mean share of clients' own test samples that the server's model gets right",
+            metrics.common_accuracy,
+            ability="personal_accuracy",
+            is_share=True,
+        ),
+        NamedMetric(
+            "factored_size", "numbers of the server's model, by factors", metrics.factored_size, ability="layers"
+        ),
+        NamedMetric("component_size", "mean nonzeros of p_i", metrics.component_size, "p_i"),
+        NamedMetric(
+            "primal_residual", "mean over active clients of ||x_i - x||", metrics.primal_residual, "primal_residual"
+        ),
+        NamedMetric("dual_residual", "||x - previous x||", metrics.dual_residual, "dual_residual"),
+    )
+}
 
 
 def rank_of(name: str) -> Metric:
@@ -43,70 +150,50 @@ def rank_of(name: str) -> Metric:
     return rank
 
 
-def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
-    """The metrics, by name, that need no constant and that a method with such states has, on a problem if it is given."""
-    from fedtheory.measures.primal_dual import mean_dual, primal_dual_gap
-
-    found: dict[str, Metric] = {"stationarity": stationarity, "value": value, "magnitude": magnitude}
-    if hasattr(state, "x_i"):
-        found["consensus"] = consensus
-    if hasattr(state, "lam_i"):
-        found |= {"primal_dual_gap": primal_dual_gap, "mean_dual": mean_dual}
-    if hasattr(state, "personal"):
-        found |= {"personal_value": personal_value, "personal_stationarity": personal_stationarity}
-    if can(problem, "test_accuracy"):
-        found["test_accuracy"] = test_accuracy
-    if can(problem, "personal_accuracy"):
-        found |= {"personal_accuracy": personal_accuracy, "common_accuracy": common_accuracy}
-    if can(problem, "layers"):
-        found["factored_size"] = factored_size
-    if getattr(state, "p_i", None) is not None:
-        found["component_size"] = component_size
-    if hasattr(state, "x_bar"):
-        found |= {"average_value": average_value}
-        found |= {"average_accuracy": average_accuracy} if can(problem, "test_accuracy") else {}
-    if hasattr(state, "primal_residual"):
-        found |= {"primal_residual": primal_residual, "dual_residual": dual_residual}
-    return found
-
-
-def named(name: str, problem: Problem, state: Any) -> Metric:
-    """Return a metric by name: one of `offered` for such states, or ``gap`` = f(x) - f* or ``distance`` = ||x - x*||^2 to the ground truth.
-
-    ``rank of <layer>`` is `rank_of` that layer.
+def look_up(name: str) -> NamedMetric:
+    """Return the entry of a name; ``rank of <layer>`` is `rank_of` that layer.
 
     Raises
     ------
     InvalidInput
-        The method has no such metric.
-    NotAvailable
-        The problem has no certified ground truth.
+        There is no such metric; the message lists those that there are.
     """
-    from fedtheory.measures.ground_truth import ground_truth
-
-    if name == "gap":
-        return gap(ground_truth(problem, witness=False).f)
-    if name == "distance":
-        return squared_distance(ground_truth(problem, witness=False).x)
-    if name.startswith("rank of "):
-        return rank_of(name.removeprefix("rank of "))
-    found = offered(state, problem)
-    if name not in found:
-        raise InvalidInput(f"the method has no metric {name!r}; it has {', '.join(found)}")
-    return found[name]
+    if name.startswith(RANK_OF):
+        return NamedMetric(name, name, rank_of(name.removeprefix(RANK_OF)), ability="layers")
+    if name not in METRICS:
+        raise InvalidInput(f"unknown metric {name!r}; known are {', '.join(METRICS)}, and {RANK_OF}LAYER")
+    return METRICS[name]
 
 
-#: what may be measured by name (`fedtheory.measures.catalogue.named`)
-METRICS = (
-    *("stationarity", "value", "magnitude", "gap", "distance", "consensus"),
-    *("primal_dual_gap", "mean_dual", "personal_value", "personal_stationarity"),
-    *(
-        "average_value",
-        "test_accuracy",
-        "average_accuracy",
-        "personal_accuracy",
-        "common_accuracy",
-        "factored_size",
-        "component_size",
-    ),
-)
+def axis_of(name: str) -> tuple[str, bool]:
+    """Return how an axis of a picture shows a metric: its label, and whether the axis is logarithmic; names of others label themselves."""
+    found = METRICS.get(name)
+    return (name, True) if found is None else (found.label, not found.is_share)
+
+
+def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
+    """Return the metrics, by name, that need no optimum and that a method with such states has, on a problem if it is given."""
+    return {name: metric.function for name, metric in METRICS.items() if metric.is_offered(state, problem)}
+
+
+def choose(names: Iterable[str], method: Any, problem: Problem, x0: Array) -> tuple[Any, dict[str, Metric]]:
+    """Return the metrics of these names, and the method whose states have what they read, for runs from x0 ``(..., 1, d)``.
+
+    That is the method itself, or with residuals among the names `fedtheory.measures.residuals.WithResiduals` of it, which plays the same rounds.
+
+    Raises
+    ------
+    InvalidInput
+        There is no such metric, or the method or the problem does not have what it needs; the message lists those that they have.
+    NotAvailable
+        The problem's optimum is needed and not certified.
+    """
+    found = {name: look_up(name) for name in names}
+    if {*found} & {*RESIDUALS}:
+        method = WithResiduals(method)
+    state = method.init(problem, x0)
+    for name, metric in found.items():
+        if not (metric.needs_optimum or metric.is_offered(state, problem)):
+            known = ", ".join(offered(state, problem))
+            raise InvalidInput(f"the method has no metric {name!r} here, which needs {metric.needs}; it has {known}")
+    return method, {name: metric.on(problem) for name, metric in found.items()}

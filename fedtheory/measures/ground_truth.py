@@ -180,7 +180,7 @@ def solve_consensus(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float
         No solver returned a finite point.
     """
     cp = require("cvxpy", "ground truth from an independent solver")
-    base = problem.smooth if isinstance(problem, Regularised) else problem  # the model needs the regulariser once
+    base = problem.inner if isinstance(problem, Regularised) else problem  # the model needs the regulariser once
     cut = need(base, "slice", "a CVXPY model with one copy of x a client")
     x, total, constraints = cp.Variable(problem.d), 0, []
     for i in range(problem.n):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, make_dataclass, replace
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import cache
 from typing import Any
 
 from fedtheory.algorithms.base import State
 from fedtheory.core.arrays import Array, average, namespace, squared_norm
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import LocalSolver
 from fedtheory.local.subproblem import Subproblem
+
+RESIDUALS = ("primal_residual", "dual_residual")  #: fields that states get
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,21 @@ class WithResiduals:
     ----------
     method : Algorithm
         With a field ``local``, a solver that carries nothing from round to round.
+
+    Raises
+    ------
+    InvalidInput
+        The method has no local solver.
     """
 
     method: Any
+
+    def __post_init__(self) -> None:
+        """Refuse a method without local work."""
+        if getattr(self.method, "local", None) is None:
+            raise InvalidInput(
+                f"{type(self.method).__name__} has no local solver whose answers x_i could be compared with x, so it has no residuals"
+            )
 
     def init(self, problem: Problem, x0: Array) -> State:
         """Return the method's first state."""
@@ -43,6 +58,10 @@ class WithResiduals:
         """Play the method's round, and measure it."""
         heard = _Overheard(self.method.local)
         new = replace(self.method, local=heard).round(problem, state, clients, key)
+        if heard.answers.shape[-1] != new.x.shape[-1]:
+            raise InvalidInput(
+                f"local work of {type(self.method).__name__} answers with several models at once, so it has no residuals"
+            )
         return _extended(new, average(_norm(heard.answers - new.x), clients), _norm(new.x - state.x))
 
     def traffic(self, key: Key, state: State) -> tuple[Any, Any]:
@@ -67,6 +86,9 @@ class _Overheard:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.local, name)
 
+    def __repr__(self) -> str:
+        return f"{self.local!r} overheard for residuals"
+
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array | None]:
         self.answers, memory = self.local(sub, start, key, memory)
         return self.answers, memory
@@ -80,11 +102,11 @@ def _extended(state: State, primal: Array, dual: Array) -> State:
     of: Any = type(state)
     kind = _kind(of)
     own = {f.name: getattr(state, f.name) for f in fields(state)}
-    return kind(**(own | {"primal_residual": primal, "dual_residual": dual}))
+    return kind(**own, **dict(zip(RESIDUALS, (primal, dual), strict=True)))
 
 
 @cache
 def _kind(of: type) -> Any:
     """Return a kind of state with everything that ``of`` has and the residuals."""
-    more = [("primal_residual", Array), ("dual_residual", Array)]
+    more = [(name, Array, field(default=None)) for name in RESIDUALS]  # a default, as fields of ``of`` may have one
     return make_dataclass(f"{of.__name__}WithResiduals", more, bases=(of,), frozen=True, slots=True, eq=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.algorithms.base import Listed
-from fedtheory.algorithms.settings import Settings
+from fedtheory.algorithms.listing import Listed
 from fedtheory.proofs.function_class import why_no_worst_case
 from fedtheory.proofs.spectrum import why_not_traceable
 
@@ -11,8 +10,8 @@ ENGINES = ("numeric", "spectrum", "symbolic", "worst case")
 
 
 def why_not(entry: Listed) -> dict[str, str]:
-    """Engines that do not run the method with the settings' defaults, and the reason of each."""
-    algorithm = entry.build(Settings())
+    """Engines that do not run the method with the defaults of its options, and the reason of each."""
+    algorithm = entry.build()
     reasons = {
         "spectrum": why_not_traceable(algorithm),
         "symbolic": why_not_traceable(algorithm),

@@ -9,8 +9,6 @@ from fedtheory.core.errors import CannotTrace, InvalidInput, require
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
 
 Measure = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
-#: a program that a solver calls unbounded must reach this many times the radius before it is believed
-CAP = 1e4
 
 
 @dataclass(frozen=True)

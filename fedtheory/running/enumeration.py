@@ -21,7 +21,7 @@ from fedtheory.core.randomness import ScriptedKey
 Weight = Any  # a number, exact where the probabilities are
 
 
-class CoinKey:
+class EnumeratedKey:
     """A key whose coins follow given outcomes and then fall True; it notes the probability of what it returned."""
 
     seed = 0
@@ -38,7 +38,7 @@ class CoinKey:
         """Probability of the outcomes that were shown."""
         return math.prod(self.chances)
 
-    def apart(self, name: str) -> CoinKey:
+    def apart(self, name: str) -> EnumeratedKey:
         """The same coins, told apart by their order, under another heading for draws that are not coins."""
         other = copy(self)
         other.heading = f"{self.heading}{name}/"
@@ -67,7 +67,7 @@ def every_outcome(step: Callable[[Any], Any], round: int) -> list[tuple[Weight, 
     waiting: list[tuple[bool, ...]] = [()]
     while waiting:
         given = waiting.pop()
-        key = CoinKey(round, given)
+        key = EnumeratedKey(round, given)
         found.append((1, step(key)))
         found[-1] = (key.weight, found[-1][1])
         waiting += [(*key.shown[:k], False) for k in range(len(given), len(key.shown))]

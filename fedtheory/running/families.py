@@ -1,16 +1,18 @@
 """Families of problems that packages announce in the entry-point group ``fedtheory.problems``.
 
-A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``) and a dataclass ``Options``, which
-``build`` takes; so this package imports none of them.
+A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``, and ``reads``, the names of the options that
+it reads) and a dataclass ``Options``, which ``build`` takes; so this package imports none of them. The metadata of a field may hold ``help``
+(the command line then offers it), ``choices`` (words), and ``strict`` (families that do not read it refuse another value than its default).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
 
@@ -34,6 +36,42 @@ def problem_families() -> dict[str, tuple[Any, type[Any]]]:
     return found
 
 
+@dataclass(frozen=True)
+class ProblemOption:
+    """An option of families of problems: its name there, its type or its choices, its default, what it is, which families read it."""
+
+    name: str
+    kind: type | tuple[str, ...]
+    default: Any
+    help: str
+    readers: tuple[str, ...]
+
+    @property
+    def spelled(self) -> str:
+        """How it is spelled on the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+def problem_options(of: type[Any]) -> tuple[ProblemOption, ...]:
+    """Return the options of a dataclass that the command line offers: the fields with a help text."""
+    types, known = get_type_hints(of), [family for family, its in problem_families().values() if its is of]
+    found = []
+    for f in fields(of):
+        if "help" in f.metadata:
+            inner = [kind for kind in get_args(types[f.name]) if kind is not type(None)]  # of ``int | None``
+            kind = f.metadata.get("choices") or (inner[0] if inner else types[f.name])
+            readers = tuple(family.name for family in known if f.name in family.reads)
+            found.append(ProblemOption(f.name, kind, f.default, f.metadata["help"], readers))
+    return tuple(found)
+
+
+def options_of(names: Iterable[str] = ()) -> list[ProblemOption]:
+    """Return the options of the dataclasses of these families, or of all; of one name the first."""
+    families = problem_families()
+    kinds = dict.fromkeys(families[name][1] for name in (names or families))
+    return list({option.name: option for kind in reversed(kinds) for option in problem_options(kind)}.values())
+
+
 def asked_for(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return a family and its options; options that are not given have the family's defaults.
 
@@ -47,10 +85,10 @@ def asked_for(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
         raise InvalidInput(f"unknown problem {name!r}; known are {', '.join(families)}")
     family, make_options = families[name]
     asked = make_options(**options)
-    for name_of, value in getattr(make_options, "ONLY_NETWORKS", {}).items():
-        if getattr(asked, name_of) != value and not getattr(family, "network", False):
-            known = ", ".join(other for other, (found, _) in families.items() if getattr(found, "network", False))
-            raise InvalidInput(f"{name} does not use --{name_of.replace('_', '-')}; these do: {known}")
+    strict = {f.name for f in fields(make_options) if f.metadata.get("strict")}
+    for option in problem_options(make_options):
+        if option.name in strict and getattr(asked, option.name) != option.default and name not in option.readers:
+            raise InvalidInput(f"{name} does not use {option.spelled}; these do: {', '.join(option.readers)}")
     return family, asked
 
 

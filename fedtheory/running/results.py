@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.core.errors import InvalidInput
+from fedtheory.measures.catalogue import axis_of
 from fedtheory.running.record import Trace
-
-#: metrics that are shares; pictures of all others have logarithmic axes
-SHARES = ("test_accuracy", "average_accuracy", "personal_accuracy", "common_accuracy")
 
 
 @dataclass(frozen=True)
@@ -84,13 +82,14 @@ class Results:
 
         sent = trace.floats_up + trace.floats_down
         for name, values in trace.metrics.items():
+            ylabel, logy = axis_of(name)
             for x, label, end in (
                 (trace.rounds, "communication rounds", ""),
                 (sent, "floats sent", "-by-communication"),
             ):
                 series = [{"label": name, "x": np.asarray(x).tolist(), "y": values.tolist()}]
-                shown = {"title": title, "xlabel": label, "ylabel": name, "series": series, "diverged": True}
-                save(shown | {"logy": name not in SHARES}, self.folder / f"{name}{end}.png")
+                shown = {"title": title, "xlabel": label, "ylabel": ylabel, "series": series, "diverged": True}
+                save(shown | {"logy": logy}, self.folder / f"{name}{end}.png")
 
 
 def _write(path: Path, text: str) -> None:

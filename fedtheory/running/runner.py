@@ -27,7 +27,7 @@ from fedtheory.measures.metrics import Metric
 from fedtheory.running.record import Trace, _Book
 from fedtheory.tools.fingerprint import fingerprint
 from fedtheory.tools.memory import room_for
-from fedtheory.tools.terminal import _bar
+from fedtheory.tools.terminal import progress_bar
 from fedtheory.tools.versions import versions
 
 CHECKPOINT_SECONDS = (
@@ -139,7 +139,7 @@ def run(
 
     saved, cost = time.monotonic(), 0.0
     _keep_freed_memory()
-    with np.errstate(all="ignore"), _bar(progress, rounds, first) as tick:
+    with np.errstate(all="ignore"), progress_bar("rounds", rounds, done=first, late=True, shown=progress) as advance:
         for r in range(first, rounds):
             if book.all_diverged:
                 break
@@ -155,7 +155,7 @@ def run(
             state = book.guard(r + 1, state, new)
             if r + 1 in wanted:
                 book.measure(r + 1, state)
-            tick(r + 1)
+            advance()
             over = r + 1 == rounds or book.all_diverged
             if checkpoint is not None and (over or time.monotonic() - saved > CHECKPOINT_SECONDS * max(1.0, cost)):
                 begun = time.monotonic()

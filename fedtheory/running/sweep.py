@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import Settings, listed
-from fedtheory.algorithms.base import needs_convexity
-from fedtheory.algorithms.settings import option_of
+from fedtheory.algorithms import ALGORITHMS, listed
+from fedtheory.algorithms.listing import require_convexity
+from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import Problem
-from fedtheory.measures.catalogue import METRICS, named
+from fedtheory.measures.catalogue import choose, look_up
 from fedtheory.running.families import build_problem, first_model, problem_families, problem_modules
 from fedtheory.running.runner import run, start_point
 from fedtheory.tools.jobs import run_jobs
@@ -29,9 +29,6 @@ from fedtheory.tools.journal import JOURNALS, Journal
 
 BATCH_RUNS = 64  #: runs in one job: enough to make the loop over rounds cheap, few enough to spread and to lose
 BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch; larger ones are halved
-
-#: hyper-parameters that may be arrays ``(*batch, 1, 1)``: those of `Settings` that are not tied to one number
-BATCHED = frozenset(f.name for f in fields(Settings) if f.type == "Any")
 
 Row = dict[str, Any]
 
@@ -76,12 +73,11 @@ class Batch:
         options = {name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data")}
         found = []
         for number, (settings, seed) in enumerate(itertools.product(self.settings, self.seeds), self.first):
-            chosen = Settings(**settings)
             found.append(
                 {"run": number, "method": self.method, "problem": self.problem}
                 | options
                 | {"instance": self.instance, "participants": self.participants, "seed": seed, "rounds": self.rounds}
-                | {option_of(name): getattr(chosen, name) for name in listed(self.method).uses}
+                | {spell(o): settings.get(o.name, o.default) for o in listed(self.method).options}
             )
         return found
 
@@ -93,14 +89,13 @@ class Sweep:
     Parameters
     ----------
     methods, problems : names, as ``fedtheory list`` shows them
-    settings : mapping of a field of `Settings` to its values; a method takes those it uses
+    settings : mapping of a method's option to its values; a method takes those it has
     options : mapping of an option of the families of problems to its values
     participants : numbers of clients drawn a round; None for all
     seeds : seeds of the runs (samples, clients drawn, coins)
     instances : seeds of the problems' data
     rounds, start : rounds of every run, and every coordinate of its starting point (see `fedtheory.running.families.first_model`)
-    metrics : what is measured: those that `fedtheory.measures.catalogue.offered` names, ``gap`` = f(x) - f* and ``distance`` =
-        ||x - x*||^2, which need a certified strongly convex problem
+    metrics : names of what is measured (`fedtheory.measures.catalogue`)
     every : measure every so many rounds as well as at the end
     data : folder of data sets
 
@@ -125,12 +120,12 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run at all; what fails in single runs is recorded there."""
-        used = {name for method in self.methods for name in listed(method).uses}
+        used = {o.name: o.flag for method in self.methods for o in listed(method).options}
         for name in self.settings:
             if name not in used:
-                spelled = ", ".join(f"--{option_of(use)}" for use in sorted(used))
+                flag = next((o.flag for e in ALGORITHMS for o in e.options if o.name == name), f"--{name}")
                 raise InvalidInput(
-                    f"{' and '.join(self.methods)} do not use --{option_of(name) if _known(name) else name}; used are {spelled}"
+                    f"{' and '.join(self.methods)} do not use {flag}; used are {', '.join(sorted(used.values()))}"
                 )
         families = problem_families()
         for problem in self.problems:
@@ -141,12 +136,17 @@ class Sweep:
                 if name not in known:
                     raise InvalidInput(f"{problem} has no option {name!r}; it has {', '.join(sorted(known))}")
         for metric in self.metrics:
-            if metric not in METRICS:
-                raise InvalidInput(f"unknown metric {metric!r}; known are {', '.join(METRICS)}")
+            look_up(metric)
         lists = {f.name: getattr(self, f.name) for f in fields(self) if isinstance(getattr(self, f.name), tuple)}
         for name, values in {**lists, **self.settings, **self.options}.items():
             if len(values) == 0 or len(set(values)) < len(values):
                 raise InvalidInput(f"{name} must be at least one value, each once; got {values!r}")
+
+    def swept(self) -> list[str]:
+        """Return the method's options that have several values, as columns spell them."""
+        many = [name for name, values in self.settings.items() if len(values) > 1]
+        found = (spell(o) for name in many for m in self.methods for o in listed(m).options if o.name == name)
+        return list(dict.fromkeys(found))
 
     def batches(self) -> list[Batch]:
         """Return the jobs: runs are numbered in the order of the grid."""
@@ -154,10 +154,10 @@ class Sweep:
         number = 0
         setups = list(itertools.product(self.problems, _product(self.options), self.instances, self.participants))
         for method in self.methods:
-            uses = listed(method).uses
-            own = {name: values for name, values in self.settings.items() if name in uses}
-            single = {name: values for name, values in own.items() if name not in BATCHED}
-            batched = {name: values for name, values in own.items() if name in BATCHED}
+            options_of_method = {option.name: option for option in listed(method).options}
+            own = {name: values for name, values in self.settings.items() if name in options_of_method}
+            single = {name: values for name, values in own.items() if not options_of_method[name].batched}
+            batched = {name: values for name, values in own.items() if options_of_method[name].batched}
             for (problem, options, instance, participants), one in itertools.product(setups, _product(single)):
                 combinations = [one | many for many in _product(batched)]
                 for seeds in _parts(self.seeds, BATCH_RUNS):
@@ -179,6 +179,11 @@ class Sweep:
             JOURNALS,
             lambda rows: all(row["error"] is None for row in rows),
         )
+
+
+def spell(option: Option) -> str:
+    """Return an option as the columns of a table and the command line spell it, without the dashes."""
+    return option.flag.removeprefix("--")
 
 
 def run_sweep(
@@ -204,22 +209,22 @@ def run_batch(batch: Batch) -> list[Row]:
     if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
         return [row for half in batch.halves() for row in run_batch(half)]
     try:
-        return _together(batch, problem)
+        return run_batch_at_once(batch, problem)
     except Exception as failure:  # one value that is refused must not take the others down
         if batch.size == 1:
             return [_failed(batch.rows()[0], describe(failure))]
         return [row for half in batch.halves() for row in run_batch(half)]
 
 
-def _together(batch: Batch, problem: Problem) -> list[Row]:
+def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
     """All runs of a batch as one run with axes (seeds, settings)."""
     first = batch.settings[0]
     swept = [name for name in first if any(s[name] != first[name] for s in batch.settings)]
     settings = dict(first) | {name: along_batch([s[name] for s in batch.settings]) for name in swept}
-    needs_convexity(listed(batch.method), Settings(**first), problem)
-    algorithm = listed(batch.method).build(Settings(**settings))
+    require_convexity(listed(batch.method), first, problem)
+    algorithm = listed(batch.method).build(**settings)
     x0 = first_model(problem, batch.start, batch.instance)
-    begun = algorithm.init(problem, start_point(problem, x0))
+    algorithm, metrics = choose(batch.metrics, algorithm, problem, start_point(problem, x0))
     trace = run(
         algorithm,
         problem,
@@ -227,7 +232,7 @@ def _together(batch: Batch, problem: Problem) -> list[Row]:
         batch.rounds,
         participation=None if batch.participants is None else Uniform(batch.participants),
         seed=np.array(batch.seeds)[:, None] if len(batch.seeds) > 1 else batch.seeds[0],
-        metrics={name: named(name, problem, begun) for name in batch.metrics},
+        metrics=metrics,
         every=batch.every or max(1, batch.rounds),
         progress=False,
     )
@@ -261,10 +266,6 @@ def _instance(name: str, options: tuple[tuple[str, Any], ...], seed: int, data: 
 
 def _number(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def _known(name: str) -> bool:
-    return any(f.name == name for f in fields(Settings))
 
 
 def _product(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

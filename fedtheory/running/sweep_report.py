@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms.settings import option_of
 from fedtheory.core.errors import InvalidInput
+from fedtheory.measures.catalogue import axis_of, look_up
 from fedtheory.running.sweep import Row, Sweep
 from fedtheory.tools.value_lists import EVERYTHING
 
@@ -24,7 +24,7 @@ GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run ha
 class Cell:
     """Runs that differ only in their seed and instance.
 
-    ``score``: median of the metric at the end, infinite when that is a diverged run's, None when a run could not be run.
+    ``values``: the metric at the end of every run, infinite for a diverged one. ``more_is_better``: whether the metric is a share.
     """
 
     method: str
@@ -34,15 +34,24 @@ class Cell:
     at_start: float
     diverged: int
     failed: int
+    more_is_better: bool = False
+
+    @property
+    def loss(self) -> float:
+        """Median of the values, with the sign that makes less better; infinite when it is a diverged run's, or a run could not be run."""
+        if self.failed:
+            return np.inf
+        values = np.asarray(self.values)
+        with np.errstate(invalid="ignore"):
+            middle = float(np.median(np.where(np.isfinite(values) & self.more_is_better, -values, values)))
+        return np.inf if np.isnan(middle) else middle
 
     @property
     def score(self) -> float | None:
-        """Median of the values; infinite when it is a diverged run's."""
+        """Median of the values; infinite when it is a diverged run's, None when a run could not be run."""
         if self.failed:
             return None
-        with np.errstate(invalid="ignore"):
-            middle = float(np.median(self.values))
-        return np.inf if np.isnan(middle) else middle
+        return -self.loss if self.more_is_better and np.isfinite(self.loss) else self.loss
 
 
 def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
@@ -52,7 +61,7 @@ def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
         *(name for name, values in sweep.options.items() if len(values) > 1),
         *(["participants"] if len(sweep.participants) > 1 else []),
     ]
-    settings = [option_of(name) for name, values in sweep.settings.items() if len(values) > 1]
+    settings = sweep.swept()
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in sorted(rows, key=lambda r: r["run"]):
         key = (row["method"], *(row[name] for name in setup), *(row.get(name) for name in settings))
@@ -70,6 +79,7 @@ def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
                 max((row[f"{metric}_at_start"] or 0.0 for row in ran), default=0.0),
                 sum(row["diverged_at"] is not None for row in ran),
                 len(group) - len(ran),
+                look_up(metric).is_share,
             )
         )
     return found
@@ -78,19 +88,15 @@ def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
 def _drawn(cell: Cell) -> float:
     """Return the score of a cell that ran, as a picture shows it."""
     score = np.inf if cell.score is None else cell.score
-    return np.inf if 0 < GROWN * cell.at_start < score else score
+    return np.inf if not cell.more_is_better and 0 < GROWN * cell.at_start < score else score
 
 
 def best(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
-    """For every method in every setup its cell with the lowest score, and all its cells; methods with none come last."""
+    """For every method in every setup its best cell, and all its cells; cells with runs that could not be run come last."""
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in found:
         groups.setdefault((*cell.setup.values(), cell.method), []).append(cell)
-    return [(min(group, key=_score), group) for group in groups.values()]
-
-
-def _score(cell: Cell) -> tuple[bool, float]:
-    return cell.score is None, np.inf if cell.score is None else cell.score
+    return [(min(group, key=lambda cell: (cell.failed > 0, cell.loss)), group) for group in groups.values()]
 
 
 def table(sweep: Sweep, rows: Sequence[Row], metric: str) -> Any:
@@ -98,7 +104,8 @@ def table(sweep: Sweep, rows: Sequence[Row], metric: str) -> Any:
     from rich.table import Table
 
     found = best(cells(sweep, rows, metric))
-    view = Table(title=f"lowest {metric} after {sweep.rounds} rounds (median over seeds)", expand=False)
+    extreme = "highest" if found[0][0].more_is_better else "lowest"
+    view = Table(title=f"{extreme} {metric} after {sweep.rounds} rounds (median over seeds)", expand=False)
     for name in (*found[0][0].setup, "method", "settings", metric, "range", "runs", "diverged", "not run"):
         view.add_column(name, overflow="fold")
     for cell, group in found:
@@ -130,7 +137,7 @@ def picture(sweep: Sweep, rows: Sequence[Row], metric: str) -> dict[str, Any]:
     """Return the picture of a sweep, as data: the metric at the end against what was swept.
 
     Two numeric parameters of one method in one setup give a heat map. Otherwise the parameter with the most values is the
-    horizontal axis, and each method has a line: its lowest median over the other settings.
+    horizontal axis, and each method has a line: its best median over the other settings.
 
     Raises
     ------
@@ -144,7 +151,8 @@ def picture(sweep: Sweep, rows: Sequence[Row], metric: str) -> dict[str, Any]:
             "a picture needs a numeric parameter with at least two values, for example --lr 1e-3:1:10log"
         )
     name = max(axes, key=lambda a: len(axes[a]))
-    title = f"after {sweep.rounds} rounds (x: diverged, or {GROWN:g} times the start)"
+    ylabel, logy = axis_of(metric)
+    title = f"after {sweep.rounds} rounds (x: diverged{f', or {GROWN:g} times the start' if logy else ''})"
     shown = {"title": title, "xlabel": name, "logx": _wide(axes[name]), "diverged": True}
     groups = {(cell.method, *cell.setup.values()) for cell in found}
     if len(groups) == 1 and len(axes) == 2 and all({*cell.settings} == {*axes} for cell in found):
@@ -155,26 +163,28 @@ def picture(sweep: Sweep, rows: Sequence[Row], metric: str) -> dict[str, Any]:
         return shown | {
             "title": f"{found[0].method} {title}",
             "ylabel": other,
-            "zlabel": metric,
+            "zlabel": ylabel,
+            "logz": logy,
             "x": x,
             "y": y,
             "z": z,
         }
-    lines: dict[str, dict[float, float]] = {}
+    lines: dict[str, dict[float, Cell]] = {}
     for cell in found:
         at = {**cell.setup, **cell.settings}
         if at.get(name) is None:
             continue
         label = ", ".join([cell.method, *(f"{k} {_shown(v)}" for k, v in cell.setup.items() if k != name)])
         line = lines.setdefault(label, {})
-        place, reached = float(at[name]), _drawn(cell)
-        line[place] = min(reached, line.get(place, np.inf))
+        place = float(at[name])
+        line[place] = min(cell, line.get(place, cell), key=lambda c: c.loss)
     if len(lines) > LINES:
         raise InvalidInput(f"a picture holds {LINES} lines, this sweep has {len(lines)}; sweep fewer methods or setups")
     series = [
-        {"label": label, "x": sorted(line), "y": [line[x] for x in sorted(line)]} for label, line in lines.items()
+        {"label": label, "x": sorted(line), "y": [_drawn(line[x]) for x in sorted(line)]}
+        for label, line in lines.items()
     ]
-    return shown | {"ylabel": metric, "series": series, "logy": True}
+    return shown | {"ylabel": ylabel, "series": series, "logy": logy}
 
 
 def _numeric(found: Sequence[Cell]) -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-"""Independent jobs through one joblib call: on local processes, or on a dask scheduler; results are kept as they come.
+"""Independent jobs on local processes or on a dask scheduler, through one ``concurrent.futures`` loop; results are kept as they come.
 
 A job is a key and the arguments of a task; what the task returns is plain data (lists, dicts, text, numbers, None), so that it
 can be kept. Jobs do not see each other: one that raises becomes an outcome with an error, the others go on.
@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import queue
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import CancelledError, Executor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,11 @@ from fedtheory.tools.journal import Journal
 
 CONNECT_SECONDS = 10.0  #: how long a scheduler may take to answer, and its first worker to be there
 ALONE_SECONDS = 60.0  #: how long a scheduler may be without any worker before jobs are stopped
+IDLE_SECONDS = 300.0  #: how long local workers wait for further jobs before they end
+#: what a local worker is started with: more BLAS threads on few cores cost far more than they bring
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,6 @@ class Outcome:
     error: str | None
     seconds: float
     kept: bool = False
-
-
-class _GivenUp(Outcome):
-    """By dask: the workers died that had the job, of its own doing or of a neighbour's."""
 
 
 def run_jobs(
@@ -76,76 +76,48 @@ def run_jobs(
     left = {key: arguments for key, arguments in jobs.items() if key not in kept}
     if not left:
         return
-    with contextlib.closing(_spread(task, left, min(workers, len(left)), scheduler)) as outcomes:
+    with contextlib.closing(_run_packed(_pack(task, left), min(workers, len(left)), scheduler)) as outcomes:
         for outcome in outcomes:
             if journal is not None and outcome.error is None:
                 journal.add(outcome.key, outcome.value)
             yield outcome
 
 
-def _spread(
-    task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int, scheduler: str | None
-) -> Generator[Outcome]:
-    with _backend(scheduler) as backend:
-        suspects = []
-        with contextlib.closing(_together(task, jobs, workers, backend)) as outcomes:
-            for outcome in outcomes:
-                if isinstance(outcome, _GivenUp):
-                    suspects.append(outcome.key)
-                else:
-                    yield outcome
-        for key in suspects:
-            yield from _together(task, {key: jobs[key]}, workers, backend)
-
-
-def _together(
-    task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int, backend: Mapping[str, Any]
-) -> Generator[Outcome]:
+def _pack(task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, bytes]:
+    """Jobs as bytes, with functions that lie in no module that a worker could import."""
     import cloudpickle
-    import joblib
 
-    with joblib.parallel_config(n_jobs=workers, **backend):  # left at once: it is no business of the consumer's
-        pool = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
-    with contextlib.ExitStack() as end:
-        with _uninterrupted():  # processes inherit it: Ctrl-C reaches them all, and is this one's affair alone
-            # as bytes: joblib would put larger arguments on one dask worker, and they would be lost with it
-            outcomes = pool(
-                joblib.delayed(_call)(key, cloudpickle.dumps((task, arguments))) for key, arguments in jobs.items()
-            )
-            end.callback(_close, outcomes)
-        try:
-            for outcome in outcomes:  # noqa: UP028  "yield from" would close them before the warning is off
-                yield outcome
-        except BrokenProcessPool as error:
-            raise JobsStopped(
-                "a worker process was killed, perhaps for want of memory; results so far are kept: "
-                "run the same again with fewer workers"
-            ) from error
+    return {key: cloudpickle.dumps((task, arguments)) for key, arguments in jobs.items()}
 
 
-def _close(outcomes: Generator[Outcome]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an early end is known to whoever caused it
-        outcomes.close()
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back, where the system can, also from the processes and threads that start meanwhile; it is not lost."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
+def _run_packed(packed: Mapping[str, bytes], workers: int, scheduler: str | None) -> Generator[Outcome]:
+    if workers == 1 and scheduler is None:
+        for key, job in packed.items():
+            yield _call(key, job)
         return
-    from multiprocessing import resource_tracker
+    with _local_workers(workers) if scheduler is None else _dask_workers(scheduler) as executor:
+        lost = yield from _submit_and_wait(executor, packed)
+        for key in lost:  # alone: the workers may have died of a neighbour
+            lost_again = yield from _submit_and_wait(executor, {key: packed[key]})
+            yield from (Outcome(key, None, describe(error), 0.0) for error in lost_again.values())
 
-    from joblib.externals.loky.backend import resource_tracker as joblib_tracker
 
-    for tracker in (resource_tracker, joblib_tracker):
-        tracker.ensure_running()  # first, since the start of a tracker lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _submit_and_wait(
+    executor: Executor, packed: Mapping[str, bytes]
+) -> Generator[Outcome, None, dict[str, BaseException]]:
+    """Yield outcomes as they are ready; return the errors of jobs that no worker could bring to an outcome."""
+    with _holding_ctrl_c_back():  # processes inherit it: Ctrl-C reaches them all, and is this one's affair alone
+        waiting = {executor.submit(_call, key, job): key for key, job in packed.items()}
+    lost = {}
+    for future in as_completed(list(waiting)):
+        key, error = waiting.pop(future), future.exception()
+        if error is None:
+            yield future.result()
+        elif isinstance(error, BrokenProcessPool):
+            raise error
+        else:
+            lost[key] = error
+    return lost
 
 
 def _call(key: str, packed: bytes) -> Outcome:
@@ -160,11 +132,45 @@ def _call(key: str, packed: bytes) -> Outcome:
 
 
 @contextlib.contextmanager
-def _backend(scheduler: str | None) -> Iterator[dict[str, Any]]:
-    """Where joblib runs: processes with one BLAS thread each (more of them on few cores cost far more than they bring), or dask."""
-    if scheduler is None:
-        yield {"backend": _local(), "inner_max_num_threads": 1}
+def _holding_ctrl_c_back() -> Iterator[None]:
+    """Hold Ctrl-C back, where the system can, also from the processes and threads that start meanwhile; it is not lost."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
         return
+    from multiprocessing import resource_tracker
+
+    from loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()  # first, since the start of a tracker lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _local_workers(count: int) -> Iterator[Executor]:
+    """Local processes, kept for further jobs; an early end kills them, since nobody waits for their results any more."""
+    import loky
+
+    executor = loky.get_reusable_executor(count, timeout=IDLE_SECONDS, env=ONE_THREAD)
+    try:
+        yield executor
+    except BrokenProcessPool as error:
+        raise JobsStopped(
+            "a worker process was killed, perhaps for want of memory; results so far are kept: "
+            "run the same again with fewer workers"
+        ) from error
+    except BaseException:
+        executor.shutdown(kill_workers=True)
+        raise
+
+
+@contextlib.contextmanager
+def _dask_workers(scheduler: str) -> Iterator[Executor]:
+    """Workers of a dask scheduler; jobs wait for them at the scheduler."""
     distributed = require("distributed", "running jobs on a dask scheduler")
     try:
         client = distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -181,7 +187,14 @@ def _backend(scheduler: str | None) -> Iterator[dict[str, Any]]:
                 f"the dask scheduler at {scheduler} has no workers; start some with 'dask worker {scheduler}'"
             ) from error
         with _no_worker_for_long(client) as left_alone:
-            yield {"backend": _recording(client, scheduler, left_alone)}
+            try:
+                yield client.get_executor(pure=False)  # equal jobs are run as often as they are asked for
+            except CancelledError as error:  # nobody here cancels a job
+                lost = f"the connection to the dask scheduler at {scheduler} is lost"
+                alone = f"the dask scheduler at {scheduler} has had no workers for {ALONE_SECONDS:g} seconds"
+                raise JobsStopped(
+                    f"{alone if left_alone.is_set() else lost}; results so far are kept: run the same again"
+                ) from error
 
 
 @contextlib.contextmanager
@@ -209,60 +222,3 @@ def _no_worker_for_long(client: Any) -> Iterator[threading.Event]:
     finally:
         over.set()
         watcher.join()
-
-
-def _local() -> Any:
-    """Joblib's local processes; jobs that nobody waits for any more are taken from the queue, as ``concurrent.futures`` does.
-
-    Loky would still look for them while it shuts down, and its thread would die of it before it has cleaned up.
-    """
-    from joblib._parallel_backends import LokyBackend
-
-    class Local(LokyBackend):  # type: ignore[misc]
-        def abort_everything(self, ensure_ready: bool = True) -> None:
-            waiting = self._workers._work_ids
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    waiting.get_nowait()
-            super().abort_everything(ensure_ready)
-
-    return Local()
-
-
-def _recording(client: Any, scheduler: str, left_alone: threading.Event) -> Any:
-    """Joblib's dask backend without two of its ways.
-
-    A job that dask gives up on becomes an outcome: joblib would wait for it for ever. And jobs go to the scheduler also when it
-    has a single worker: joblib would run them in this process.
-    """
-    from joblib._dask import DaskDistributedBackend
-
-    class Recording(DaskDistributedBackend):  # type: ignore[misc]
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return max(2, int(super().effective_n_jobs(n_jobs)))  # a count of one means "here" to joblib
-
-        def submit(self, func: Any, callback: Any = None) -> Any:
-            [(_, (key, _), _)] = func.items
-
-            def given_up(done: Any) -> None:
-                error = done.exception()
-                if error is not None:  # joblib calls back after a success only
-                    callback([_GivenUp(key, None, describe(error), 0.0)])
-
-            future = super().submit(func, callback)
-            future.add_done_callback(given_up)
-            return future
-
-        def retrieve_result_callback(self, out: Any) -> Any:
-            if isinstance(out, BaseException):  # cancelled, which nobody here asked for
-                lost = f"the connection to the dask scheduler at {scheduler} is lost"
-                alone = f"the dask scheduler at {scheduler} has had no workers for {ALONE_SECONDS:g} seconds"
-                raise JobsStopped(
-                    f"{alone if left_alone.is_set() else lost}; results so far are kept: run the same again"
-                ) from out
-            return super().retrieve_result_callback(out)
-
-    return Recording(client=client, wait_for_workers_timeout=0)  # jobs wait for them at the scheduler
-
-
-# ---- keeping what is done -----------------------------------------------------------------------------------------

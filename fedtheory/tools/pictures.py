@@ -23,7 +23,8 @@ def figure(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -
     """Return a matplotlib figure of a picture: the fields of `fedtheory.claims.Picture`, or a heat map.
 
     With ``diverged``, an infinite value is a cross at the upper edge. A picture with ``z`` is a heat map: a matrix over ``x`` and
-    ``y``, rows for ``y``, named by ``zlabel``; infinite cells are crossed out, cells that are NaN are left blank.
+    ``y``, rows for ``y``, named by ``zlabel``, logarithmic unless ``logz`` is false; infinite cells are crossed out, cells that are NaN
+    are left blank.
     """
     require("matplotlib", "pictures")
     from matplotlib.figure import Figure
@@ -60,7 +61,7 @@ def _heat_map(fig: Any, axes: Any, picture: Mapping[str, Any]) -> None:
 
     z = np.asarray(picture["z"], dtype=float)
     finite = z[np.isfinite(z)]
-    norm = LogNorm() if finite.size and finite.min() > 0 else None
+    norm = LogNorm() if picture.get("logz", True) and finite.size and finite.min() > 0 else None
     image = axes.imshow(np.where(np.isfinite(z), z, np.nan), origin="lower", aspect="auto", norm=norm)
     fig.colorbar(image, label=picture["zlabel"])
     rows, columns = np.nonzero(np.isposinf(z))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import curves, ordered, shown, table
+from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, printed
 from paper_checks.afedpd.runs import PAPER, accuracy, chosen, first_accuracy, grid, late_loss
 
@@ -144,7 +144,10 @@ def beside(ctx: Context, of: Column, found: Mapping[tuple[str, str], Repeated]) 
     splits, columns = of.columns(ctx), [f"{data} {split}" for data, split in TABLE_2_COLUMNS]
     rows = []
     for label in TABLE_2_METHODS:
-        ours = [shown(accuracy(ctx, found[label, split])) if (label, split) in found else None for split in splits]
+        ours = [
+            mean_and_deviation(accuracy(ctx, found[label, split])) if (label, split) in found else None
+            for split in splits
+        ]
         rows.append([label, *(printed(TABLE_2[of.network][label, *column]) for column in TABLE_2_COLUMNS), *ours])
     seeds = len(next(iter(found.values())).trainings)
     title = f"Table 2, {of.network}: best test accuracy (%), the paper's and ours ({ctx.size} size, seeds: {seeds})"

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
-from fedtheory.claims.orderings import ordered, shown, table
-from fedtheory.claims.parts import true
-from fedtheory.core.participation import Clients, Uniform
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.parts import holds
+from fedtheory.core.participation import Uniform
 from fedtheory.core.randomness import Key
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.running.families import build_problem, first_model
 from fedtheory.running.runner import start_point
 from paper_checks.afedpd.published import SECONDS
@@ -31,28 +31,16 @@ def gradients_a_step(label: str) -> int:
     return 2 if "radius" in METHODS[label].own else 1
 
 
-class Counted:
-    """A problem that counts the minibatch gradients of clients that are taken through it."""
+@dataclass(frozen=True, eq=False)
+class Counted(Wrapped):
+    """A problem that counts the minibatch gradients of clients that are taken through it, all restrictions together."""
 
-    def __init__(self, problem: Any, total: list[int]) -> None:
-        self.problem = problem
-        self.total = total
+    total: list[int]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
-
-    def take(self, clients: Clients | None) -> Counted:
-        """Restrict to the clients that take part; the count is common."""
-        return Counted(self.problem.take(clients), self.total)
-
-    def slice(self, first: int, last: int) -> Counted:
-        """Restrict to some clients; the count is common."""
-        return Counted(self.problem.slice(first, last), self.total)
-
-    def sample_grad(self, x: Any, samples: Any) -> Any:
+    def changed_sample_grad(self, given: Any, x: Any, samples: Any) -> Any:
         """Return minibatch gradients, one a client."""
-        self.total[0] += self.problem.n
-        return self.problem.sample_grad(x, samples)
+        self.total[0] += self.n
+        return given(x, samples)
 
 
 @dataclass
@@ -86,7 +74,7 @@ def played(
     found = {}
     for label in labels:
         one = training(ctx, label, "IID", network=network, steps=steps)
-        method = listed(one.method).build(Settings(**one.settings))
+        method = listed(one.method).build(**one.settings)
         found[label] = Played(method, problem, method.init(problem, x0), scale(ctx).participants)
     return found
 
@@ -114,7 +102,7 @@ def check_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
         played(ctx, (asked,), "LeNet", scale(ctx).steps, total)[asked].round()
         expected = gradients_a_step(label) * scale(ctx).steps * scale(ctx).participants
         text = f"{total[0]} minibatch gradients in a round of {scale(ctx).steps} steps on {scale(ctx).participants} clients; {expected} expected"
-        yield true(f"gradients of {label}", total[0] == expected, "count", text)
+        yield holds(f"gradients of {label}", total[0] == expected, "count", text)
     for network in ctx.sized(("LeNet",), ("LeNet",), ("LeNet", "ResNet-18")):
         yield from timed(ctx, network, plain)
     yield Reading(
@@ -150,7 +138,7 @@ def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
             for of in ("LeNet", "ResNet-18")
             for entry in (SECONDS[of][label], f"{SECONDS[of][label] / SECONDS[of]['FedAvg']:.2f}x")
         ]
-        rows.append([label, gradients_a_step(label), *paper, shown(found[label], 3, 1), f"{ratio:.2f}x"])
+        rows.append([label, gradients_a_step(label), *paper, mean_and_deviation(found[label], 3, 1), f"{ratio:.2f}x"])
     columns = [
         "method",
         "gradients a step",

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
 from paper_checks.afedpd.runs import DECAY, PAPER, PAPER_ROUNDS, accuracy, late_loss, over_seeds, scale, training
 
 SPLIT = "Dir-0.1"
@@ -70,14 +70,17 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
     yield table(
         "best test accuracy (%) by decay",
         ("method", *columns),
-        [[label, *(shown(best[label, d]) for d in DECAYS)] for label in LABELS],
+        [[label, *(mean_and_deviation(best[label, d]) for d in DECAYS)] for label in LABELS],
     )
     yield table(
         "training loss at the end by decay",
         ("method", *columns),
-        [[label, *(shown(losses[label, d], 3, 1) for d in DECAYS)] for label in LABELS],
+        [[label, *(mean_and_deviation(losses[label, d], 3, 1) for d in DECAYS)] for label in LABELS],
     )
-    rows = [[f"{rho:g}", shown(accuracy(ctx, group)), shown(late_loss(ctx, group), 3, 1)] for rho, group in dyn.items()]
+    rows = [
+        [f"{rho:g}", mean_and_deviation(accuracy(ctx, group)), mean_and_deviation(late_loss(ctx, group), 3, 1)]
+        for rho, group in dyn.items()
+    ]
     yield table("FedDyn by penalty", ("rho", "best test accuracy (%)", "training loss at the end"), rows)
     yield Reading(
         "'One of the most important hyper-parameters' is read as: the decay that Table 3 selects for these methods (0.998 a round) gives a "

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
 from paper_checks.afedpd.runs import DECAY, PAPER, accuracy, late_loss, over_seeds, scale, training
 
 SPLIT = "Dir-0.1"
@@ -59,12 +59,14 @@ def tables(
     several = intervals(ctx)
     columns = ("method", *(f"K = {steps}, T = {rounds_of(ctx, steps)}" for steps in several))
     yield table(
-        "best test accuracy (%)", columns, [[label, *(shown(best[label, k]) for k in several)] for label in SWEPT]
+        "best test accuracy (%)",
+        columns,
+        [[label, *(mean_and_deviation(best[label, k]) for k in several)] for label in SWEPT],
     )
     yield table(
         "training loss at the end",
         columns,
-        [[label, *(shown(losses[label, k], 3, 1) for k in several)] for label in SWEPT],
+        [[label, *(mean_and_deviation(losses[label, k], 3, 1) for k in several)] for label in SWEPT],
     )
     series = [
         {"label": label, "x": [*several], "y": [float(losses[label, k].mean()) for k in several]} for label in SWEPT

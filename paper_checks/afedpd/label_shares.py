@@ -12,7 +12,7 @@ from scipy.stats import beta, gamma
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
 from fedtheory.claims.orderings import table
-from fedtheory.claims.parts import bound, true
+from fedtheory.claims.parts import at_most, holds
 from paper_checks.afedpd.runs import PAPER, scale
 from problems.datasets import cifar10, digits
 from problems.splits import dirichlet_labels, label_counts
@@ -69,7 +69,7 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
             # a client's m samples are drawn from q: E sum (counts/m)^2 = E sum q^2 + (1 - E sum q^2)/m
             exact = squares(a) + (1 - squares(a)) / m
             error = sums.std(ddof=1) / np.sqrt(len(sums))
-            yield bound(
+            yield at_most(
                 f"drawn as said: Dir-{alpha:.1f} {convention}",
                 abs(sums.mean() - exact),
                 STANDARD_ERRORS * error,
@@ -100,14 +100,14 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
                 )
     for convention in ("for every class", "in total"):
         share = dominant[convention, 0.1]
-        yield true(
+        yield holds(
             f"Dir-0.1: a dominant class, {convention}",
             share > 1 / 2,
             "numeric",
             f"expected share of the largest class {share:.3f}, above a half",
         )
         number = several[convention, 1.0]
-        yield true(
+        yield holds(
             f"Dir-1.0: about three classes, {convention}",
             2.5 < number < 3.5,
             "numeric",
@@ -115,7 +115,7 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
             role="reading",
         )
         low, high = several[convention, 0.1], several[convention, 1.0]
-        yield true(
+        yield holds(
             f"Dir-1.0 has more classes than Dir-0.1, {convention}",
             high > low,
             "numeric",
@@ -123,7 +123,7 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
         )
     between = several["in total", 1.0] < 3 < several["for every class", 1.0]
     text = f"three lies between {several['in total', 1.0]:.2f} (in total) and {several['for every class', 1.0]:.2f} (for every class)"
-    yield true("three classes lie between the conventions", between, "numeric", text, role="reading")
+    yield holds("three classes lie between the conventions", between, "numeric", text, role="reading")
     yield table(
         "classes of a client (of 10)",
         (

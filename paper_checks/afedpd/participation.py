@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import curves, ordered, shown, table
-from fedtheory.claims.parts import true
+from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
+from fedtheory.claims.parts import holds
 from paper_checks.afedpd.runs import PAPER, accuracy, first_accuracy, late_loss, over_seeds, scale, training
 
 SPLIT = "Dir-0.1"
@@ -92,19 +92,19 @@ def check_drift(ctx: Context, *, backwards: bool = False, stable: bool = False) 
     starts = np.array([log["value"][0] for log in found[label, low].logs(ctx)])
     ends_at = late_loss(ctx, found[label, low], broadcast=True)
     beyond = int(np.sum(~(ends_at < starts)))
-    yield true(
+    yield holds(
         "divergence at the lowest ratio",
         beyond == len(starts),
         "real data",
         f"{beyond} of {len(starts)} runs end above the training loss that they started from ({starts.mean():.2f}); they end at "
-        f"{shown(ends_at, 2, 1)}",
+        f"{mean_and_deviation(ends_at, 2, 1)}",
         role="reading",
     )
     yield table(
         "training loss of the broadcast model at the end",
         ("method", *(percent(ctx, count) for count in several)),
         [
-            [name, *(shown(late_loss(ctx, found[name, count], broadcast=True), 3, 1) for count in several)]
+            [name, *(mean_and_deviation(late_loss(ctx, found[name, count], broadcast=True), 3, 1) for count in several)]
             for name in ("FedADMM", "FedAvg")
         ],
     )
@@ -177,13 +177,16 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untraine
                 scale=100,
                 unit=" points",
             )
-    rows = [[label, *(shown(values) for values in best[label]), shown(spread(best[label]))] for label in labels]
+    rows = [
+        [label, *(mean_and_deviation(values) for values in best[label]), mean_and_deviation(spread(best[label]))]
+        for label in labels
+    ]
     yield table(
         "best test accuracy (%) by participation ratio",
         ("method", *(percent(ctx, c) for c in several), "largest - smallest"),
         rows,
     )
-    rows = [[label, *(shown(values, 3, 1) for values in losses[label])] for label in labels]
+    rows = [[label, *(mean_and_deviation(values, 3, 1) for values in losses[label])] for label in labels]
     yield table(
         "training loss at the end by participation ratio", ("method", *(percent(ctx, c) for c in several)), rows
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
 from paper_checks.afedpd.runs import PAPER, grid, residual_ratio
 
 PRIMAL = ("FedAvg", "SCAFFOLD")
@@ -58,7 +58,14 @@ def check_residuals(ctx: Context, *, swap: Mapping[str, str] | None = None) -> I
                 role="reading",
             )
     rows = [
-        [label, *(shown(part, 3, 1) for split in splits for part in (ratio(label, split), spread(label, split)))]
+        [
+            label,
+            *(
+                mean_and_deviation(part, 3, 1)
+                for split in splits
+                for part in (ratio(label, split), spread(label, split))
+            ),
+        ]
         for label in (*PRIMAL, *DUAL)
     ]
     columns = [f"{what}, {split}" for split in splits for what in ("ratio", "relative fluctuation")]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import curves, ordered, shown, table
+from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
 from paper_checks.afedpd.costs import gradients_a_step
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import PAPER, accuracy, column, grid, mean_loss, rounds_to, rounds_to_loss
@@ -53,7 +53,7 @@ def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
     text = f"lead of A-FedPD over FedDyn in mean loss, {easy} minus {hard}"
     yield ordered(f"clearest on {easy}", gain[easy], gain[hard], text, role="reading")
     rows = [
-        [label, *(shown(mean_of(label, split), 4, 1) for split in splits)]
+        [label, *(mean_and_deviation(mean_of(label, split), 4, 1) for split in splits)]
         for label in (*SLOWER, "FedCM", "A-FedPD", "A-FedPDSAM")
     ]
     yield table("mean training loss over the rounds", ["method", *splits], rows)
@@ -86,8 +86,8 @@ def check_sam(ctx: Context, *, backwards: bool = False) -> Iterator[Finding]:
         [
             [
                 split,
-                *(shown(mean_loss(ctx, found[label, split]), 4, 1) for label in ("A-FedPD", "A-FedPDSAM")),
-                *(shown(accuracy(ctx, found[label, split])) for label in ("A-FedPD", "A-FedPDSAM")),
+                *(mean_and_deviation(mean_loss(ctx, found[label, split]), 4, 1) for label in ("A-FedPD", "A-FedPDSAM")),
+                *(mean_and_deviation(accuracy(ctx, found[label, split])) for label in ("A-FedPD", "A-FedPDSAM")),
             ]
             for split in splits
         ],
@@ -171,8 +171,8 @@ def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding
         for level, rounds in targets.items():
             rows.append([f"the paper, {data}, {level:g} %", *(rounds.get(label) for label in LABELS_4)])
     for k, aim in enumerate(aims):
-        rows.append([f"ours, {100 * aim:.1f} %", *(shown(reached[label][k], 1, 1) for label in LABELS_4)])
-    rows.append([f"ours, training loss {aim:.3f}", *(shown(to_loss[label], 1, 1) for label in LABELS_4)])
+        rows.append([f"ours, {100 * aim:.1f} %", *(mean_and_deviation(reached[label][k], 1, 1) for label in LABELS_4)])
+    rows.append([f"ours, training loss {aim:.3f}", *(mean_and_deviation(to_loss[label], 1, 1) for label in LABELS_4)])
     yield table(
         f"Table 4: rounds to target accuracies ({ctx.size} size); a run that never gets there counts as T + 1",
         ["target", *LABELS_4],
@@ -208,7 +208,7 @@ def check_factors(ctx: Context, *, least: float = 3) -> Iterator[Finding]:
         ["", *LABELS_4],
         [
             ["the paper, CIFAR-10, 81 %", *(TABLE_4["CIFAR-10"][81].get(label) for label in LABELS_4)],
-            ["ours", *(shown(reached[label][0], 1, 1) for label in LABELS_4)],
+            ["ours", *(mean_and_deviation(reached[label][0], 1, 1) for label in LABELS_4)],
         ],
     )
     yield Reading(
@@ -261,7 +261,8 @@ def check_costs(ctx: Context, *, exchanged: bool = False) -> Iterator[Finding]:
         yield ordered(f"end: A-FedPDSAM ahead of {other}", a, b, text, scale=100, unit=" points")
     budgets = (0.1, early, 0.5, 1.0)
     rows = [
-        [label, gradients_a_step(label), *(shown(reached(label, share)) for share in budgets)] for label in LABELS_3
+        [label, gradients_a_step(label), *(mean_and_deviation(reached(label, share)) for share in budgets)]
+        for label in LABELS_3
     ]
     columns = ["method", "gradients a step", *(f"{share:.0%}" for share in budgets)]
     yield table("best accuracy (%) by cost, in gradients of T rounds of plain steps", columns, rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assumption, close, refutation, shown, true
+from fedtheory.claims.parts import assume, equal, holds, proved, refute
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
@@ -75,7 +75,7 @@ def fedavg_limit() -> bool:
 
 
 def _fixed_point_part(weight: Any) -> Part:
-    return true(
+    return holds(
         "FedProx's fixed point",
         fedprox_limit(weight),
         "symbolic",
@@ -89,7 +89,7 @@ def check_d12(ctx: Context, *, weight: Any = fedprox_fixed_point) -> Iterator[Fi
     proximal = _fixed_point_part(weight)
     averaging, primal_dual = fedavg_limit(), proof_of_corrected_theorem(4)
     yield proximal
-    yield shown(
+    yield proved(
         "all three limits",
         bool(proximal.holds) and averaging and primal_dual,
         "FedAvg's round has slope mean (1 - eta a_i)^Q, of modulus below one for eta a_i < 2, and the stated fixed point (a local step takes "
@@ -99,19 +99,19 @@ def check_d12(ctx: Context, *, weight: Any = fedprox_fixed_point) -> Iterator[Fi
     a, c = (1.0, 5.0, 0.5), (2.0, -1.0, 4.0)
     problem = scalar_quadratics(a, c)
     x_star = float(problem.solution()[0])
-    yield close("x*", x_star, -0.153846, "exact", "closed form", rtol=1e-5)
+    yield equal("x*", x_star, -0.153846, "exact", "closed form", rtol=1e-5)
     runs = {
         "FedProx, rho = 2": (FedProx(2.0), weight(a, c, 2.0), 0.603053),
         "FedAvg, lr = 0.05, Q = 8": (FedAvg(GradientSteps(8, 0.05)), fedavg_fixed_point(a, c, 0.05, 8), 0.356853),
     }
     for name, (method, predicted, known) in runs.items():
         trace = total(problem, method, np.zeros(1), 400)
-        yield close(
+        yield equal(
             name, trace.state.x[0, 0], predicted, "numeric", f"ends at {predicted:.6f} instead of x*", rtol=1e-9
         )
-        yield close(f"{name}, figure", predicted, known, "exact", "closed form against the figure", rtol=1e-5)
+        yield equal(f"{name}, figure", predicted, known, "exact", "closed form against the figure", rtol=1e-5)
     trace = total(problem, FedPD(0.06), np.zeros(1), 3000)
-    yield close("FedPD", trace.state.x[0, 0], x_star, "numeric", "FedPD ends at x*", rtol=1e-9)
+    yield equal("FedPD", trace.state.x[0, 0], x_star, "numeric", "FedPD ends at x*", rtol=1e-9)
 
 
 def check_q7(
@@ -121,13 +121,13 @@ def check_q7(
     biased_limit = _fixed_point_part(weight)
     converges = proof_of_corrected_theorem(strength)
     yield biased_limit
-    yield true(
+    yield holds(
         "FedPD's convergence",
         converges,
         "symbolic",
         "D1: with exact solves and u < 1/2 the sum of ||grad f||^2 stays bounded under A1 and A2 alone",
     )
-    yield shown(
+    yield proved(
         "both",
         bool(biased_limit.holds) and converges,
         "FedProx converges to a point that is not stationary, on quadratics with any rho; FedPD's ||grad f(x_0^r)|| goes to zero for every "
@@ -137,7 +137,7 @@ def check_q7(
     rounds = ctx.pick(800, 3000)
     biased = total(problem, method or FedProx(1.0), np.zeros(4), rounds)
     exact = total(problem, FedPD(0.4), np.zeros(4), rounds)
-    yield true(
+    yield holds(
         "runs",
         biased["stationarity"][-1] > 1e-6 and exact["stationarity"][-1] < 1e-20,
         "numeric",
@@ -176,21 +176,21 @@ def check_q8(ctx: Context, *, u: float = 0.3) -> Iterator[Finding]:
         reached[name] = float(below[:, -1].mean())
         arrived = np.where(below.any(axis=-1), below.argmax(axis=-1), rounds)
         floats_sent[name] = trace.floats_up[..., arrived] if trace.floats_up.ndim == 1 else trace.floats_up[:, -1]
-    yield true(
+    yield holds(
         "FedPD converges on all",
         reached["FedPD"] == 1,
         "numeric",
         f"{int(good.sum())} indefinite instances, u = {u}, {rounds} rounds: share that lowers ||grad f||^2 by 1e-10: "
         + ", ".join(f"{k} {v:.2f}" for k, v in reached.items()),
     )
-    yield true(
+    yield holds(
         "FedProx does not",
         reached["FedProx"] < 0.05,
         "numeric",
         f"FedProx stalls at its biased point on {1 - reached['FedProx']:.0%} of them",
     )
     ratio = np.median(floats_sent["FedDANE"] / floats_sent["FedPD"])
-    yield true(
+    yield holds(
         "floats against FedDANE",
         ratio > 1.8,
         "count",
@@ -217,7 +217,9 @@ def check_q4(ctx: Context, *, vectors: int = 1) -> Iterator[Finding]:
         expected = vectors * 6 * 5 * sum(coins)
         ok &= trace.floats_up[-1] == expected == trace.floats_down[-1]
         said.append(f"{name}: {trace.floats_up[-1]:.0f} up and down in {sum(coins):.0f} communications")
-    yield true("floats", ok, "count", "; ".join(said) + " (6 clients, d = 5): one model a client each way, duals never")
+    yield holds(
+        "floats", ok, "count", "; ".join(said) + " (6 clients, d = 5): one model a client each way, duals never"
+    )
 
 
 def replay_q10(instance: dict[str, Any]) -> Replay:
@@ -235,24 +237,24 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
         exact_bound=rational(instance["multiple"]) * sigma,
         arithmetic="fractions",
         assumptions=(
-            assumption(
+            assume(
                 f"bounded variance: E (h - grad f)^2 = {spread} = sigma^2 for every x (additive noise +-sigma)",
                 spread == sigma**2,
             ),
-            assumption("f = x^2/2 is 1-smooth and bounded below", True),
+            assume("f = x^2/2 is 1-smooth and bounded below", True),
         ),
     )
 
 
 def check_q10(ctx: Context, *, radius: str = "1000000") -> Iterator[Finding]:
     """Additive noise on a quadratic: bounded variance, unbounded gradients."""
-    yield refutation(
+    yield refute(
         "bounded variance implies bounded gradients", replay_q10, {"radius": radius, "sigma": "1", "multiple": "1000"}
     )
     sympy = require("sympy", "closed forms")
     x, sigma = sympy.symbols("x sigma", real=True)
     variance = ((x + sigma - x) ** 2 + (x - sigma - x) ** 2) / 2
-    yield true(
+    yield holds(
         "variance and gradient are independent",
         is_zero(variance - sigma**2) and sympy.limit(x, x, sympy.oo) == sympy.oo,
         "symbolic",

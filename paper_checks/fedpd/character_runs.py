@@ -111,7 +111,7 @@ SCALES = {
 }
 
 #: Figs. 4 and 5 and 3(b): step sizes, rho and eta as printed, duals from zero as in the authors' code
-_FEDPD = {"lr": 0.01, "eta": 1.0, "zero_duals": True}
+_FEDPD = {"lr": 0.01, "eta": 1.0, "init_dual": "zero"}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "FedAvg 0.001": ("fedavg", {"lr": 0.001}),
     "FedAvg 0.01": ("fedavg", {"lr": 0.01}),
@@ -124,7 +124,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 #: Fig. 3(a): Q of each method; steps as chosen, see `CHOSEN`
 COUNTED_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "FedPD-VR": ("fedpd-vr", {"eta": 0.1, "gamma": 0.4, "steps": 2, "batch": BATCH, "zero_duals": True}),
+    "FedPD-VR": ("fedpd-vr", {"eta": 0.1, "gamma": 0.4, "steps": 2, "batch": BATCH, "init_dual": "zero"}),
     "FedProx-VR": ("fedprox-vr", {"rho": 1.0, "lr": 0.1, "steps": 20, "batch": BATCH}),
     "FedAvg-GD": ("fedavg", {"lr": 0.1, "steps": 8}),
 }

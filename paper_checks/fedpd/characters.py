@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Picture, Reading, Table
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import alike, curves, ordered, shown, table
+from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
 from paper_checks.fedpd.character_runs import (
     COUNTED_METHODS,
     FIGURE_3A,
@@ -48,7 +48,8 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
     for first, second in zip(names, names[1:], strict=False):
         (fewer, sooner), (more, later) = found[first], found[second]
         said = [
-            f"{shown(a, 0, 1)} ({int(r.sum())} of {r.size} runs reach it)" for a, r in (found[first], found[second])
+            f"{mean_and_deviation(a, 0, 1)} ({int(r.sum())} of {r.size} runs reach it)"
+            for a, r in (found[first], found[second])
         ]
         part = ordered(
             f"{first} before {second}",
@@ -74,9 +75,9 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
                 name,
                 FIGURE_3A[name][0],
                 FIGURE_3A[name][1],
-                shown(groups[name].last(ctx, "test_accuracy"), 3, 1),
+                mean_and_deviation(groups[name].last(ctx, "test_accuracy"), 3, 1),
                 float(sample_gradients(groups[name].trainings[0], groups[name].trainings[0].rounds, s)),
-                shown(found[name][0], 0, 1) if found[name][1].all() else "not reached by all",
+                mean_and_deviation(found[name][0], 0, 1) if found[name][1].all() else "not reached by all",
             ]
             for name in names
         ],
@@ -119,14 +120,21 @@ def check_ex8(ctx: Context, *, skipping: str = "FedPD p = 0.5") -> Iterator[Find
         "test accuracy at equal communications",
         some.last(ctx, "test_accuracy"),
         _after(ctx, plain, budget, one),
-        f"{s.what}; {_named(ctx, 'mild')}, {s.half_rounds} rounds of Q = 20, of which {shown(budget, 1, 1)} communicate: p = 0.5 minus p = 0",
+        f"{s.what}; {_named(ctx, 'mild')}, {s.half_rounds} rounds of Q = 20, of which {mean_and_deviation(budget, 1, 1)} communicate: "
+        "p = 0.5 minus p = 0",
         **POINTS,
     )
     rows = []
     for communications in FIGURE_3B["FedPD p = 0.5"]:
         share = budget * communications / max(FIGURE_3B["FedPD p = 0.5"])
         entry = [f"{communications}", *(FIGURE_3B[name].get(communications) for name in FIGURE_3B)]
-        rows.append([*entry, shown(share, 1, 1), *(shown(_after(ctx, g, share, one), 3, 1) for g in (plain, some))])
+        rows.append(
+            [
+                *entry,
+                mean_and_deviation(share, 1, 1),
+                *(mean_and_deviation(_after(ctx, g, share, one), 3, 1) for g in (plain, some)),
+            ]
+        )
     yield table(
         "Fig. 3(b): test accuracy by communications; ours at the same share of all",
         ["paper's", "paper: p = 0", "paper: p = 0.5", "ours", "ours: p = 0", "ours: p = 0.5"],
@@ -168,7 +176,7 @@ def _figures(ctx: Context, *names: str) -> Table:
                 line.append(readings[0][k] if readings else paper[max(paper)][k] if last else None)
                 round = s.rounds if last else often * mark
                 ours = metric is not None and (last or mark <= ends)
-                line.append(shown(group.at(ctx, metric, round), 3, 1) if ours and metric else None)
+                line.append(mean_and_deviation(group.at(ctx, metric, round), 3, 1) if ours and metric else None)
             rows.append(line)
     columns = ["run", "quantity"]
     for label in ("T/10", "T/4", "T/2", "the end"):

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD, GradientDescent, Scaffold
-from fedtheory.claims.certified import at_most
+from fedtheory.claims.certified import at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.parts import bound, shown, true
+from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant, gradient
@@ -194,24 +194,24 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
     for T in ctx.pick((8, 20), (8, 20, 60)):
         chain = two_group_chain(T)
         counts = unlocked(chain, FedAvg(GradientSteps(T + 2, 0.1)), T)
-        yield true(
+        yield holds(
             f"one coordinate a communication, T = {T}",
             counts == [0, *(t + 1 for t in range(1, T + 1))],
             "exact",
             f"linear spans with unlimited local steps: after t communications exactly t + 1 coordinates, so x[T+1] = 0 for t < T; {counts}",
         )
     by_method = {name: unlocked(two_group_chain(8), method, 8) for name, method in _methods(steps).items()}
-    yield true(
+    yield holds(
         "methods",
         all(all(c <= t + 1 for t, c in enumerate(found)) for found in by_method.values()),
         "exact",
         f"{steps} local steps, T = 8: {by_method}",
     )
     argued = lower_bound_argument(gradient_bound, links) and rounds_from_gap()
-    yield shown("argument", argued, ARGUMENT)
+    yield proved("argument", argued, ARGUMENT)
     chain = two_group_chain(6, L=1.0)
     ratio = lipschitz_ratio(chain, links * float(constant(chain, "L")), ctx.pick(20_000, 500_000), ctx.seed)
-    yield bound(
+    yield at_most(
         "each client is L-smooth",
         ratio,
         1.0,
@@ -220,7 +220,7 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
     )
     unscaled = two_group_chain(6, L=19 * np.pi, epsilon=1.0)
     found = _smallest_gradient(6, unscaled, 6, ctx.pick(20_000, 400_000), ctx.seed, gradient_bound)
-    yield bound(
+    yield at_most(
         "gradient while x[T+1] = 0",
         found.ratio,
         1.0,
@@ -228,7 +228,7 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
         f"smallest ||grad g||^2 found over {found.evaluations} points with x[T+1] = 0: {gradient_bound / found.ratio:.4f} (proved: above 1, "
         "from the first coordinate below 1 after one that is not)",
     )
-    yield true(
+    yield holds(
         "communications",
         rounds_from_gap(),
         "symbolic",
@@ -246,7 +246,7 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
     for name, method in plan.items():
         trace = run(method, chain, np.zeros(7), 6, metrics={"s": metrics.stationarity}, progress=False)
         curves.append({"label": name, "x": trace.rounds.tolist(), "y": trace["s"].tolist()})
-        yield bound(
+        yield at_most(
             f"run: {name}",
             epsilon,
             trace["s"][:6],
@@ -277,7 +277,7 @@ def check_cl1(ctx: Context, *, steps: int = 50, order: float = -1.0) -> Iterator
         needed.append(counts.index(T + 1))
         epsilons.append(epsilon)
     slope = np.polyfit(np.log(epsilons), np.log(needed), 1)[0]
-    yield true(
+    yield holds(
         "communications at fixed L and D_0",
         abs(slope - order) < 0.05,
         "exact",
@@ -287,7 +287,7 @@ def check_cl1(ctx: Context, *, steps: int = 50, order: float = -1.0) -> Iterator
     L, D0, eps = symbols("L D0 epsilon", positive=True)
     needed_rounds = L * D0 / (76 * sympy.pi**2 * eps) - (1 - sympy.exp(-1)) / 2
     leading = sympy.limit(needed_rounds * eps ** -int(order), eps, 0, "+")
-    yield shown(
+    yield proved(
         "order 1/epsilon",
         lower_bound_argument() and rounds_from_gap() and leading.is_positive,
         f"D11, {ARGUMENT}; so at fixed L and D_0 the number of communications is at least of order 1/epsilon",
@@ -306,7 +306,7 @@ def check_q1(ctx: Context, *, everyone: bool = False) -> Iterator[Finding]:
     for Q in (1, 5, 50):
         for name, method in _methods(Q).items():
             counts = unlocked(chain, method, T)
-            yield true(
+            yield holds(
                 f"{name}, Q = {Q}",
                 all(c <= t + 1 for t, c in enumerate(counts)) and counts[T - 1] <= T,
                 "exact",
@@ -318,7 +318,7 @@ def check_q1(ctx: Context, *, everyone: bool = False) -> Iterator[Finding]:
         if getattr(p, "name", "") in ("argument", "each client is L-smooth", "gradient while x[T+1] = 0")
     )
     counts = unlocked(shared, FedAvg(GradientSteps(50, 0.1)), 2)
-    yield true(
+    yield holds(
         "control: identical clients",
         counts[1] == T + 1,
         "exact",
@@ -329,14 +329,14 @@ def check_q1(ctx: Context, *, everyone: bool = False) -> Iterator[Finding]:
 
 def check_q2(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
     """Upper bound D1 and lower bound D11 have the same order L D_0/epsilon, under A1 and A2 alone."""
-    yield true(
+    yield holds(
         "upper bound",
         proof_of_corrected_theorem(4 * factor),
         "symbolic",
         "D1: with u = 0.3 FedPD needs at most 22.6 L D_0/epsilon rounds under A1 and A2",
     )
     for L in (Fraction(1, 10), Fraction(1), Fraction(10)):
-        yield at_most(
+        yield at_most_on_class(
             f"worst case, L = {L}",
             FedPD(Fraction(3, 10) / L),
             FunctionClass(float(L), -float(L)),
@@ -350,7 +350,7 @@ def check_q2(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
     upper = 4 * sympy.Rational(13, 10) ** 2 / sympy.Rational(3, 10) * L_ * D0 / eps
     lower = L_ * D0 / (76 * sympy.pi**2 * eps)
     ratio = sympy.simplify(upper / lower)
-    yield shown(
+    yield proved(
         "same order",
         not ratio.free_symbols
         and proof_of_corrected_theorem(4 * factor)
@@ -378,7 +378,7 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
         apart = squared_norm(g - g.mean(axis=-2, keepdims=True)).mean(axis=-1)
         sizes.append(float(apart.max()))
     slope = np.polyfit(np.log(Ts), np.log(np.maximum(sizes, 1e-300)), 1)[0]
-    yield true(
+    yield holds(
         "G grows with T",
         0.7 < slope < 1.3 and sizes[0] > 1,
         "numeric",
@@ -387,7 +387,7 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
     q = random_quadratics(1, 4, mu=0.2, seed=ctx.seed)
     alike = Quadratic(np.repeat(q.A, 5, axis=0), np.repeat(q.b, 5, axis=0))
     trace = total(alike, FedAvg(GradientSteps(300, 1.0)), np.zeros(4), 1)
-    yield bound(
+    yield at_most(
         "homogeneous clients: one round",
         trace["stationarity"][1],
         1e-25,

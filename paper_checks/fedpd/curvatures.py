@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.parts import bound, shown, true
+from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
@@ -47,7 +47,7 @@ def check_d4(ctx: Context, *, second_curvature: Any = None) -> Iterator[Finding]
             is_zero(new.lam_i.sum() / 3 - (mean - now) / eta),
             is_zero(new.x0_i.sum() / 3 - (2 * mean - now)),
         ]
-    yield shown(
+    yield proved(
         "mean recursion",
         all(kept),
         "with one curvature a the mean of x_i goes to (mean + eta bbar)/(1 + eta a) whether or not the round communicates, and the "
@@ -63,7 +63,7 @@ def check_d4(ctx: Context, *, second_curvature: Any = None) -> Iterator[Finding]
     skips = rng.random((rounds, 4)) < ps
     trace = total(problem_, FedPD(0.3, p=lambda r: along_batch(skips[r])), np.zeros((4, problem_.d)), rounds)
     spread = np.abs(trace["value"] - trace["value"][:1]).max()
-    yield bound(
+    yield at_most(
         "runs with p = 0, 0.3, 0.7, 0.95",
         spread,
         1e-13 * np.abs(trace["value"]).max(),
@@ -75,7 +75,7 @@ def check_d4(ctx: Context, *, second_curvature: Any = None) -> Iterator[Finding]
     begin = 0.3 * problem_.grad(np.zeros((1, problem_.d))).mean(axis=0)
     gap = np.sqrt(((trace.state.x_i.mean(axis=-2) - star) ** 2).sum(axis=-1))
     rate = 1 / (1 + 0.3 * float(constant(problem_, "mu")))
-    yield bound(
+    yield at_most(
         "convergence",
         gap,
         rate**rounds * np.sqrt(((begin - star) ** 2).sum()),
@@ -140,7 +140,7 @@ def check_d8(ctx: Context, *, shift: float = 0.0, algorithm: Any = FedPD) -> Ite
     """Thresholds in p from the exact second-moment recursion, and runs on both sides."""
     for h, u, known in (((1, -0.5), 0.25, 0.6315), ((1, -0.9), 0.3, 0.1472), ((1, -0.5), 0.1, 0.8179)):
         found = brentq(lambda p, h=h, u=u: second_moment_radius(h, u, p) - 1, 0.01, 0.99, xtol=1e-10)
-        yield bound(
+        yield at_most(
             f"threshold h={h} u={u}",
             abs(found - known - shift),
             0.5e-4,
@@ -149,7 +149,7 @@ def check_d8(ctx: Context, *, shift: float = 0.0, algorithm: Any = FedPD) -> Ite
             "four digits)",
         )
     table = ((("1", "-0.5"), "1/4", "0.6315"), (("1", "-0.9"), "3/10", "0.1472"), (("1", "-0.5"), "1/10", "0.8179"))
-    yield shown(
+    yield proved(
         "exact thresholds",
         all(
             stable_exactly_below(
@@ -166,7 +166,7 @@ def check_d8(ctx: Context, *, shift: float = 0.0, algorithm: Any = FedPD) -> Ite
         "fails, for the gradients' difference is a multiple of x, and f is strongly convex",
         engine="exact",
     )
-    yield bound(
+    yield at_most(
         "two convex clients",
         [second_moment_radius((1, 0.2), 0.25, p) for p in (0.1, 0.5, 0.9, 0.99)],
         1.0,
@@ -181,7 +181,7 @@ def check_d8(ctx: Context, *, shift: float = 0.0, algorithm: Any = FedPD) -> Ite
     start = np.full((len(ps), 1), 1.0)
     trace = total(problem, FedPD(0.25, p=lambda r: along_batch(skips[r])), start, rounds)
     squares = trace["stationarity"].reshape(2, chains, -1).mean(axis=1)
-    yield true(
+    yield holds(
         "runs on both sides of 0.6315",
         squares[0, -1] < 1e-2 * squares[0, 0] and squares[1, -1] > 10 * squares[1, 0],
         "numeric",
@@ -216,7 +216,7 @@ def check_q3(ctx: Context, *, deltas: Any = (0.1, 0.3, 1.0)) -> Iterator[Finding
     for k in range(len(deltas) - 1):
         difference = logs[k + 1] - logs[k]
         half = 2.4 * difference.std(ddof=1) / np.sqrt(chains)
-        yield true(
+        yield holds(
             f"delta {deltas[k]} against {deltas[k + 1]}",
             difference.mean() - half > 0,
             "numeric",

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from fedtheory.algorithms import FedAvg, FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import NotAvailable, require
 from fedtheory.core.problem import constant
@@ -68,13 +68,13 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
         binomial = sum(comb(Q, 2 * k) * z ** (2 * k) for k in range(Q // 2 + 1))
         if not is_zero(m - (claimed(Q, z) if claimed else binomial)):
             wrong.append(Q)
-    yield true(
+    yield holds(
         "multiplier, Q = 2..9",
         not wrong,
         "symbolic",
         "one round multiplies the server's model by sum_k binom(Q, 2k) z^{2k}, z = a eta, on +-(a/2) x^2",
     )
-    yield shown(
+    yield proved(
         "m > 1 for every Q >= 2 and eta > 0",
         not wrong and multipliers_grow(),
         "with p_1 = 1 and q_1 = z > 0 the recursion p' = p + z q, q' = q + z p makes p_Q > 1 for all Q >= 2: x^r = m^r x^0 goes "
@@ -89,7 +89,7 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
         bounded = False
     x = np.linspace(-3, 3, 7)[:, None, None]
     squares = (problem.grad(x) ** 2).sum(axis=-1).mean(axis=-1)
-    yield true(
+    yield holds(
         "assumptions on the instance",
         float(L) == 2
         and not bounded
@@ -100,7 +100,7 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
     )
     grid = [(Q, e) for Q in (2, 3, 5, 10) for e in (0.001, 0.1, 0.5, 1.0, 3.0)]
     radii = [multiplier(problem, Q - extra_steps, e) for Q, e in grid]
-    yield true(
+    yield holds(
         "spectrum",
         min(radii) > 1,
         "spectrum",
@@ -108,9 +108,9 @@ def check_cl2(ctx: Context, *, extra_steps: int = 0, claimed: Any = None) -> Ite
     )
     trace = total(problem, FedAvg(GradientSteps(2, 0.1)), np.ones(1), 50)
     grown = float(np.abs(trace.state.x[0, 0]))
-    yield close("run, Q = 2, eta = 0.1", grown, 1.04**50, "numeric", f"x^50 / x^0 = {grown:.5f}", rtol=1e-12)
+    yield equal("run, Q = 2, eta = 0.1", grown, 1.04**50, "numeric", f"x^50 / x^0 = {grown:.5f}", rtol=1e-12)
     long = run(FedAvg(GradientSteps(8, 0.1)), problem, np.ones(1), 1000, progress=False)
-    yield true(
+    yield holds(
         "run to divergence",
         bool(long.diverged) and abs(int(long.diverged_at) - np.log(1e100) / np.log(2.2337946)) < 2,
         "numeric",
@@ -161,7 +161,7 @@ def _diminishing(ctx: Context) -> Iterator[Finding]:
         trace = run(method, problem, np.ones(1), rounds, metrics={"x": metrics.magnitude}, every=marks, progress=False)
         fit = fit_exponent(trace.rounds[1:], np.sqrt(trace["x"][1:]), slice(0, None))
         kappa = a**2 * (Q - 1) / 2
-        yield close(
+        yield equal(
             f"steps 1/sqrt(n), a = {a}, Q = {Q}",
             fit.rate,
             kappa,
@@ -173,7 +173,7 @@ def _diminishing(ctx: Context) -> Iterator[Finding]:
         slow = FedAvg(GradientSteps(Q, partial(_harmonic_step, Q)))
         last = run(slow, problem, np.ones(1), rounds, metrics={"x": metrics.magnitude}, every=marks, progress=False)
         change = np.sqrt(last["x"][-1] / last["x"][-10]) - 1
-        yield bound(
+        yield at_most(
             f"steps 1/n, a = {a}, Q = {Q}",
             change,
             20 * a**2 * Q / rounds,
@@ -198,7 +198,7 @@ def _printed_cycles() -> Iterator[Finding]:
             matrix = 0.5 * diagonal @ np.ones((2, 2)) @ np.diag([1 - before, 1 + before])
             differences.append(abs(np.abs(np.linalg.eigvals(matrix)).max() - printed))
             below.append(printed)
-    yield bound(
+    yield at_most(
         "printed eigenvalue",
         max(differences),
         1e-12,
@@ -220,19 +220,19 @@ def check_d9(ctx: Context, *, factor: int = 2) -> Iterator[Finding]:
     excess = matrix[0, 0] - 1
     # m - 1 = eta (a^2 + b^2)/2 (eta - threshold), and m >= 0 is a mean of squares
     positive = is_zero(matrix[0, 0] - ((1 - eta * a) ** 2 + (1 + eta * b) ** 2) / 2)
-    yield shown(
+    yield proved(
         "Q = 2",
         positive and is_zero(excess - eta * (a**2 + b**2) / 2 * (eta - threshold)),
         "m >= 0 and m - 1 = (eta/2)(a^2 + b^2)(eta - 2(a-b)/(a^2+b^2)): divergence exactly above the threshold",
     )
     problem = curved_counterexample(2.0, 1.0)
     low = constant(problem, "mu_avg")
-    yield true(
+    yield holds(
         "f is strongly convex", float(low) == 0.5, "exact", "a = 2, b = 1: f = x^2/4, so A2 holds and x* = 0 is unique"
     )
     for Q, known in ((2, 0.4), (4, 0.153202), (8, 0.0675360)):
         found = brentq(lambda lr, Q=Q: multiplier(problem, Q, lr) - 1, 0.01, 0.9, xtol=1e-14)
-        yield close(f"threshold, Q = {Q}", found, known, "spectrum", f"m = 1 at eta = {found:.7f}", rtol=1e-5)
+        yield equal(f"threshold, Q = {Q}", found, known, "spectrum", f"m = 1 at eta = {found:.7f}", rtol=1e-5)
         rounds = 400
         trace = run(
             FedAvg(GradientSteps(Q, along_batch([0.95 * found, 1.05 * found]))),
@@ -242,7 +242,7 @@ def check_d9(ctx: Context, *, factor: int = 2) -> Iterator[Finding]:
             metrics={"x": metrics.magnitude},
             progress=False,
         )
-        yield true(
+        yield holds(
             f"runs around the threshold, Q = {Q}",
             trace["x"][0, -1] < 1 < trace["x"][1, -1],
             "numeric",
@@ -255,7 +255,7 @@ def check_d9(ctx: Context, *, factor: int = 2) -> Iterator[Finding]:
         sharp = False
     except NotAvailable:
         sharp = True
-    yield true(
+    yield holds(
         "A3 holds with D^2 = 2(a^2+b^2)/(a-b)^2",
         fine == 0 and sharp,
         "exact",
@@ -309,7 +309,7 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
         second = sum(weights[1::2]) - eta / 2 * sum((1 + 2 * eta) ** j for j in range(Q))
         rest = image + sum(w * s for w, s in zip(weights, functions.slopes, strict=True))
         agree.append(is_zero(rest - m * x[0]) and is_zero(first) and is_zero(second))
-    yield true(
+    yield holds(
         "recursion, Q = 2..5",
         all(agree),
         "symbolic",
@@ -323,7 +323,7 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
     mm, B, size = symbols("m B size", positive=True)
     growth = is_zero(mm * size - B - B / (mm - 1) - mm * (size - B / (mm - 1)))
     far = all(agree) and induction and growth and multipliers_grow()
-    yield true(
+    yield holds(
         "divergence from every |x^0| > B/(m-1)",
         far,
         "symbolic",
@@ -332,14 +332,14 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
     w = symbols("w")
     slope = sympy.sqrt(1 + w**2).diff(w)
     single = bool(sympy.simplify(slope.diff(w)).is_positive) and is_zero(slope.subs(w, 0))
-    yield shown(
+    yield proved(
         "FedAvg diverges, FedPD converges",
         far and single and proof_of_corrected_theorem(4),
         "both: the recursion above, and for FedPD with exact solves and u < 1/2 the sum of ||grad f||^2 is finite (D1), and f' is increasing "
         "with the one zero 0, so that x_0^r goes to the minimiser",
     )
     problem = coercive_counterexample()
-    yield true(
+    yield holds(
         "assumptions",
         float(constant(problem, "L")) == 3 and float(constant(problem, "mu_avg")) == 0,
         "exact",
@@ -359,14 +359,14 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
         )
         size = float(np.sqrt(trace["x"][-1]))
         if start > limit:
-            yield true(
+            yield holds(
                 f"run eta={e} Q={Q} from {start}",
                 size > 1e12,
                 "numeric",
                 f"|x| = {size:.3g} after 3000 rounds (proved above {limit:.3f}); ||grad f||^2 = {trace['g'][-1]:.4f}",
             )
         else:
-            yield true(
+            yield holds(
                 f"run eta={e} Q={Q} from {start}",
                 size < start,
                 "numeric",
@@ -374,7 +374,7 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
             )
     starts = np.array([[10.0], [65.0], [300.0]])
     trace = total(problem, FedPD(0.1), starts, ctx.pick(4000, 12_000))
-    yield bound(
+    yield at_most(
         "FedPD converges",
         trace["stationarity"][:, -1],
         1e-6,
@@ -395,7 +395,7 @@ def check_d14(ctx: Context, *, curvature: Any = None) -> Iterator[Finding]:
     t = sympy.Symbol("t")
     polynomial = sympy.factor(matrix.charpoly().eval(t))
     size = found.layout.size
-    yield shown(
+    yield proved(
         "characteristic polynomial",
         is_zero(polynomial - t ** (size - 1) * (t - 1)),
         f"{polynomial} for every eta: the multipliers are 0 and 1, FedPD neither diverges nor needs a bound on G",
@@ -408,7 +408,9 @@ def check_d14(ctx: Context, *, curvature: Any = None) -> Iterator[Finding]:
         metrics={"x": metrics.magnitude},
         progress=False,
     )
-    yield bound("run", trace["x"].max(axis=-1), 1.0 + 1e-9, "numeric", "|x_0| never exceeds its start over 500 rounds")
+    yield at_most(
+        "run", trace["x"].max(axis=-1), 1.0 + 1e-9, "numeric", "|x_0| never exceeds its start over 500 rounds"
+    )
 
 
 def fedavg_fixed_point(a: Any, c: Any, lr: Any, steps: int) -> Any:
@@ -442,7 +444,7 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
         kept &= is_zero(states[1].x[0, 0] - point)
         biased &= not is_zero(point - x_star)
     single = is_zero(fedavg_fixed_point((a1, a2), (c1, c2), lr, 1) - x_star)
-    yield shown(
+    yield proved(
         "fixed point",
         kept and biased and single and grows,
         "for every Q the fixed point is sum w_i c_i / sum w_i, w_i = 1 - (1 - lr a_i)^Q (played for Q = 2, 3), away from x* by a multiple of "
@@ -452,7 +454,7 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
     a, c = (1.0, 5.0, 0.5), (2.0, -1.0, 4.0)
     trace = total(scalar_quadratics(a, c), FedAvg(GradientSteps(8, 0.05)), np.zeros(1), 300)
     expected = fedavg_fixed_point(a, c, 0.05, 8 + steps_in_formula)
-    yield close(
+    yield equal(
         "run to the biased point",
         trace.state.x[0, 0],
         expected,
@@ -460,7 +462,7 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
         f"a = (1, 5, 0.5), c = (2, -1, 4), lr = 0.05, Q = 8: {expected:.6f} instead of x* = -0.153846",
         rtol=1e-10,
     )
-    yield true(
+    yield holds(
         "non-convex case",
         multiplier(fedavg_counterexample(), 2, 0.1) > 1,
         "spectrum",
@@ -482,7 +484,7 @@ def check_q11(ctx: Context, *, steps: int = 8) -> Iterator[Finding]:
         dual = total(problem, FedPD(steps * lr, GradientSteps(8, steps * lr)), np.zeros(problem.d), rounds)
         single = total(problem, FedAvg(GradientSteps(1, lr)), np.zeros(problem.d), ctx.pick(8, 8) * rounds)
         tail = averaging["stationarity"][-rounds // 4 :]
-        yield true(
+        yield holds(
             f"floor on {kind}ly non-iid data",
             tail.min() > 0.99 * tail.max() and tail[-1] > 100 * dual["stationarity"][-1],
             "numeric",
@@ -511,14 +513,14 @@ def check_q12(ctx: Context, *, method: Any = FedAvg, local_steps: int = 2) -> It
         every=12_000,
         progress=False,
     )
-    yield true(
+    yield holds(
         "every constant step diverges from far enough",
         bool(np.all(trace["x"][:, -1] > 1e12)),
         "numeric",
         f"Q = 2, eta = {', '.join(map(str, lrs))}, started 10 % beyond the proved threshold B/(m-1)",
     )
     recursion = next(f for f in check_d10(ctx) if getattr(f, "name", "") == "divergence from every |x^0| > B/(m-1)")
-    yield shown(
+    yield proved(
         "proof",
         recursion.holds,  # type: ignore[union-attr]
         "D10: for every constant eta > 0 and Q >= 2 FedAvg diverges on this problem from far enough away; A1 and A2 hold and "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.parts import close, shown, true
+from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.core.errors import require
 from fedtheory.core.participation import All
 from fedtheory.core.randomness import Key
@@ -59,7 +59,7 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
         first = algorithm(u).round(problem, algorithm(u).init(problem, x0[None, :]), None, SCRIPT)
         reference = admm(problem, first.x_i, first.lam_i, u, rounds)
         del start
-        yield close(f"ADMM, u = {u}", got, reference, "numeric", "60 rounds, n = 5, d = 4", rtol=1e-10)
+        yield equal(f"ADMM, u = {u}", got, reference, "numeric", "60 rounds, n = 5, d = 4", rtol=1e-10)
     general, h, b = general_quadratics(2)
     eta = symbols("eta", positive=True)
     x = np.asarray([symbols("x")], dtype=object)
@@ -67,7 +67,7 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
     z = (states[1].x_i + eta * states[1].lam_i).sum() / 2
     again = [(bi - yi + z / eta) / (hi + 1 / eta) for hi, bi, yi in zip(h, b, states[1].lam_i[:, 0], strict=True)]
     dual = [yi + (xi - z) / eta for yi, xi in zip(states[1].lam_i[:, 0], again, strict=True)]
-    yield shown(
+    yield proved(
         "one round",
         is_zero(states[1].x[0, 0] - z)
         and same_symbols(states[2].x_i[:, 0], again)
@@ -87,7 +87,7 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     lam = np.array([symbols("l1 l2")], dtype=object).T
     with_dual = Subproblem(general, a=lam, rho=1 / eta, z=point)
     proximal = Subproblem(general, rho=penalty / eta, z=point)
-    yield shown(
+    yield proved(
         "local problem",
         same_symbols(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
         "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; lam_i grows by the gap (x_i - x_0)/eta in every round",
@@ -96,7 +96,7 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     x0 = np.ones(3)
     one = models(FedPD(0.2, init_dual="zero"), problem, x0, 1)[1]
     prox = models(FedProx(5.0), problem, x0, 1)[1]
-    yield close(
+    yield equal(
         "aggregation",
         one,
         2 * prox - x0,
@@ -121,7 +121,7 @@ def check_eq4(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     printed = (eta * x + gamma * x0 - eta * gamma * (g + lam)) / (eta + gamma)
     s = eta * gamma / (eta + gamma) ** power
     step = x - s * (g + lam + (x - x0) / eta)
-    yield true(
+    yield holds(
         "closed form",
         is_zero(minimiser - printed) and is_zero(printed - step),
         "symbolic",
@@ -131,13 +131,13 @@ def check_eq4(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     e, gm, Q = 0.2, 0.7, 3
     a = models(FedPD(e, FedPD.oracle_two(e, gm, Q, None, 1)), problem, np.ones(3), 40)
     b = models(FedPD(e, GradientSteps(Q, e * gm / (e + gm) ** power)), problem, np.ones(3), 40)
-    yield close("with exact gradients it is Oracle I-GD", a, b, "numeric", "40 rounds, Q = 3", rtol=1e-10)
+    yield equal("with exact gradients it is Oracle I-GD", a, b, "numeric", "40 rounds, Q = 3", rtol=1e-10)
     finite = random_finite_sum(3, 16, 2, seed=ctx.seed)
     across = FedPD(0.05, VarianceReduced(2, 0.05, 1, period=10))
     fresh = FedPD(0.05, VarianceReduced(2, 0.05, 1, period=1))
     c = run(across, finite, np.ones(2), 12, seed=ctx.seed, progress=False).state.memory
     d = run(fresh, finite, np.ones(2), 12, seed=ctx.seed, progress=False).state.memory
-    yield true(
+    yield holds(
         "the estimate crosses rounds",
         float(np.abs(c - d).max()) > 1e-6,
         "numeric",
@@ -162,12 +162,12 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
     made.round(problem, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
     first_client = seen[0][0, 0]
     depends = any(not is_zero(first_client.diff(v)) for v in (a2, b2))
-    yield shown(
+    yield proved(
         "global gradient in the local problem",
         depends,
         "client 1's answer depends on client 2's data in the same round, so a second exchange takes place: outside class (5)",
     )
-    yield true("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
+    yield holds("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
 
 def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:
         model = made.x[0, 0] if server == "mean" else made.x[0, 0] ** 2
         linear = sympy.Poly(sympy.expand(model), x, *gradients).total_degree() == 1
         sgd = is_zero(sympy.expand(model) - (x - eta / 2 * sum(gradients))) if server == "mean" else False
-        yield true(
+        yield holds(
             f"Q = {Q}",
             linear and sgd,
             "symbolic",
@@ -207,7 +207,7 @@ def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:
     trace = run(
         FedAvg(StochasticSteps(4, 0.1, 1)), finite, np.ones(2), 5, participation=All(), seed=ctx.seed, progress=False
     )
-    yield true(
+    yield holds(
         "only models travel",
         trace.floats_up[-1] == 5 * 3 * 2,
         "count",

@@ -6,6 +6,7 @@ Figure 2 (penalised logistic regression) is run on the paper's synthetic data, s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
-from fedtheory.claims.parts import bound, true
+from fedtheory.claims.parts import at_most, holds
 from fedtheory.core.problem import constant
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.measures.paired import paired_difference
@@ -71,13 +73,13 @@ def check_ex1(ctx: Context, *, ratio: float = 1.0) -> Iterator[Finding]:
     until = int(np.argmax(first["stationarity"] < 30 * floor))
     fits = [fit_contraction(t.rounds, t["stationarity"], slice(5, max(until, 12))) for t in (first, second)]
     logs = np.log(fits[1].rate) / np.log(fits[0].rate)
-    yield true(
+    yield holds(
         "rates",
         0.75 < logs < 1.35,
         "numeric",
         f"{_scale(ctx)}: contraction of ||grad f||^2 a round, FedProx {fits[0]}, FedPD {fits[1]}; logarithms in the ratio {logs:.2f}",
     )
-    yield true(
+    yield holds(
         "reading: equal limits",
         second["stationarity"][-1] > floor / 100,
         "numeric",
@@ -104,7 +106,7 @@ def check_ex2(ctx: Context, *, steps: int = 8) -> Iterator[Finding]:
         many = _curve(problem, FedAvg(GradientSteps(steps, lr)), rounds)
         one = _curve(problem, FedAvg(GradientSteps(1, 2 * lr)), 10 * rounds)
         tail = many["stationarity"][-rounds // 5 :]
-        yield true(
+        yield holds(
             f"floor: {problem.name}",
             tail[-1] > 0.99 * tail[0] and many["stationarity"][-1] > 100 * one["stationarity"][-1],
             "numeric" if "breast" not in problem.name else "real data",
@@ -121,14 +123,14 @@ def check_ex3(ctx: Context, *, period: int = 2) -> Iterator[Finding]:
     averaging = _curve(problem, FedAvg(GradientSteps(8, 0.005)), rounds)
     skipping = _curve(problem, fedpd_zero_duals(0.08, GradientSteps(8, 0.08), every(period)), rounds)
     sent = skipping.floats_up[-1] / averaging.floats_up[-1]
-    yield bound(
+    yield at_most(
         "communications",
         sent,
         0.5,
         "count",
         f"FedPD communicating every {period}nd round (p = 0.5; the figure's end point shows this schedule) sends {sent:.2f} of FedAvg's floats",
     )
-    yield bound(
+    yield at_most(
         "error",
         skipping["stationarity"][-1],
         10 * averaging["stationarity"][-1],
@@ -182,7 +184,7 @@ def check_ex5(ctx: Context, *, p: float = 0.0) -> Iterator[Finding]:
             values = trace["stationarity"]
             values = values.mean(axis=0) if values.ndim > 1 else values
             late = fit_contraction(trace.rounds, values, slice(rounds // 2, rounds))
-            yield true(
+            yield holds(
                 f"{name}, {problem.name}",
                 late.high < 0.9999 and values[-1] < 0.1 * values[rounds // 2],
                 "numeric" if "breast" not in problem.name else "real data",
@@ -201,7 +203,7 @@ def check_ex6(ctx: Context, *, equal: bool = False) -> Iterator[Finding]:
     solver = GradientSteps(8, 0.05) if equal else VarianceReduced(8, 0.04, 1, 1)
     proximal = _curve(problem, FedProx(1.0 if equal else 2.5, solver), rounds, seeds)
     ratio = float(proximal["stationarity"][..., -20:].mean() / averaging["stationarity"][-20:].mean())
-    yield true(
+    yield holds(
         "the paper's settings",
         1 / 5 < ratio < 5,
         "numeric",
@@ -210,7 +212,7 @@ def check_ex6(ctx: Context, *, equal: bool = False) -> Iterator[Finding]:
     )
     a = _curve(problem, FedAvg(GradientSteps(8, 0.05)), rounds)["stationarity"][-1]
     b = _curve(problem, FedProx(1.0, GradientSteps(8, 0.05)), rounds)["stationarity"][-1]
-    yield true(
+    yield holds(
         "reading: equal steps and deterministic solvers",
         1 / 2 < b / a < 2,
         "numeric",
@@ -242,7 +244,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
         needed = _rounds_to(trace, accuracies)
         slope = float(np.polyfit(np.log(1 / accuracies), np.log(np.maximum(needed, 1)), 1)[0])
         series.append({"label": name, "x": (1 / accuracies).tolist(), "y": needed.tolist(), "style": "points"})
-        yield bound(
+        yield at_most(
             f"row {name}: rounds",
             slope,
             1.02 * power,
@@ -254,7 +256,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     problem = random_quadratics(6, 4, mu=0.1, seed=ctx.seed)
     split = total(problem, FedSplit(0.5), np.ones(4), 200)
     fit = fit_contraction(split.rounds, split["stationarity"])
-    yield true(
+    yield holds(
         "row FedSplit: linear rate",
         fit.high < 1,
         "numeric",
@@ -285,7 +287,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
         f"skipped rounds too, so local steps over Q times communications are {', '.join(f'{s:.1f}' for s in shares)}, of order 1/(1-p)",
         proves=True,
     )
-    yield true(
+    yield holds(
         "local work without the factor 1 - p",
         counts == [Q * T] * 3,
         "count",
@@ -299,15 +301,14 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     yield Picture("Rounds to reach accuracy epsilon", "1/epsilon", "rounds", series, logx=True, logy=True)
 
 
-class _SampleCount:
+@dataclass(frozen=True, eq=False)
+class _SampleCount(Wrapped):
     """Quadratics seen as one sample a client, so that counting samples counts gradient calls."""
 
-    def __init__(self, problem: Any) -> None:
-        self.problem = problem
-        self.n_samples = np.ones(problem.n)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
+    @property
+    def n_samples(self) -> Any:
+        """One each."""
+        return np.ones(self.n)
 
 
 CLAIMS = [

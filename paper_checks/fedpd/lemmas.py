@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
-from fedtheory.claims.parts import assumption, bound, refutation, shown, true
+from fedtheory.claims.parts import assume, at_most, holds, proved, refute
 from fedtheory.core.arrays import along_batch, average, squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
@@ -34,13 +34,13 @@ def local_values(problem: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
 def check_l1(ctx: Context, *, young: int = 1, factor: float = 2.0, algorithm: Any = FedPD) -> Iterator[Finding]:
     """The three differences (46)-(48) in symbols, and the inequality on random states with local errors."""
     slack = lagrangian.local_step_slack()
-    yield true(
+    yield holds(
         "local step",
         is_zero(slack) if young == 1 else is_zero(slack + young),
         "symbolic",
         "(46): with A1's upper bound the two sides differ by the square (L/2)(dx - e/L)^2",
     )
-    yield shown(
+    yield proved(
         "three differences",
         is_zero(slack) and lagrangian.dual_step_identity() and lagrangian.upload_step_identity(),
         "(46), (47) and (48) as identities; their sum is Lemma 1, for every dimension",
@@ -98,7 +98,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
     rows = [[p * (1 + u), p * u * (1 - u)], [1, u]]
     printed = sympy.Matrix(rows)
     corrected = sympy.Matrix([[p * (1 + u), sympy.sympify(entry, locals={"p": p, "u": u})], [1, u]])
-    yield true(
+    yield holds(
         "printed matrix is rank one",
         is_zero(printed.det()),
         "symbolic",
@@ -106,7 +106,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
         proves=True,
     )
     eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + p * (1 + u)))
-    yield true(
+    yield holds(
         "corrected matrix",
         eigenvalues,
         "symbolic",
@@ -179,7 +179,7 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
         exact = is_zero(change / n + variance / (2 * eta)) and is_zero(variance - pairs / n**2)
         # pairs <= n (n-1)/2 spread^2, so variance <= ((n-1)/(2n)) spread^2 <= share ((n-1)/n) spread^2
         enough = sympy.Rational(n - 1, 2 * n) <= sympy.nsimplify(share) * sympy.Rational(n - 1, n)
-        yield true(
+        yield holds(
             f"n={n}",
             exact and bool(enough),
             "symbolic",
@@ -189,7 +189,7 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
     n_any = symbols("n", positive=True)
     # coefficients of v_i^2 and v_i v_j in mean ||v - mean||^2 and in (sum over pairs)/n^2
     same = is_zero((1 - 1 / n_any) / n_any - (n_any - 1) / n_any**2) and is_zero(-2 / n_any**2 + 2 / n_any**2)
-    yield shown(
+    yield proved(
         "every n",
         same and sympy.nsimplify(share) >= sympy.Rational(1, 2),
         "both quadratic forms are symmetric in the clients; their two coefficients agree for every n, so the bound holds with "
@@ -199,7 +199,7 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
     rng = ctx.rng()
     points = rng.standard_normal((count, 6, 3)) * 10 ** rng.uniform(-3, 3, (count, 1, 1))
     variance = squared_norm(points - average(points)).mean(axis=-1)
-    yield bound(
+    yield at_most(
         "random points",
         variance / 2,
         share * (6 - 1) / (2 * 6) * spread_of(points) ** 2,
@@ -210,7 +210,7 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
     state = algorithm(0.1).solution_state(q, np.array([[-0.5]]))
     upload = state.x_i + 0.1 * state.lam_i
     left = float(-squared_norm(upload - average(upload)).mean() / 0.2)
-    yield true(
+    yield holds(
         "reading: uploads on the left, as in the proof",
         left >= 0,
         "numeric",
@@ -248,24 +248,24 @@ def replay_l4(instance: dict[str, Any]) -> Replay:
         exact_bound=exact[1],
         arithmetic="fractions",
         assumptions=(
-            assumption(f"A1 with L = {L}: f_i = (L/2) x^2", L > 0),
-            assumption("A2: f >= 0", True),
-            assumption(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
-            assumption("exact local solves, so that (16) holds with epsilon_1 = 0", True),
+            assume(f"A1 with L = {L}: f_i = (L/2) x^2", L > 0),
+            assume("A2: f >= 0", True),
+            assume(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
+            assume("exact local solves, so that (16) holds with epsilon_1 = 0", True),
         ),
     )
 
 
 def check_l4(ctx: Context, *, factor: Any = "1/2", algorithm: Any = FedPD) -> Iterator[Finding]:
     """A counterexample to the printed constant, and the halved constant in symbols and on runs."""
-    yield refutation(
+    yield refute(
         "printed constant (1 - 2u)/(N eta)",
         replay_l4,
         {"L": "1", "eta": "1/10", "rounds": 2},
         text="On f_i = x^2/2 the inequality needs u >= 1/3.",
     )
     half = rational(factor)
-    yield true(
+    yield holds(
         "halved constant",
         is_zero(
             lagrangian.value_below_lagrangian_slack(

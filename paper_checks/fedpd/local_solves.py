@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import ToAccuracy
@@ -54,7 +54,7 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         x, steps = ToAccuracy(float(epsilon), lr_factor * eta, 2000).count_steps(sub, start, key)
         taken.append(steps)
         assert ((sub.grad(x) ** 2).sum(axis=-1) <= epsilon).all() or lr_factor != 1
-    yield true(
+    yield holds(
         "contraction of a gradient step",
         gradient_step_contracts(lr_factor),
         "symbolic",
@@ -63,7 +63,7 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
     )
     counts = np.asarray(taken)
     closed = np.ceil(np.maximum(0, np.log(first / np.sqrt(epsilons)[:, None]) / np.log(1 / u)))
-    yield bound(
+    yield at_most(
         "gradient steps",
         counts,
         closed,
@@ -72,7 +72,7 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         f"{int(counts[-1].max())} against {int(closed[-1].max())}",
     )
     slope = np.polyfit(np.log(1 / epsilons), counts.max(axis=-1), 1)[0]
-    yield bound(
+    yield at_most(
         "logarithmic growth",
         slope,
         1 / (2 * np.log(1 / u)),
@@ -90,7 +90,7 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         x, _ = solver(sub, start, Key(seeds, 0), None)
         norms.append(float((sub.grad(x) ** 2).sum(axis=-1).mean()))
     fit = fit_exponent(marks, norms, slice(0, None))
-    yield bound(
+    yield at_most(
         "stochastic steps",
         fit.rate,
         -0.8,
@@ -134,7 +134,7 @@ def check_d13(ctx: Context, *, init_dual: str = "grad") -> Iterator[Finding]:
     # the subproblem is strongly convex for u < 1, so its stationary point x^0 is its solution
     states = play(FedPD(eta, Prescribed(lambda r: start.x_i), init_dual=init_dual), functions, x, 1)  # type: ignore[arg-type]
     step = is_zero(states[1].x[0, 0] - (x[0] - eta * functions.gradients.sum() / 3))
-    yield shown(
+    yield proved(
         "one gradient step",
         stationary and step,
         "x^0 is stationary for every client's first subproblem, and the server then moves to x^0 - eta grad f(x^0)",
@@ -150,7 +150,7 @@ def check_d13(ctx: Context, *, init_dual: str = "grad") -> Iterator[Finding]:
         algorithm = FedPD(eta_, Exact(), init_dual=init_dual)  # type: ignore[arg-type]
         state = algorithm.round(problem, algorithm.init(problem, x0), None, Key(0, 0))
         expected = x0 - eta_ * problem.grad(x0).mean(axis=0)
-        yield close(problem.name, state.x, expected, "numeric", "x_0^1 against a gradient step", rtol=1e-12)
+        yield equal(problem.name, state.x, expected, "numeric", "x_0^1 against a gradient step", rtol=1e-12)
 
 
 CLAIMS = [

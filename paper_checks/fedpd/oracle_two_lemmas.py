@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
-from fedtheory.claims.parts import assumption, close, refutation, shown, true
+from fedtheory.claims.parts import assume, equal, holds, proved, refute
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
@@ -99,13 +99,13 @@ def replay_l9(instance: dict[str, Any]) -> Replay:
         exact_bound=exact[1],
         arithmetic="fractions",
         assumptions=(
-            assumption(f"A1 with L = {L} (curvatures {instance['curvature']})", True),
-            assumption("exact gradients (I = 1), so every error term of the lemma vanishes", True),
-            assumption(
+            assume(f"A1 with L = {L} (curvatures {instance['curvature']})", True),
+            assume("exact gradients (I = 1), so every error term of the lemma vanishes", True),
+            assume(
                 f"Theorem 2's steps: eta = {eta} < 1/(3 (Q + sqrt Q) L), gamma = {gamma} > 5 eta/sqrt L (B = 1)",
                 1 / (3 * eta * L) > Q and (1 / (3 * eta * L) - Q) ** 2 > Q and gamma**2 * L > 25 * eta**2,
             ),
-            assumption("r >= 1", rounds >= 2),
+            assume("r >= 1", rounds >= 2),
         ),
     )
 
@@ -124,7 +124,7 @@ SIGN = {
 
 def check_l9(ctx: Context, *, sign: int = -1, rounds: int = 3) -> Iterator[Finding]:
     """The printed sign fails on two scalar quadratics; with the other sign it holds on random instances."""
-    yield refutation("inner product with plus", replay_l9, SIGN | {"rounds": rounds})
+    yield refute("inner product with plus", replay_l9, SIGN | {"rounds": rounds})
     yield Reading("The inner product averages to zero over the clients, so the slip does not reach Theorem 2.")
     count = ctx.pick(60, 600)
     rng = ctx.rng()
@@ -157,7 +157,7 @@ def check_l9(ctx: Context, *, sign: int = -1, rounds: int = 3) -> Iterator[Findi
     points = _inner_points(problem, state, method, Key(0, 0))
     new = method.round(problem, state, None, Key(0, 0))
     dual = -problem.grad(points[2]) - (points[3] - points[2]) / gamma
-    yield close(
+    yield equal(
         "dual identity",
         new.lam_i,
         dual,
@@ -250,7 +250,7 @@ def value_and_lagrangian(share: Any = 1) -> bool:
 
 def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) -> Iterator[Finding]:
     """The recursion of the error in symbols; exact expectations over all sample sequences of small instances."""
-    yield shown(
+    yield proved(
         "variances add",
         variances_add(batch_share),
         "given the past the draws are independent with mean zero, so products of different draws vanish (all draws of 2 and 3 samples, B = 1 "
@@ -285,7 +285,7 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) ->
     states = _enumerate(two, method, np.full((1, 1), 2.0), 3)
     error = _expect(squared_norm(states[1].memory - two.grad(states[1].x_i)))
     moved = _expect(squared_norm(states[1].x_i - states[0].x_i))
-    yield true(
+    yield holds(
         "reading: A1 for f_i only",
         bool(np.all(error <= L**2 * moved)),
         "numeric",
@@ -297,7 +297,7 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) ->
 
 def check_l11(ctx: Context, *, share: float = 1.0) -> Iterator[Finding]:
     """The algebra of the proof in symbols; exact expectations over all sample sequences of small instances."""
-    yield shown(
+    yield proved(
         "proof",
         value_and_lagrangian(rational(share)) and variances_add(),
         "A1 between x_i and x_0, Young's and Cauchy's inequalities as squares, and Lemma 10 for the error of the estimate",

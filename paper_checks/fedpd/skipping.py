@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assumption, bound, refutation, true
+from fedtheory.claims.parts import assume, at_most, holds, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
@@ -76,12 +76,12 @@ def replay_t3(instance: dict[str, Any]) -> Replay:
         exact_bound=right,
         arithmetic="mpmath with 60 digits",
         assumptions=(
-            assumption(f"A1 with L = 1 + c = {L}: the second derivative lies in [{1 - c}, {1 + c}]", 0 < c < 1),
-            assumption("A2: f = x^2/2 >= 0, and x^0 = x* = 0, so D_0 = 0", True),
-            assumption(f"A4 with G = 2(g + c) = {G}: gradients differ by 2|g + c x/sqrt(1+x^2)|", True),
-            assumption(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
-            assumption("0 <= p < 1", 0 <= p < 1),
-            assumption("exact solves, lam_i^0 = -grad f_i(x^0)", True),
+            assume(f"A1 with L = 1 + c = {L}: the second derivative lies in [{1 - c}, {1 + c}]", 0 < c < 1),
+            assume("A2: f = x^2/2 >= 0, and x^0 = x* = 0, so D_0 = 0", True),
+            assume(f"A4 with G = 2(g + c) = {G}: gradients differ by 2|g + c x/sqrt(1+x^2)|", True),
+            assume(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
+            assume("0 <= p < 1", 0 <= p < 1),
+            assume("exact solves, lam_i^0 = -grad f_i(x^0)", True),
         ),
     )
 
@@ -122,7 +122,7 @@ G_, C_, U_ = 1.0, 0.5, 0.2  #: the instance most checks use: I-SKIP(1, 1/2) at u
 
 def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: float = 1.0) -> Iterator[Finding]:
     """A two-round refutation for small p, in floats and 60 digits; why no constant helps; and the floor's true order."""
-    yield refutation(
+    yield refute(
         "printed bound, small p",
         replay_t3,
         {"g": "1", "c": "1/2", "u": u, "p": p, "C_5": "listed"},
@@ -134,7 +134,7 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
     finite = sympy.simplify(ratio.subs(P, 0))
     eta_ = U_ / (1 + C_)
     kick = after_one_skip(G_, C_, eta_, 2)[2]
-    yield true(
+    yield holds(
         "some constant C_5 independent of p",
         not (finite.is_finite is not False and not finite.has(sympy.zoo, sympy.oo, sympy.nan) and kick > 1e-6),
         "symbolic",
@@ -147,7 +147,7 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
     first_order = share * float(after_one_skip(G_, C_, eta_, 400)[1:].sum())
     for q in ps:
         mean, error = seen[q]
-        yield true(
+        yield holds(
             f"floor at p = {q} is p S_1 (1 + O(p))",
             -4 * error <= mean - q * first_order <= 4 * error + 20 * q * q * first_order,
             "numeric",
@@ -156,7 +156,7 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
             role="repaired",
         )
     slope = np.log(seen[0.01][0] / seen[0.003][0]) / np.log(0.01 / 0.003)
-    yield bound(
+    yield at_most(
         "small-p exponent below 3/2",
         slope,
         1.5,
@@ -165,7 +165,7 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
         role="repaired",
     )
     c = paper_constants(1 + C_, eta_)["C_5"]
-    yield bound(
+    yield at_most(
         "reading: p bounded away from zero",
         [seen[q][0] for q in ps],
         [coefficient(q, U_, eta_, c) * (2 * (G_ + C_)) ** 2 for q in ps],
@@ -174,7 +174,7 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
         role="reading",
     )
     none = run_marks(skipping_instance(G_, C_), FedPD(eta_), np.ones(1), 300, [300])
-    yield bound(
+    yield at_most(
         "no floor without skipping", none, 1e-25, "numeric", "p = 0: ||grad f||^2 after 300 rounds", role="repaired"
     )
     yield Reading(
@@ -232,7 +232,7 @@ def check_r5(ctx: Context, *, p: str = "1/1000000000", power: float = 1.0) -> It
         "fails is the recipe for p behind it. The text budgets three terms of size epsilon each, so the promise is read as "
         "2 epsilon + epsilon/3."
     )
-    yield refutation(
+    yield refute(
         "recipe for p",
         replay_r5,
         {"g": "1", "c": "1/2", "u": "1/5", "p": p, "C_5": "listed"},
@@ -243,7 +243,7 @@ def check_r5(ctx: Context, *, p: str = "1/1000000000", power: float = 1.0) -> It
     ps = (0.003, 0.01)
     seen = floors((0.003, 0.01, 0.03, 0.1), ctx.pick(1500, 20_000), ctx.pick(240, 600), ctx.seed, G_, C_, U_)
     slope = np.log(ps[1] / ps[0]) / np.log(seen[ps[1]][0] / seen[ps[0]][0])
-    yield true(
+    yield holds(
         "admissible p is of order epsilon",
         abs(slope - power) < 0.3,
         "numeric",
@@ -253,7 +253,7 @@ def check_r5(ctx: Context, *, p: str = "1/1000000000", power: float = 1.0) -> It
     )
     gs = np.array([0.5, 1.0, 2.0, 4.0])
     pulls = [float(after_one_skip(g, C_, eta, 400)[1:].sum()) for g in gs]
-    yield true(
+    yield holds(
         "savings fall with heterogeneity",
         bool(np.all(np.diff(pulls) > 0)),
         "numeric",
@@ -286,7 +286,7 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
     p, u = sympy.symbols("p u", positive=True)
     c3 = (p * (1 + u) + u) / (1 - u)
     boundary = is_zero(sympy.simplify((c3 - 1) * (1 - u) - (p * (1 + u) - (1 - 2 * u))))
-    yield true(
+    yield holds(
         "boundary",
         boundary,
         "symbolic",
@@ -314,7 +314,7 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
         f"{max(first) / min(first):.0f} over the row's range, so no constant in place of 12 (nor any C_5) fits it (40 digits)",
         proves=True,
     )
-    yield true(
+    yield holds(
         "C(p) / (eta^2 C_3^(2/(1-p)))",
         all(3.5 < v < 13 for v in second),
         "exact",
@@ -324,7 +324,7 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
     # 14 eta^2 C_3^{2/(1-p)} = eps/(3G^2) solved for p
     y, c = sympy.symbols("y c", positive=True)
     solved = 1 - 2 * (sympy.log(c) if with_log else 1) / sympy.log(y)
-    yield true(
+    yield holds(
         "second relation with log C_3",
         is_zero(sympy.simplify(c ** (2 / (1 - solved)) - y)),
         "symbolic",
@@ -341,14 +341,14 @@ def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     """The left branch's slope agrees with the measured law, not with Table III; the right branch cannot be decided."""
     seen = floors((0.003, 0.01, 0.03, 0.1), ctx.pick(1500, 20_000), ctx.pick(240, 600), ctx.seed, G_, C_, U_)
     slope = np.log(0.01 / 0.003) / np.log(seen[0.01][0] / seen[0.003][0])
-    yield true(
+    yield holds(
         "left branch: linear",
         abs(slope - power) < 0.3,
         "numeric",
         f"on I-SKIP(1, 1/2) the admissible p grows like (epsilon/G^2)^{slope:.2f} between p = 0.003 and 0.01; the figure's left "
         "branch has slope 1 in log-log axes",
     )
-    yield true(
+    yield holds(
         "reading: the figure plots Table III",
         False,
         "count",

@@ -12,7 +12,7 @@ from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.certified import SMOOTH
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture
-from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
@@ -89,7 +89,7 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
     table = {0.30: 0.9935, 0.50: 0.9870, 0.52: 0.9978, 0.53: 1.0369, 0.60: 1.3606}
     for u, radius in table.items():
         found = spectral_radius(algorithm(u), problem, zero)
-        yield close(f"I-STEP u={u}", found, radius, "spectrum", f"spectral radius {found:.4f}", rtol=1e-4)
+        yield equal(f"I-STEP u={u}", found, radius, "spectrum", f"spectral radius {found:.4f}", rtol=1e-4)
     grid = np.linspace(0.05, 0.6, 12)
     yield Picture(
         "FedPD on I-STEP: spectral radius of a round",
@@ -105,7 +105,7 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
         ],
     )
     stable, unstable = stable_below_one_half(), unstable_mode(algorithm)
-    yield true(
+    yield holds(
         "stable below 1/2",
         stable,
         "symbolic",
@@ -113,14 +113,14 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
         "quadratics with f bounded below the steps of every trajectory are square summable, so no eigenvalue lies outside the unit circle; at "
         "u = 1/2 by continuity",
     )
-    yield true(
+    yield holds(
         "unstable mode",
         unstable,
         "symbolic",
         "curvatures (1, 1, -h, -h): the difference of the two last clients has the multiplier -u h/(1 - u h), of modulus above one iff "
         "u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex",
     )
-    yield shown(
+    yield proved(
         "stable up to 1/2 and not beyond",
         stable and unstable,
         "both together, for every number of clients below and on four clients above; (sqrt 5 - 1)/4 = 0.309 < 1/2",
@@ -128,7 +128,7 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
     yield from thresholds(algorithm)
     near = Quadratic(np.array([1, 1, -0.99967, -0.9998])[:, None, None], np.zeros((4, 1)))
     radius = spectral_radius(algorithm(0.501), near, zero)
-    yield true(
+    yield holds(
         "unstable just above 1/2",
         radius > 1 and float(np.mean(near.A)) > 0,
         "spectrum",
@@ -145,7 +145,7 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
             curvature = curvature / max(1, np.abs(curvature).max())
         instance = Quadratic(curvature[:, None, None], np.zeros((n, 1)))
         worst = max(worst, spectral_radius(algorithm(limit), instance, zero))
-    yield bound(
+    yield at_most(
         "no instability up to u = 1/2",
         worst,
         1.0,
@@ -155,7 +155,7 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, limit: float = 0.5) -> Ite
     for u, round_ in ((0.30, 399), (0.53, 399)):
         trace = total(problem, algorithm(u), np.ones(1), round_)
         falls = trace["stationarity"][-1] < trace["stationarity"][0]
-        yield true(
+        yield holds(
             f"run at u={u}",
             falls if u < 0.5 else not falls,
             "numeric",

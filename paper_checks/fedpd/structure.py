@@ -14,7 +14,7 @@ from fedtheory.algorithms.fedsplit import FedSplitState
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.parts import bound, close, shown, true
+from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
@@ -74,14 +74,14 @@ def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
         states = play(algorithm(eta), problem, np.asarray([symbols("x")], dtype=object), 2)
         gradients = sum(hi * xi - bi for hi, xi, bi in zip(h, states[2].x_i[:, 0], b, strict=True)) / n
         exact &= is_zero(states[2].x_i.sum() / n - states[1].x_i.sum() / n + eta * gradients)
-    yield shown(
+    yield proved(
         "means, any local solver",
         kept,
         "mean lam^(r+1) = (mean x^(r+1) - mean x^r)/eta and mean x_{0,i}^(r+1) = 2 mean x^(r+1) - mean x^r, whatever the local solver "
         "returns and whether or not the rounds communicate; all updates are affine and the same for every client, so means obey the "
         "case n = 1",
     )
-    yield true(
+    yield holds(
         "implicit gradient step",
         exact,
         "symbolic",
@@ -98,7 +98,7 @@ def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
             right = (new_state.x_i.mean(axis=0) - state.x_i.mean(axis=0)) / 0.2
             worst = max(worst, float(np.abs(left - right).max() / (1 + np.abs(right).max())))
         state = new_state
-    yield bound(
+    yield at_most(
         "run", worst, 1e-12, "numeric", f"50 clients, inexact solves, p = 1/2, 30 rounds: difference {worst:.1g}"
     )
 
@@ -181,20 +181,20 @@ def _server_can_tell(n: int) -> bool:
 def check_d5(ctx: Context, *, scale: Any = 1, control: bool = False) -> Iterator[Finding]:
     """Both relations in symbols, for any local steps; a run."""
     dual, server = all(_dual_relation(n, scale) for n in (2, 3, 4)), all(_server_can_tell(n) for n in (2, 3, 4))
-    yield true(
+    yield holds(
         "dual update",
         dual,
         "symbolic",
         "lam_i := c - c_i obeys lam_i <- mu_i - mean mu_j, mu_i = lam_i + (x_i^Q - x_0)/(Q eta), for any local steps (affine in each "
         "client and in the mean, so for every n)",
     )
-    yield true(
+    yield holds(
         "server control",
         server,
         "symbolic",
         "mean c_i^(r+1) = (x_0^r - x_0^(r+1))/(Q eta): broadcast models alone give c",
     )
-    yield shown("both relations", dual and server, "for any local steps and every n, by the two parts above")
+    yield proved("both relations", dual and server, "for any local steps and every n, by the two parts above")
     problem = random_quadratics(6, 3, seed=ctx.seed)
     method = Scaffold(GradientSteps(5, 0.1))
     state = method.init(problem, np.ones((1, 3)))
@@ -204,7 +204,7 @@ def check_d5(ctx: Context, *, scale: Any = 1, control: bool = False) -> Iterator
         told = (state.x - new.x) / ((5 + control) * 0.1)
         worst = max(worst, float(np.abs(new.c - told).max()))
         state = new
-    yield bound("run", worst, 1e-13, "numeric", f"Q = 5, 20 rounds: difference {worst:.1g}")
+    yield at_most("run", worst, 1e-13, "numeric", f"Q = 5, 20 rounds: difference {worst:.1g}")
 
 
 def check_eq3(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
@@ -212,7 +212,7 @@ def check_eq3(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
     yield Reading(
         "'Play the same role' is made precise: equal up to centring, with FedPD's eta equal to Q times SCAFFOLD's step."
     )
-    yield shown(
+    yield proved(
         "dual update",
         all(_dual_relation(n, scale) for n in (2, 3, 4)),
         "c - c_i moves by (x_i^Q - x_0)/(Q eta), as FedPD's lam_i with eta_FedPD = Q eta, and is then centred",
@@ -221,7 +221,7 @@ def check_eq3(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
     scaffold = total(problem, Scaffold(GradientSteps(4, 0.1)), np.ones(2), 400)
     lam = scaffold.state.c - scaffold.state.c_i
     star = problem.solution()[None, :]
-    yield close(
+    yield equal(
         "limit", lam, -problem.grad(star), "numeric", "at the solution c - c_i = -grad f_i(x*), FedPD's dual", rtol=1e-6
     )
 
@@ -233,7 +233,7 @@ def check_q9(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
     first = total(problem, Scaffold(GradientSteps(5, 0.1)), np.ones(5), rounds)
     second = total(problem, FedPD(0.5, GradientSteps(5, 0.5)), np.ones(5), rounds)  # eta = Q eta_SCAFFOLD, as in D5
     per_round = first.floats_up[-1] / rounds, second.floats_up[-1] / rounds
-    yield true(
+    yield holds(
         "traffic as described",
         per_round == (2 * 8 * 5, (1 + extra) * 8 * 5),
         "count",
@@ -241,14 +241,14 @@ def check_q9(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
     )
     fits = [fit_contraction(t.rounds, t["stationarity"]) for t in (first, second)]
     logs = np.log(fits[1].rate) / np.log(fits[0].rate)
-    yield true(
+    yield holds(
         "FedPD's rate",
         0.8 < logs < 1.25 and fits[1].high < 1,
         "numeric",
         f"contraction of ||grad f||^2 a round with eta_FedPD = Q eta_SCAFFOLD, Q = 5: SCAFFOLD {fits[0]}, FedPD {fits[1]}; logarithms in "
         f"the ratio {logs:.2f}",
     )
-    yield true(
+    yield holds(
         "reading: SCAFFOLD needs the extra upload",
         not all(_server_can_tell(n) for n in (2, 3, 4)),
         "symbolic",
@@ -386,7 +386,7 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         for name, build, values in GOLDEN
         if list(models(build(e), problem, start, 3)[1:, 0]) != [Fraction(v) for v in values]
     ]
-    yield true(
+    yield holds(
         "golden numbers",
         not wrong,
         "exact",
@@ -398,15 +398,15 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         "FedPD is Douglas-Rachford": all(fedpd_is_douglas_rachford(n) for n in clients),
         "FedSplit is Peaceman-Rachford": all(fedsplit_is_peaceman_rachford(n, relaxation) for n in clients),
     }
-    for name, equal in same.items():
-        yield true(
+    for name, same_method in same.items():
+        yield holds(
             name,
-            equal,
+            same_method,
             "symbolic",
             "one round from any state: the same local problems, and whatever points they return, the same new state; all maps are affine and "
             "the same for each client and for the mean, so for every n and any functions",
         )
-    yield shown(
+    yield proved(
         "all three",
         all(same.values()),
         "by induction over the rounds the iterates agree",
@@ -415,11 +415,11 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
     rounds = 40
     a = models(Scaffold(GradientSteps(4, 0.1)), wide, np.ones(3), rounds)
     b = models(VrlSgd(GradientSteps(4, 0.1)), wide, np.ones(3), rounds)
-    yield close("run: SCAFFOLD against VRL-SGD", a, b, "numeric", "40 rounds, n = 5, d = 3, Q = 4", rtol=1e-10)
+    yield equal("run: SCAFFOLD against VRL-SGD", a, b, "numeric", "40 rounds, n = 5, d = 3, Q = 4", rtol=1e-10)
     x0 = np.ones((1, 3))
     fedpd = models(FedPD(0.3), wide, x0[0], rounds)[1:]
     splitting = douglas_rachford(wide, x0 + 0.3 * wide.grad(x0), 0.3, rounds)
-    yield close(
+    yield equal(
         "run: FedPD against Douglas-Rachford",
         fedpd,
         splitting,
@@ -437,7 +437,7 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         reflected = (2 * x_ - v).mean(axis=0, keepdims=True)
         v = v + relaxation * (reflected - x_)
         reference.append(v.mean(axis=0))
-    yield close(
+    yield equal(
         "run: FedSplit against Peaceman-Rachford",
         split,
         np.asarray(reference),

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, GradientDescent
-from fedtheory.claims.certified import at_most
+from fedtheory.claims.certified import at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Replay
-from fedtheory.claims.parts import assumption, bound, close, refutation, shown, true
+from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import gradient
@@ -71,12 +71,12 @@ def replay_t4s(instance: dict[str, Any]) -> Replay:
         exact_bound=exact_sufficed,
         arithmetic="mpmath with 50 digits",
         assumptions=(
-            assumption(
+            assume(
                 f"the instance is the printed one: N = {n} divides T = {T}, f_i = (2 pi eps/L) g_i(x L/(pi sqrt(2 eps)))",
                 T % n == 0,
             ),
-            assumption("the method is linear: x^1 = x^0 - lr mean_i grad f_i(x^0), started at x^0 = 0", lr > 0),
-            assumption(f"D_0 = f(0) - inf f = {d0:.6g} (closed form)", d0 > 0),
+            assume("the method is linear: x^1 = x^0 - lr mean_i grad f_i(x^0), started at x^0 = 0", lr > 0),
+            assume(f"D_0 = f(0) - inf f = {d0:.6g} (closed form)", d0 > 0),
         ),
     )
 
@@ -96,12 +96,10 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 198) -> Iterator[Findi
         "Claim II.1 asserts only the order 1/epsilon, which survives (D11). What is refuted is the formal constant with its factor N; "
         "its wording is in the paper's supplement."
     )
-    yield refutation(
-        "printed instance", replay_t4s, PRINTED | {"n": n}, text="For N >= 6 two large steps suffice on it."
-    )
+    yield refute("printed instance", replay_t4s, PRINTED | {"n": n}, text="For N >= 6 two large steps suffice on it.")
     sympy = require("sympy", "closed forms")
     demanded = sympy.Integer(clients) / (10 * sympy.pi**2)
-    yield true(
+    yield holds(
         "against gradient descent",
         not bool(demanded > 2),
         "symbolic",
@@ -109,7 +107,7 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 198) -> Iterator[Findi
         f"N; with N = {clients} the theorem demands {float(demanded):.4f} L D_0/epsilon > 2 L D_0/epsilon",
         proves=True,
     )
-    yield true(
+    yield holds(
         "gradient descent's own bound",
         descent_lemma(),
         "symbolic",
@@ -117,7 +115,7 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 198) -> Iterator[Findi
         "||grad f||^2 is at most 2 L D_0/T",
         role="repaired",
     )
-    yield at_most(
+    yield at_most_on_class(
         "gradient descent's own bound, exact worst case",
         GradientDescent(Fraction(1)),
         FunctionClass(1, -1),
@@ -158,13 +156,13 @@ def replay_l5s(instance: dict[str, Any]) -> Replay:
         exact_measured=exact,
         exact_bound=limit,
         arithmetic="mpmath with 50 digits",
-        assumptions=(assumption(f"N = {n} divides T = {T}, as the construction asks", T % n == 0),),
+        assumptions=(assume(f"N = {n} divides T = {T}, as the construction asks", T % n == 0),),
     )
 
 
 def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Iterator[Finding]:
     """Derivative bounds in closed form and on a grid; the bound on g_i(0) - inf g_i fails for T = N."""
-    yield refutation("g_i(0) - inf g_i <= 5 pi T/N", replay_l5s, {"T": 4 * quotient, "n": 4, "far": 1000.0})
+    yield refute("g_i(0) - inf g_i <= 5 pi T/N", replay_l5s, {"T": 4 * quotient, "n": 4, "far": 1000.0})
     w = np.concatenate([np.linspace(-30, 30, 200_001), np.geomspace(1e-9, 1e3, 5000)])
     second = np.where(w > 0, (2 - 4 * w**2) * np.exp(-(w**2)), 0.0)
     phi2 = -8 * w / (1 + w**2) ** 2
@@ -177,7 +175,7 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Ite
         "|phi''| <= 3 sqrt(3)/2": np.abs(phi2).max() <= 1.5 * np.sqrt(3) * (1 + 1e-12),
         "psi(w) phi'(v) > 1 for w >= 1, |v| < 1": psi(w[w >= 1]).min() * dphi(np.array([1.0]))[0] > 1,
     }
-    yield true(
+    yield holds(
         "derivative bounds",
         all(limits.values()),
         "numeric",
@@ -189,7 +187,7 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Ite
     slope, bend = 2 * v * sympy.exp(-(v**2)), (2 - 4 * v**2) * sympy.exp(-(v**2))
     peak = sympy.simplify(slope.subs(v, 1 / sympy.sqrt(2)) - sympy.sqrt(2) * sympy.exp(-sympy.Rational(1, 2)))
     valley = sympy.simplify(bend.subs(v, sympy.sqrt(sympy.Rational(3, 2))) + 4 * sympy.exp(-sympy.Rational(3, 2)))
-    yield true(
+    yield holds(
         "extrema",
         peak == 0 and valley == 0,
         "symbolic",
@@ -197,7 +195,7 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Ite
         role="repaired",
     )
     # 2 pi (1 - 1/e) + 4 pi T/N <= 5 pi T/N iff T/N >= 2(1 - 1/e) = 1.26, that is from T = 2N on
-    yield true(
+    yield holds(
         "the bound for T >= 2N",
         2 * TOP <= 2 and 2 * TOP > 1,
         "exact",
@@ -207,7 +205,7 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Ite
     chain = printed_chain(8, 4)
     unit = ZeroChain(chain.links, 1.0, 1.0, chain.smoothness, chain.how)
     ratio = lipschitz_ratio(unit, 27 * np.pi, ctx.pick(20_000, 200_000), ctx.seed)
-    yield bound(
+    yield at_most(
         "27 pi-smooth",
         ratio,
         1.0,
@@ -245,10 +243,10 @@ def replay_l6s(instance: dict[str, Any]) -> Replay:
 
 def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0) -> Iterator[Finding]:
     """The gap bound fails at T = N and holds from T = 2N on; the gradient scaling; smoothness of the printed f_i."""
-    yield refutation("f(0) - inf f <= 10 pi^2 eps T/(L N)", replay_l6s, {"T": 4 * quotient, "n": 4, "far": 1000.0})
+    yield refute("f(0) - inf f <= 10 pi^2 eps T/(L N)", replay_l6s, {"T": 4 * quotient, "n": 4, "far": 1000.0})
     chain = printed_chain(12, 4, L=0.7, epsilon=0.3)
     d0 = float(chain.value(np.zeros((1, 13))).mean() - chain.lower_bound().value)
-    yield bound(
+    yield at_most(
         "gap for T >= 2N",
         d0,
         10 * np.pi**2 * 0.3 * 12 / (0.7 * 4),
@@ -260,7 +258,7 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0) -> Iterator
     x = ctx.rng().standard_normal((200, 1, 13))
     left = np.sqrt(squared_norm(gradient(chain, x / chain.scale)))
     right = np.sqrt(root * 0.3) * np.sqrt(squared_norm(gradient(unit, x)))
-    yield close(
+    yield equal(
         "gradient scaling",
         left,
         right,
@@ -270,7 +268,7 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0) -> Iterator
         role="repaired",
     )
     ratio = lipschitz_ratio(chain, 0.7, ctx.pick(20_000, 200_000), ctx.seed)
-    yield bound(
+    yield at_most(
         "reading: the constant L of the construction is a smoothness constant",
         ratio,
         1.0,
@@ -302,7 +300,7 @@ def check_l7s(ctx: Context, *, scale: float = 1.0) -> Iterator[Finding]:
         return np.asarray(scale / n / norm)
 
     found = falsify(Search(sample, ratio), ctx.pick(40_000, 400_000), seed=ctx.seed)
-    yield bound(
+    yield at_most(
         "search",
         found.ratio,
         1.0,
@@ -313,7 +311,7 @@ def check_l7s(ctx: Context, *, scale: float = 1.0) -> Iterator[Finding]:
     mp = require("mpmath", "high precision").mp
     with mp.workdps(30):
         each = 2 * (1 - mp.exp(-1))
-    yield shown(
+    yield proved(
         "argument",
         bool(each > scale) and slopes_of_a_chain(),
         "take the first k with |x[k]| < 1: either k = 1, or |x[k-1]| >= 1; both terms of the k-th derivative have one sign, and one is at "
@@ -348,20 +346,18 @@ def replay_l8s(instance: dict[str, Any]) -> Replay:
         exact_bound=t,
         arithmetic="sets of coordinates",
         assumptions=(
-            assumption(
-                f"the printed instance: client i holds link 1 and the links j with j - 1 = i mod {n}", T % n == 0
-            ),
-            assumption("any linear method, any number of local steps, started at 0", True),
+            assume(f"the printed instance: client i holds link 1 and the links j with j - 1 = i mod {n}", T % n == 0),
+            assume("any linear method, any number of local steps, started at 0", True),
         ),
     )
 
 
 def check_l8s(ctx: Context, *, late: int = 0) -> Iterator[Finding]:
     """After t communications t + 1 coordinates are open: T - 1 suffice for x[T]; T are needed for x[T+1]."""
-    yield refutation("T communications for x[T]", replay_l8s, {"T": 6, "n": 3})
+    yield refute("T communications for x[T]", replay_l8s, {"T": 6, "n": 3})
     for T, n in ((6, 3), (8, 2), (12, 4)):
         counts = unlocked(printed_chain(T, n), FedAvg(GradientSteps(T + 2, 0.1)), T)
-        yield true(
+        yield holds(
             f"x[T+1] needs T communications, T = {T}, N = {n}",
             all(c <= t + 1 - late for t, c in enumerate(counts)) and counts[T - 1] <= T,
             "exact",

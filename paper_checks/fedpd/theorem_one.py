@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.certified import SMOOTH, at_most
+from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assumption, bound, refutation, shown, true
+from fedtheory.claims.parts import assume, at_most, holds, proved, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.problem import constant
@@ -62,7 +62,7 @@ def _against_bound(
     spent = cumulative(trace)
     count = int(np.prod(spent.shape[:-1], dtype=int))
     worst = float(np.max(spent[..., 1:] / limit[..., 1:]))
-    return bound(
+    return at_most(
         name,
         spent[..., 1:],
         limit[..., 1:],
@@ -176,7 +176,7 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4) -> It
         "sums of sines", sines, algorithm, u, u / constant(sines, "L").value, ctx.pick(40, 200), strength, start
     )
     found = falsify(_scalar_search(strength, algorithm), ctx.pick(6000, 200_000), seed=ctx.seed)
-    yield bound(
+    yield at_most(
         "falsifier",
         found.ratio,
         1.0,
@@ -186,7 +186,7 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4) -> It
     )
     for text, rounds in (("1/10", 2), ("3/10", 4), ("9/20", 2)):
         u_ = Fraction(text)
-        yield at_most(
+        yield at_most_on_class(
             f"worst case u={text} T={rounds}",
             algorithm(u_),
             SMOOTH,
@@ -195,7 +195,7 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4) -> It
             rounds=rounds,
             measure="sum_stationarity",
         )
-    yield shown(
+    yield proved(
         "proof",
         proof_of_corrected_theorem(strength),
         "every step of the proof is an identity or a sum of squares; what it rests on besides is A1's quadratic upper bound "
@@ -243,10 +243,10 @@ def replay_t1(instance: dict[str, Any]) -> Replay:
         exact_bound=c2 * d0,
         arithmetic="fractions",
         assumptions=(
-            assumption(f"A1 with L = {L} (curvatures {[str(h) for h in curvature]})", True),
-            assumption(f"A2: f is a quadratic with curvature {mean_h} >= 0", mean_h > 0),
-            assumption(f"step size: 4 u^2 + 2 u < 1 with u = L eta = {L * eta}", 4 * (L * eta) ** 2 + 2 * L * eta < 1),
-            assumption("exact local solves (epsilon_1 = 0), p = 0", True),
+            assume(f"A1 with L = {L} (curvatures {[str(h) for h in curvature]})", True),
+            assume(f"A2: f is a quadratic with curvature {mean_h} >= 0", mean_h > 0),
+            assume(f"step size: 4 u^2 + 2 u < 1 with u = L eta = {L * eta}", 4 * (L * eta) ** 2 + 2 * L * eta < 1),
+            assume("exact local solves (epsilon_1 = 0), p = 0", True),
         ),
     )
 
@@ -308,7 +308,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
         spent, drop = cumulative(trace), trace["value"][0] - trace["value"]
         limit = theorem_one_factor(u_, u_ / L, strength) * drop
         curves.append((problem.name, trace.rounds, spent, limit))
-        yield bound(
+        yield at_most(
             problem.name,
             spent[1:],
             limit[1:],
@@ -323,7 +323,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
     inexact = total(problem, FedPD(0.25 / L, solver), problem.solution() + 0.01, ctx.pick(600, 3000))
     floor = inexact["stationarity"][:, -200:].mean(axis=-1)
     slope = np.polyfit(np.log(epsilons), np.log(floor), 1)[0]
-    yield bound(
+    yield at_most(
         "inexact solves: floor of order epsilon_1",
         abs(slope - 1),
         0.02,
@@ -334,7 +334,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
     c = paper_constants(L, 0.25 / L, repaired=True)
     low = float(problem.lower_bound())
     allowed = c["C_2"] * (inexact["value"][:, :1] - low) + c["C_4"] * epsilons[:, None] * inexact.rounds
-    yield bound(
+    yield at_most(
         "inexact solves: repaired constants",
         cumulative(inexact)[:, 1:],
         allowed[:, 1:],
@@ -342,7 +342,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
         "C_2 = max(4 L^2, 2) C_7 and C_4 = C_2 (1 + 8u)/L for every T and epsilon_1",
     )
     c_two, c_four = constants_with_errors(L, 0.25 / L)
-    yield bound(
+    yield at_most(
         "inexact solves: proved constants",
         cumulative(inexact)[:, 1:],
         (c_two * (inexact["value"][:, :1] - low) + c_four * epsilons[:, None] * inexact.rounds)[:, 1:],
@@ -350,7 +350,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
         f"C_2 = {c_two * 0.25 / L:.3g}/eta and C_4 = {c_four:.3g} of the proof, for every T and epsilon_1",
     )
     third = Fraction(3, 10)
-    yield at_most(
+    yield at_most_on_class(
         "worst case",
         algorithm(third),
         SMOOTH,
@@ -359,28 +359,28 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
         rounds=3,
         measure="sum_stationarity",
     )
-    yield shown(
+    yield proved(
         "proof",
         proof_with_errors(strength),
         "for every u < (sqrt 5 - 1)/4, T, n and epsilon_1 the statement holds with C_2 = K + 2L and C_4 = K (1/L + 8 eta) + 16 (1+u)^2 + 4, "
         "K = (8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}: every step is an identity or a sum of squares in the steps and errors, so it holds "
         "for (8), and in expectation for (9)",
     )
-    yield refutation(
+    yield refute(
         "reading: lam_i^0 = 0",
         replay_t1,
         ZERO_DUALS,
         role="reading",
         text="With zero initial duals and one C_2 for all instances the statement fails at a minimiser (D_0 = 0).",
     )
-    yield true(
+    yield holds(
         "reading: lam_i^0 = 0, every eta",
         not zero_duals_are_unbounded(),
         "symbolic",
         "with D_0 = 0 the first round's ||grad f||^2 can be any number: no constant C_2 serves all instances",
         role="reading",
     )
-    yield refutation(
+    yield refute(
         "reading: the constants listed in Appendix B-C",
         replay_t1,
         LISTED_CONSTANTS,

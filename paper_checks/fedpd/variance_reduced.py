@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.certified import SMOOTH, at_most
+from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
-from fedtheory.claims.parts import assumption, bound, refutation, true
+from fedtheory.claims.parts import assume, at_most, holds, refute
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
@@ -126,14 +126,14 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
         exact_bound=c9 * d0,
         arithmetic="fractions (exact recursion of the second moment)",
         assumptions=(
-            assumption(f"A1 with L = {mean}: f_i = f = ({mean}/2) x^2", mean == 1),
-            assumption("A2: f >= 0", mean > 0),
-            assumption(
+            assume(f"A1 with L = {mean}: f_i = f = ({mean}/2) x^2", mean == 1),
+            assume("A2: f >= 0", mean > 0),
+            assume(
                 f"eta = {eta} < 1/(3 (Q + sqrt(QI/B)) L) with Q = 1, I = {I}, B = 1: (1/(3 eta) - 1)^2 > {I}",
                 (1 / (3 * eta) - 1) > 0 and (1 / (3 * eta) - 1) ** 2 > I,
             ),
-            assumption(f"gamma = {gamma} > 5 eta/(B sqrt L)", gamma > 5 * eta),
-            assumption("samples are +-(H/2) x^2, drawn uniformly (for H = 20: 21 of +10 x^2 and 19 of -10 x^2)", True),
+            assume(f"gamma = {gamma} > 5 eta/(B sqrt L)", gamma > 5 * eta),
+            assume("samples are +-(H/2) x^2, drawn uniformly (for H = 20: 21 of +10 x^2 and 19 of -10 x^2)", True),
         ),
     )
 
@@ -149,7 +149,7 @@ def _exact_gradients(
     name: str, Q: int, eta: Fraction, over: Fraction, limit: Fraction, rounds: int, role: Role
 ) -> Part:
     """Oracle II with B = infinity and I = 1, where it draws nothing, over all L-smooth f_i with L = 1."""
-    return at_most(
+    return at_most_on_class(
         name,
         _with_exact_gradients(Q, eta, over),
         SMOOTH,
@@ -196,10 +196,10 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         "A1 as printed speaks of f_i and f only. If it is meant for every sample loss F(.; xi), as the supplement's Lemma 10 uses "
         "it, no counterexample is known here and the statement is supported."
     )
-    yield refutation("A1 for f_i and f only", replay_t2, ROUGH | {"H": H}, text="Samples rougher than their mean.")
+    yield refute("A1 for f_i and f only", replay_t2, ROUGH | {"H": H}, text="Samples rougher than their mean.")
     rough = moments(20.0, 1.0, 0.079, 0.474, 10, 1, x0=1.0)
     radius = period_radius(rough, 10)
-    yield true(
+    yield holds(
         "some constant C_9, A1 for f_i and f only",
         radius <= 1,
         "spectrum",
@@ -210,7 +210,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
     seeds = np.arange(ctx.pick(40, 400)) + ctx.seed
     trace = run(method, data, np.ones(1), 100, seed=seeds, metrics={"x": metrics.magnitude}, every=100, progress=False)
     middle = float(np.median(trace["x"][:, -1]))
-    yield true(
+    yield holds(
         "run on the data set",
         middle < 1e3,
         "numeric",
@@ -226,7 +226,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
             smooth = moments(1.0, 0.1, eta, ratio * eta, I, B, x0=1.0)
             values = np.asarray(expected_stationarity(smooth, 0.1, I, rounds))
             spent = eta * np.cumsum(values) / 0.05  # D_0 = 0.1/2
-            yield bound(
+            yield at_most(
                 f"smooth samples Q={Q} I={I} B={B} gamma={ratio:g} eta",
                 spent[-1],
                 effective,
@@ -247,7 +247,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         low = float(problem.value(problem.solution()[None, :]).mean())
         spent = eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)
         half = 2.1 * spent.std(ddof=1) / np.sqrt(len(spent))
-        yield bound(
+        yield at_most(
             f"runs Q={Q} I={I} B={B}",
             spent.mean() + half,
             effective,
@@ -323,7 +323,7 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         method = FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, I), init_dual="zero")
         counts.append(samples_used(problem, method, T, ctx.seed))
         expected.append(M * -(-T // I) + per_step * T * Q * B * N)
-    yield true(
+    yield holds(
         "count",
         counts == expected,
         "count",
@@ -340,7 +340,7 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
             problem, FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, root), init_dual="zero"), T, ctx.seed
         )
         ratios.append(used / (M + 3 * T * root))
-    yield bound(
+    yield at_most(
         "recommended I and B",
         ratios,
         1.0,
@@ -383,7 +383,7 @@ def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
         ratios.append(cost[1] / cost[0])
         Ms.append(M)
     slope = np.polyfit(np.log(Ms), np.log(ratios), 1)[0]
-    yield true(
+    yield holds(
         "saving grows with M",
         0.3 < slope < 0.7 and ratios[-1] > 2,
         "numeric",
@@ -428,7 +428,7 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: float = 2.0) -> Ite
             found[Q] = float("inf")
             continue
         found[Q] = float((eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)).mean())
-    yield bound(
+    yield at_most(
         "every Q",
         list(found.values()),
         2.0,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.certified import SMOOTH, enclosed
+from fedtheory.claims.certified import SMOOTH, enclosed_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture
-from fedtheory.claims.parts import close, shown, true
+from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.core.errors import require
 from fedtheory.proofs.certificates.thresholds import replayed
 from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
@@ -90,14 +90,14 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
     """The table between certificates and witnesses, the formula for one round in symbols, one client, and zero duals."""
     formula = first_round_is_at_most(closed_form) and first_round_is_reached(closed_form)
     unbounded = zero_duals_are_unbounded()
-    yield true(
+    yield holds(
         "one round, closed form",
         formula,
         "symbolic",
         "2 (1+u)^2/(1+4u+2u^2) for every 0 < u < 1 and every number of clients: multipliers that are rational in u bound it, one function "
         "reaches it",
     )
-    yield true(
+    yield holds(
         "zero duals are unbounded",
         unbounded,
         "symbolic",
@@ -108,7 +108,7 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
     enclosures = []
     for eta, row in TABLE_D2.items():
         for T, stated in enumerate(row, start=1):
-            part, above = enclosed(
+            part, above = enclosed_on_class(
                 f"u={eta} T={T}",
                 algorithm(Fraction(eta)),
                 SMOOTH,
@@ -121,7 +121,7 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
             enclosures.append(part.holds)
             values.setdefault(eta, []).append(float("nan") if above is None else float(above))
             yield part
-    yield shown(
+    yield proved(
         "table, formula and zero duals together",
         all(enclosures) and formula and unbounded,
         f"{len(enclosures)} entries of the table are enclosed by a certificate and a witness in fractions to a relative "
@@ -130,7 +130,7 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
     )
     case = symmetric_worst_case(algorithm(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
     for n in (2, 5):
-        yield close(
+        yield equal(
             f"replay n={n}",
             replayed(case, n),
             case.value,
@@ -139,7 +139,7 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
             rtol=1e-3,
         )
     alone = worst_case(algorithm(0.49), SMOOTH, n=1, rounds=2, measure="sum_stationarity")
-    yield true(
+    yield holds(
         "reading: one client alone",
         alone.value >= values["49/100"][1] - 1e-3,
         "worst case",

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.orderings import table
-from fedtheory.claims.parts import bound, close, true
+from fedtheory.claims.parts import at_most, equal, holds
 from fedtheory.core.layers import Layer, factor_floats, to_matrix, truncate, views
 from fedtheory.core.randomness import Key
 from paper_checks.fedslr import printed
@@ -58,7 +57,7 @@ def sent(method: str, layers: tuple[Layer, ...]) -> tuple[int, int]:
     network: Any = SimpleNamespace(
         n=1, d=d, layers=layers, name="counted only", grad=np.zeros_like, take=lambda clients: network
     )
-    algorithm = listed(method).build(Settings())
+    algorithm = listed(method).build()
     up, down = algorithm.traffic(Key(0, 0), algorithm.init(network, np.zeros((1, d), dtype=np.float32)))
     return round(up * d), round(down * d)
 
@@ -154,7 +153,7 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
         for r in range(len(s) + 1):
             ours.append(int(factor_floats(truncate(x, (layer,), r), (layer,))[0]))
             sizes.append(min(u[:, :r].size + vt[:r].size, whole.size))
-        yield true(
+        yield holds(
             f"numbers of a {layer.name} layer",
             ours == sizes == [min(r * (rows + columns), rows * columns) for r in range(len(s) + 1)],
             "count",
@@ -170,7 +169,7 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
         inner = convolve(images, first, (1, stride), (0, padding))
         found = convolve(inner, second, (stride, 1), (padding, 0))
         worst = max(worst, float(np.abs(found - dense).max() / np.abs(dense).max()))
-    yield bound(
+    yield at_most(
         "two convolutions for one",
         worst,
         1e-12,
@@ -239,10 +238,10 @@ def check_uplink(ctx: Context, *, method: str = "fedslr-global") -> Iterator[Fin
     layers = resnet18(10, 3)
     up, _ = sent(method, layers)
     d = numbers(layers)
-    yield true("uplink", up == d, "count", f"{up:,} numbers up from every active client, the network has {d:,}")
+    yield holds("uplink", up == d, "count", f"{up:,} numbers up from every active client, the network has {d:,}")
     totals = [row[1] for tab in (printed.TABLE_3, printed.TABLE_4, printed.TABLE_5) for row in tab.values()]
     totals += list(printed.TABLE_2["FedSLR (GKR)"][::2])
-    yield bound(
+    yield at_most(
         "printed totals",
         float(gigabytes(d)),
         totals,
@@ -272,7 +271,7 @@ def check_scaffold(ctx: Context, *, method: str = "scaffold") -> Iterator[Findin
     yield Part(
         "counted", ours == 2 * plain, "count", f"{ours:,} numbers a client and round, FedAvg {plain:,}", proves=True
     )
-    yield true(
+    yield holds(
         "printed",
         as_printed(gigabytes(2 * plain), printed.TABLE_2["SCAFFOLD"][0]),
         "count",
@@ -288,7 +287,7 @@ def check_mixed(ctx: Context, *, said: float = printed.MIXED_MORE) -> Iterator[F
         more[name] = 100 * (mixed / gkr - 1)
     gain = printed.gap("FedSLR (mixed)", "FedSLR (GKR)", "non-iid", "CIFAR-100")[0]
     text = ", ".join(f"{name} {float(value):.1f} %" for name, value in more.items())
-    yield close(
+    yield equal(
         "gain",
         gain,
         printed.MIXED_GAIN,

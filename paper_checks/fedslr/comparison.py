@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role, Table
 from fedtheory.claims.experiments import Training, needed
-from fedtheory.claims.orderings import curves, ordered, shown, table
+from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import (
     END,
@@ -37,7 +37,8 @@ def table_1(ctx: Context, split: str) -> Table:
     places = [k for k, (_, of_split) in enumerate(printed.COLUMNS) if of_split == split]
     names = [printed.COLUMNS[k][0] for k in places]
     rows = [
-        [label, *(printed.TABLE_1[label][k] for k in places), shown(accuracy(ctx, label, split))] for label in METHODS
+        [label, *(printed.TABLE_1[label][k] for k in places), mean_and_deviation(accuracy(ctx, label, split))]
+        for label in METHODS
     ]
     return table(f"Table 1, {split} ({ctx.size} size)", ["method", *names, "ours"], rows)
 
@@ -223,7 +224,7 @@ def check_clients(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
     yield table(
         f"Clients against FedAvg, Non-IID ({ctx.size} size)",
         ["method", "better off (%)", "as well off (%)", "worse off (%)"],
-        [[name, *(shown(v, 1) for v in (g, 1 - g - w, w))] for name in others for g, w in [shares(name)]],
+        [[name, *(mean_and_deviation(v, 1) for v in (g, 1 - g - w, w))] for name in others for g, w in [shares(name)]],
     )
     yield Reading(
         "Figure 3 is read as a sign: which clients gain over FedAvg. Figure 4 (a t-SNE of one client's last hidden layer) is left out: its "

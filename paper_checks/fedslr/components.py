@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import shown, table
+from fedtheory.claims.orderings import mean_and_deviation, table
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import GKR, PAPER, accuracy, compared, fedslr, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
@@ -48,11 +48,11 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
             unit=" points",
             scale=100,
         )
-        rows += [[text, mu, printed.TABLE_7.get(mu), shown(a)] for mu, a in found.items()]
+        rows += [[text, mu, printed.TABLE_7.get(mu), mean_and_deviation(a)] for mu, a in found.items()]
     yield table(
         f"Table 7 (CIFAR-100, Non-IID) and ours ({ctx.size} size)", ["start", "mu", "personal alone", "ours"], rows
     )
-    ours = {lam: shown(accuracies(ctx, fedslr(ctx, lam=lam), "GKR")) for lam in s.lam}
+    ours = {lam: mean_and_deviation(accuracies(ctx, fedslr(ctx, lam=lam), "GKR")) for lam in s.lam}
     yield table(
         f"Table 8 (CIFAR-100, Non-IID) and ours ({ctx.size} size)",
         ["lam", "global alone", "ours"],
@@ -64,7 +64,7 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
         "vanish, and clients barely learn; the public code starts at a copy of the first weights. Both are run; the second decides about mu."
     )
     yield Reading(
-        f"Local training reaches {shown(of(ctx, 'Local').last(ctx, 'personal_accuracy', 0.1))} with the same data."
+        f"Local training reaches {mean_and_deviation(of(ctx, 'Local').last(ctx, 'personal_accuracy', 0.1))} with the same data."
     )
 
 

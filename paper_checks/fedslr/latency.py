@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.orderings import table
-from fedtheory.claims.parts import bound
+from fedtheory.claims.parts import at_most
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import PAPER
 
@@ -40,7 +40,7 @@ def check_latency(ctx: Context, *, rank: int = RANK) -> Iterator[Finding]:
     x, u, v = (rng.standard_normal(shape).astype(np.float32) for shape in ((BATCH, SIDE), (SIDE, rank), (SIDE, rank)))
     w: NDArray[np.float32] = v @ u.T
     found = ratio(lambda: (x @ v) @ u.T, lambda: x @ w)
-    yield bound(
+    yield at_most(
         "factored layer",
         found,
         1.0,

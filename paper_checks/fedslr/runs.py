@@ -139,10 +139,10 @@ METHODS: dict[str, Method] = {
     "FedDyn": Method("feddyn", {"rho": 0.1}),
     "FedAvg": Method("fedavg", {}),
     "FedSLR (GKR)": Method("fedslr", {}, "common_accuracy"),
-    "Per-FedAvg": Method("per-fedavg-fo", {"inner_lr": 0.01}),
+    "Per-FedAvg": Method("per-fedavg-fo", {"alpha": 0.01}),
     "LG-FedAvg": Method("lg-fedavg", {}),
     "FedRep": Method("fedrep", {"personal_epochs": 1}),
-    "Ditto": Method("ditto", {"rho": 0.1, "personal_epochs": 1}),
+    "Ditto": Method("ditto", {"mu": 0.1, "personal_epochs": 1}),
     "APFL": Method("apfl", {"alpha": 0.5}),
     "Local": Method("local", {}),
     "FedSpa": Method("fedspa", {"density": 0.5}),
@@ -191,7 +191,7 @@ def fedslr(
     s = scale(ctx)
     value = {**s.main, **changed}
     settings: dict[str, Any] = {"lr": 0.1, "lr_decay": 0.998, "epochs": epochs, "batch": s.batch, "personal_epochs": 1}
-    settings |= {"eta": value["eta"], "l1": value["mu"], "zero_duals": True, "component": component}
+    settings |= {"eta": value["eta"], "l1": value["mu"], "init_dual": "zero", "init_personal": component}
     asked = options(ctx, split) | ({"nuclear": value["lam"]} if value["lam"] else {})
     extra = ("common_accuracy", "factored_size", "component_size")
     close = value == {**s.main} or value["eta"] == s.eta[0] or value["mu"] == s.mu[-1]

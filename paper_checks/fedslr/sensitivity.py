@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
 from fedtheory.claims.experiments import Repeated, Training, needed
-from fedtheory.claims.orderings import shown, table
-from fedtheory.claims.parts import true
+from fedtheory.claims.orderings import mean_and_deviation, table
+from fedtheory.claims.parts import holds
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import END, PAPER, compared, fedslr, scale
 
@@ -58,8 +58,16 @@ def sweep(ctx: Context, name: str, values: Sequence[float]) -> dict[float, Repea
 def _ours(ctx: Context, title: str, runs: dict[float, Repeated]) -> Table:
     rows = []
     for value, group in runs.items():
-        row: list[Any] = [value, *(shown(accuracies(ctx, group, model)) for model in MODELS)]
-        rows.append([*row, *(shown(v, 1) for v in (traffic(ctx, group), *(parameters(ctx, group, m) for m in MODELS)))])
+        row: list[Any] = [value, *(mean_and_deviation(accuracies(ctx, group, model)) for model in MODELS)]
+        rows.append(
+            [
+                *row,
+                *(
+                    mean_and_deviation(v, 1)
+                    for v in (traffic(ctx, group), *(parameters(ctx, group, m) for m in MODELS))
+                ),
+            ]
+        )
     return table(f"{title}, ours in per cent ({ctx.size} size, Non-IID)", [title, *COLUMNS], rows)
 
 
@@ -158,7 +166,7 @@ def check_mu(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
         for a, b in zip(group.logs(ctx), first, strict=False)  # the seeds that both have
         for name in ("common_accuracy", "floats_down", "factored_size")
     )
-    yield true(
+    yield holds(
         "GKR does not see mu",
         same,
         "real data",
@@ -252,7 +260,7 @@ def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterat
     rows: list[list[Any]] = [[epochs, *pair, None, None] for epochs, pair in printed.TABLE_6.items()]
     for row in rows:
         if row[0] in runs:
-            row[3:] = [shown(accuracies(ctx, runs[row[0]], model)) for model in MODELS]
+            row[3:] = [mean_and_deviation(accuracies(ctx, runs[row[0]], model)) for model in MODELS]
     yield table(
         f"Table 6 (CIFAR-100, Non-IID) and ours ({ctx.size} size)",
         ["local epochs", "GKR", "mixed", "GKR, ours", "mixed, ours"],

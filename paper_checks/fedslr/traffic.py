@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
 from fedtheory.claims.experiments import Log, needed
-from fedtheory.claims.orderings import ordered, shown, table
-from fedtheory.claims.parts import close
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.parts import equal
 from fedtheory.core.layers import ranks
 from fedtheory.measures import metrics
 from fedtheory.running.runner import run
@@ -45,7 +45,7 @@ def check_falling(ctx: Context, *, method: str = GKR) -> Iterator[Finding]:
         unit=" points",
         scale=100,
     )
-    yield close(
+    yield equal(
         "FedAvg and SCAFFOLD keep theirs",
         np.concatenate([shares["FedAvg"], shares["SCAFFOLD"] / 2]),
         1.0,
@@ -85,8 +85,10 @@ def _totals(ctx: Context, name: str) -> tuple[str, str]:
     )
     sizes = {"APFL": 2.0, "FedSpa": 0.5}
     if name in (GKR, MIXED):
-        return shown(total, 1), shown(parameters(ctx, of(ctx, GKR), "mixed" if name == MIXED else "GKR"), 1)
-    return shown(total, 1), shown(np.full(len(logs), sizes.get(name, 1.0)), 1)
+        return mean_and_deviation(total, 1), mean_and_deviation(
+            parameters(ctx, of(ctx, GKR), "mixed" if name == MIXED else "GKR"), 1
+        )
+    return mean_and_deviation(total, 1), mean_and_deviation(np.full(len(logs), sizes.get(name, 1.0)), 1)
 
 
 def _from_zero() -> str:

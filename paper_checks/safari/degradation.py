@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
 from fedtheory.claims.experiments import Repeated, Training, needed
-from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
 from paper_checks.safari import published
 from paper_checks.safari.runs import (
     PAPER,
@@ -37,8 +37,8 @@ def _table_one(ctx: Context, study: Study) -> Table:
     for s in published.ABSENT:
         runs = [fedavg(ctx, study, p, s) for p in published.CLASSES]
         rows.append([s, "paper", *published.FEDAVG[study.name][s]])
-        rows.append([s, "ours, end", *(shown(at_end(ctx, run)) for run in runs)])
-        rows.append([s, "ours, best", *(shown(at_best(ctx, run)) for run in runs)])
+        rows.append([s, "ours, end", *(mean_and_deviation(at_end(ctx, run)) for run in runs)])
+        rows.append([s, "ours, best", *(mean_and_deviation(at_best(ctx, run)) for run in runs)])
     columns = ["s", "", *(f"p={p}" for p in published.CLASSES)]
     return table(f"Table 1, {study.name} (ours: {study.at(ctx).title}): test accuracy of FedAvg (%)", columns, rows)
 
@@ -115,7 +115,7 @@ def check_heterogeneity(ctx: Context, *, study: Study, most_heterogeneous: int =
         ["", *(f"p={p}" for p in published.CLASSES)],
         [
             ["paper", *(round(paper[p], 2) for p in published.CLASSES)],
-            ["ours, end", *(shown(drops[p]) for p in published.CLASSES)],
+            ["ours, end", *(mean_and_deviation(drops[p]) for p in published.CLASSES)],
         ],
     )
 
@@ -153,7 +153,16 @@ def check_ceiling(ctx: Context, *, study: Study, method: Method = fedavg) -> Ite
             f"{study.name}, p = 1, s = {s}: the paper has {theirs} %, and any {10 - s} classes have at least {share:.2f} % of the test images",
             margin=(share - theirs) / share,
         )
-        rows.append([s, theirs, shown(best), shown(end), shown(ceiling), shown(ceiling - end)])
+        rows.append(
+            [
+                s,
+                theirs,
+                mean_and_deviation(best),
+                mean_and_deviation(end),
+                mean_and_deviation(ceiling),
+                mean_and_deviation(ceiling - end),
+            ]
+        )
     yield ordered(
         "reading: with all clients",
         at_end(ctx, fedavg(ctx, study, 1, 0)),

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import ordered, shown, table
+from fedtheory.claims.orderings import mean_and_deviation, ordered, table
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT
 from paper_checks.safari.gains import POINTS
@@ -67,13 +67,15 @@ def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse:
         f"Table 6 (ours: {a.title}): accuracy of FedAvg (%)",
         ["share absent", "paper", "ours, end", "ours, best"],
         [
-            [f"{k}/5", f"{mean} +- {dev}", shown(at_end(ctx, run)), shown(at_best(ctx, run))]
+            [f"{k}/5", f"{mean} +- {dev}", mean_and_deviation(at_end(ctx, run)), mean_and_deviation(at_best(ctx, run))]
             for k, run, (mean, dev) in zip(fifths, runs, published.FASHION_BY_ABSENT.values(), strict=True)
         ],
     )
     rows: list[list[Any]] = []
     for (label, (mean, dev)), run in zip(published.FASHION_BY_SERVER.items(), (base, *assisted), strict=True):
-        rows.append([label, f"{mean} +- {dev}", shown(at_end(ctx, run)), shown(at_best(ctx, run))])
+        rows.append(
+            [label, f"{mean} +- {dev}", mean_and_deviation(at_end(ctx, run)), mean_and_deviation(at_best(ctx, run))]
+        )
     yield table(
         f"Table 7 (ours: {a.title}): accuracy by the server's data, 3/5 absent (%)",
         ["", "paper", "ours, end", "ours, best"],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
 from fedtheory.claims.experiments import Training, needed
-from fedtheory.claims.orderings import alike, curves, ordered, shown, table
+from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT, Method
 from paper_checks.safari.runs import (
@@ -86,16 +86,18 @@ def _server_work(ctx: Context, study: Study) -> Iterator[Finding]:
     """The missing baseline, and what one server round does."""
     works = {"one step (Algorithm 1)": ONE_STEP, "one pass": ONE_PASS, "five passes": FIVE_PASSES}
     base = fedavg(ctx, study, 1, 4)
-    rows: list[list[Any]] = [["FedAvg", shown(at_end(ctx, base)), shown(at_best(ctx, base)), None]]
+    rows: list[list[Any]] = [
+        ["FedAvg", mean_and_deviation(at_end(ctx, base)), mean_and_deviation(at_best(ctx, base)), None]
+    ]
     for label, work in works.items():
         run = safari(ctx, study, 1, 4, work=work)
         after = after_server(ctx, run)
         rows.append(
             [
                 f"SAFARI, {label}",
-                shown(at_end(ctx, run)),
-                shown(at_best(ctx, run)),
-                None if after is None else shown(after),
+                mean_and_deviation(at_end(ctx, run)),
+                mean_and_deviation(at_best(ctx, run)),
+                None if after is None else mean_and_deviation(after),
             ]
         )
         if work is not FIVE_PASSES:
@@ -109,7 +111,14 @@ def _server_work(ctx: Context, study: Study) -> Iterator[Finding]:
             )
     for label, work in (("one pass", ONE_PASS), ("five passes", FIVE_PASSES)):
         alone, with_clients = server_alone(ctx, study, work=work), safari(ctx, study, 1, 4, work=work)
-        rows.append([f"server alone, {label}", shown(at_end(ctx, alone)), shown(at_best(ctx, alone)), None])
+        rows.append(
+            [
+                f"server alone, {label}",
+                mean_and_deviation(at_end(ctx, alone)),
+                mean_and_deviation(at_best(ctx, alone)),
+                None,
+            ]
+        )
         yield ordered(
             f"reading: clients add to the server alone, {label}",
             at_end(ctx, with_clients),
@@ -134,7 +143,7 @@ def _table_two(ctx: Context, study: Study) -> Table:
         pairs = [(safari(ctx, study, p, s), fedavg(ctx, study, p, s)) for p in published.CLASSES]
         rows.append([s, "paper", *(v if v is not None else "-" for v in published.GAIN[study.name][s])])
         for name, read in (("end", at_end), ("best", at_best)):
-            rows.append([s, f"ours, {name}", *(shown(read(ctx, a) - read(ctx, b)) for a, b in pairs)])
+            rows.append([s, f"ours, {name}", *(mean_and_deviation(read(ctx, a) - read(ctx, b)) for a, b in pairs)])
     columns = ["s", "", *(f"p={p}" for p in published.CLASSES)]
     return table(
         f"Table 2, {study.name} (ours: {study.at(ctx).title}): gain of SAFARI over FedAvg (points)", columns, rows
@@ -178,7 +187,9 @@ def check_server_size(ctx: Context, *, study: Study, reverse: bool = False) -> I
     ]
     for server in a.servers:
         found = {p: gain(p, server) for p in a.by_server}
-        rows.append(["ours, end", server, *(shown(found[p]) if p in found else None for p in published.CLASSES)])
+        rows.append(
+            ["ours, end", server, *(mean_and_deviation(found[p]) if p in found else None for p in published.CLASSES)]
+        )
     columns = ["", "server's samples", *(f"p={p}" for p in published.CLASSES)]
     number = 3 if study is MNIST else 4
     yield table(f"Table {number} (ours: {a.title}): gain of SAFARI over FedAvg, s = 4, q = 0.8 (points)", columns, rows)
@@ -224,7 +235,7 @@ def check_seeds(ctx: Context, *, study: Study, better: Method = safari) -> Itera
         runs = [(fedavg if name == "FedAvg" else safari)(ctx, study, p, s) for p in published.CLASSES]
         rows.append([s, name, "paper", *(f"{mean} +- {dev}" for mean, dev in values)])
         for label, read in (("end", at_end), ("best", at_best)):
-            rows.append([s, name, f"ours, {label}", *(shown(read(ctx, run)) for run in runs)])
+            rows.append([s, name, f"ours, {label}", *(mean_and_deviation(read(ctx, run)) for run in runs)])
     columns = ["s", "method", "", *(f"p={p}" for p in published.CLASSES)]
     yield table(f"Table {8 if study is MNIST else 9} (ours: {title}): accuracy (%)", columns, rows)
 

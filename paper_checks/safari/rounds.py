@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.algorithms import FedAvg, Safari
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
 from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import alike, curves, ordered, shown, table
+from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
 from fedtheory.core.participation import who_takes_part
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import GradientSteps
@@ -78,13 +78,17 @@ def check_probability(ctx: Context, *, study: Study, method: Method | None = Non
 
 def _table_five(ctx: Context, study: Study) -> Iterator[Table]:
     rows: list[list[Any]] = [["paper", q, *values] for q, values in published.BY_PROBABILITY[study.name].items()]
-    rows.append(["ours, end", 1.0, *(shown(at_end(ctx, fedavg(ctx, study, 1, s))) for s in published.ABSENT)])
-    rows.append(["ours, best", 1.0, *(shown(at_best(ctx, fedavg(ctx, study, 1, s))) for s in published.ABSENT)])
+    rows.append(
+        ["ours, end", 1.0, *(mean_and_deviation(at_end(ctx, fedavg(ctx, study, 1, s))) for s in published.ABSENT)]
+    )
+    rows.append(
+        ["ours, best", 1.0, *(mean_and_deviation(at_best(ctx, fedavg(ctx, study, 1, s))) for s in published.ABSENT)]
+    )
     for q in PROBABILITIES:
         runs = [safari(ctx, study, 1, s, q=q) for s in published.ABSENT]
         for name, read in (("end", at_end), ("best", at_best), ("after server rounds", after_server)):
             found = [read(ctx, run) for run in runs]
-            rows.append([f"ours, {name}", q, *(None if v is None else shown(v) for v in found)])
+            rows.append([f"ours, {name}", q, *(None if v is None else mean_and_deviation(v) for v in found)])
     columns = ["", "q", *(f"s={s}" for s in published.ABSENT)]
     yield table(f"Table 5, {study.name} (ours: {study.at(ctx).title}): accuracy of SAFARI at p = 1 (%)", columns, rows)
 
@@ -110,7 +114,10 @@ def check_figure(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
     yield table(
         f"Figure 2 (ours: {a.title}), s = 4, p = 1, q = {FIGURE_Q}",
         ["", "end (%)", "best (%)"],
-        [[label, shown(at_end(ctx, run)), shown(at_best(ctx, run))] for label, run in labels.items()],
+        [
+            [label, mean_and_deviation(at_end(ctx, run)), mean_and_deviation(at_best(ctx, run))]
+            for label, run in labels.items()
+        ],
     )
     yield curves(
         ctx, f"Figure 2 ({a.title}): s = 4, p = 1, q = {FIGURE_Q}", labels, "test_accuracy", ylabel="test accuracy"
@@ -207,7 +214,7 @@ def check_participants(ctx: Context, *, study: Study, reverse: bool = False) -> 
         if m in a.teams:
             runs = [(fedavg if name == "FedAvg" else safari)(ctx, study, p, 4, m) for p in published.CLASSES]
             for label, read in (("end", at_end), ("best", at_best)):
-                rows.append([m, name, f"ours, {label}", *(shown(read(ctx, run)) for run in runs)])
+                rows.append([m, name, f"ours, {label}", *(mean_and_deviation(read(ctx, run)) for run in runs)])
     columns = ["m", "method", "", *(f"p={p}" for p in published.CLASSES)]
     yield table(
         f"Table {10 if study is MNIST else 11} (ours: {a.title}): accuracy by clients a round, s = 4 (%)", columns, rows

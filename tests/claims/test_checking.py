@@ -13,10 +13,10 @@ from fedtheory.claims import checking
 from fedtheory.claims.checking import (
     Reference,
     check_journal,
+    check_one,
     fault_journal,
     load_claims,
     run_all_faults,
-    run_check,
     run_checks,
     run_faults,
     select,
@@ -51,7 +51,7 @@ def troubled(tmp_path) -> str:
 
 
 def verdict_of(source, id, **context):
-    return run_check(Reference(source, id), Context(**context))
+    return check_one(Reference(source, id), Context(**context))
 
 
 # ---- finding claims -----------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_missing_files_and_modules_are_named(tmp_path) -> None:
 
 
 def test_verdicts_follow_from_the_parts(good) -> None:
-    found = {r.id: run_check(r, Context()) for r in select([good])}
+    found = {r.id: check_one(r, Context()) for r in select([good])}
     assert {id: v.status for id, v in found.items()} == {
         "TOY-RATE": "supported",
         "TOY-FALSE": "refuted",
@@ -242,7 +242,7 @@ def test_a_job_that_never_answered_is_a_claim_that_was_not_run(good, monkeypatch
 
 
 def test_a_stored_counterexample_replays(good, tmp_path) -> None:
-    verdicts = [run_check(r, Context()) for r in select([good])]
+    verdicts = [check_one(r, Context()) for r in select([good])]
     written = write_counterexamples(verdicts, tmp_path / "deep" / "found")
     assert [p.name for p in written] == ["TOY-FALSE.json", "TOY-REPAIRED.json"]
     stored, seen = replay_file(written[0])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part, Replay
-from fedtheory.claims.parts import assumption, bound, close, refutation, true
+from fedtheory.claims.parts import assume, at_most, equal, holds, refute
 from fedtheory.claims.verdict import decide, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
@@ -17,7 +17,7 @@ OTHER_KINDS = ("bound", "rate", "identity", "proof step", "equivalence", "diverg
 
 
 def replay(measured=2.0, limit=1.0, exact=(Fraction(2), Fraction(1)), met=True) -> Replay:
-    return Replay("x", measured, limit, *exact, "fractions", (assumption("A1", met),))
+    return Replay("x", measured, limit, *exact, "fractions", (assume("A1", met),))
 
 
 def part(holds, role="printed", *, proves=False, example=False, margin=None) -> Part:
@@ -116,19 +116,19 @@ def test_margins_come_from_the_parts_that_decided() -> None:
 
 
 def test_bounds_compare_entry_by_entry() -> None:
-    made = bound("b", [0.5, 1.8], [1.0, 2.0], "numeric", "said")
+    made = at_most("b", [0.5, 1.8], [1.0, 2.0], "numeric", "said")
     assert made.holds and made.margin == pytest.approx(0.1) and made.engine == "numeric"
     assert made.data == {"value": 1.8, "limit": 2.0, "compared": 2}
-    assert not bound("b", [0.5, 2.1], [1.0, 2.0], "numeric", "said").holds
-    assert bound("b", [0.5, 2.1], [1.0, 2.0], "numeric", "said").margin == pytest.approx(-0.05)
-    assert bound("b", 1.0, [2.0, 4.0], "numeric", "said").data["compared"] == 2
-    assert bound("b", -1.0, 0.0, "numeric", "said").holds
+    assert not at_most("b", [0.5, 2.1], [1.0, 2.0], "numeric", "said").holds
+    assert at_most("b", [0.5, 2.1], [1.0, 2.0], "numeric", "said").margin == pytest.approx(-0.05)
+    assert at_most("b", 1.0, [2.0, 4.0], "numeric", "said").data["compared"] == 2
+    assert at_most("b", -1.0, 0.0, "numeric", "said").holds
 
 
 def test_bounds_allow_certified_errors_only() -> None:
-    assert not bound("b", 1 + 1e-9, 1.0, "numeric", "said").holds, "no tolerance of its own"
-    assert bound("b", 1 + 1e-9, 1.0, "numeric", "said", error=2e-9).holds
-    assert bound("b", 1.0, 1.0, "numeric", "said").holds and bound("b", 1.0, 1.0, "numeric", "said").margin == 0
+    assert not at_most("b", 1 + 1e-9, 1.0, "numeric", "said").holds, "no tolerance of its own"
+    assert at_most("b", 1 + 1e-9, 1.0, "numeric", "said", error=2e-9).holds
+    assert at_most("b", 1.0, 1.0, "numeric", "said").holds and at_most("b", 1.0, 1.0, "numeric", "said").margin == 0
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,13 @@ def test_bounds_allow_certified_errors_only() -> None:
 )
 def test_bounds_of_numbers_that_are_none(value, limit, holds) -> None:
     """A diverged run violates, what is not a number is undecided; margins stay finite, for they are written to files."""
-    made = bound("b", value, limit, "numeric", "said")
+    made = at_most("b", value, limit, "numeric", "said")
     assert made.holds is holds
     assert made.margin is None or np.isfinite(made.margin)
 
 
 def test_more_fields_pass_through() -> None:
-    made = bound("b", 0.0, 1.0, "exact", "said", role="repaired", proves=True, data={"n": 3})
+    made = at_most("b", 0.0, 1.0, "exact", "said", role="repaired", proves=True, data={"n": 3})
     assert made.role == "repaired" and made.proves and made.data["n"] == 3 and made.data["limit"] == 1.0
 
 
@@ -163,23 +163,23 @@ def test_more_fields_pass_through() -> None:
 
 def test_equalities_are_relative_to_the_largest_entry() -> None:
     left = np.array([1e6, 1.0])
-    assert close("c", left, left + np.array([0, 1e-5]), "numeric", "said", rtol=1e-10).holds
-    assert not close("c", left, left + np.array([0, 1e-3]), "numeric", "said", rtol=1e-10).holds
-    made = close("c", left, left + np.array([0, 5e-5]), "numeric", "said", rtol=1e-10)
+    assert equal("c", left, left + np.array([0, 1e-5]), "numeric", "said", rtol=1e-10).holds
+    assert not equal("c", left, left + np.array([0, 1e-3]), "numeric", "said", rtol=1e-10).holds
+    made = equal("c", left, left + np.array([0, 5e-5]), "numeric", "said", rtol=1e-10)
     assert made.margin == pytest.approx(0.5, rel=1e-4) and made.data["scale"] == 1e6
-    assert close("c", [0.0], [0.0], "numeric", "said", rtol=1e-10).holds
-    assert close("c", [], [], "numeric", "said", rtol=1e-10).holds
+    assert equal("c", [0.0], [0.0], "numeric", "said", rtol=1e-10).holds
+    assert equal("c", [], [], "numeric", "said", rtol=1e-10).holds
 
 
 @pytest.mark.parametrize("other", [np.nan, np.inf])
 def test_equalities_of_numbers_that_are_none_fail(other) -> None:
-    assert close("c", [1.0], [other], "numeric", "said", rtol=1.0).holds is False
-    assert close("c", [other], [other], "numeric", "said", rtol=1.0).holds is False
+    assert equal("c", [1.0], [other], "numeric", "said", rtol=1.0).holds is False
+    assert equal("c", [other], [other], "numeric", "said", rtol=1.0).holds is False
 
 
 def test_plain_statements() -> None:
-    assert true("t", np.bool_(True), "count", "said").holds is True
-    assert true("t", 0, "count", "said", role="reading").role == "reading"
+    assert holds("t", np.bool_(True), "count", "said").holds is True
+    assert holds("t", 0, "count", "said", role="reading").role == "reading"
 
 
 # ---- replays ------------------------------------------------------------------------------------------------------
@@ -201,16 +201,16 @@ def test_refutations_follow_their_replay() -> None:
         seen.append(instance)
         return instance["replay"]
 
-    made = refutation("r", measure, {"replay": replay()}, text="As printed:")
+    made = refute("r", measure, {"replay": replay()}, text="As printed:")
     assert made.holds is False and made.counterexample.replay.violated and made.margin == -0.5
     assert made.text.startswith("As printed: x: measured 2, bound 1; confirmed in fractions")
     assert decide("bound", [made]) == "refuted"
-    made = refutation("r", measure, {"replay": replay(measured=0.5)}, role="reading")
+    made = refute("r", measure, {"replay": replay(measured=0.5)}, role="reading")
     assert made.holds is True and made.counterexample is None and made.role == "reading" and "no violation" in made.text
-    made = refutation("r", measure, {"replay": replay(met=False)})
+    made = refute("r", measure, {"replay": replay(met=False)})
     assert made.holds is None and "assumption not met on the instance: A1" in made.text
     assert decide("bound", [made]) == "inconclusive"
-    made = refutation("r", measure, {"replay": replay(exact=(Fraction(1), Fraction(1)))})
+    made = refute("r", measure, {"replay": replay(exact=(Fraction(1), Fraction(1)))})
     assert made.holds is True, "rounding alone refutes nothing"
     assert len(seen) == 4
 
@@ -220,7 +220,7 @@ def test_counterexamples_are_plain_data() -> None:
     assert stored["exact"] == {"measured": "2", "bound": "1", "arithmetic": "fractions"}
     assert stored["assumptions"] == [{"certified": "A1", "met": True}]
     assert stored["measured"] == 2.0 and stored["instance"] == {"x": 1.0}
-    assert assumption("A", np.bool_(False)) == ("A", False)
+    assert assume("A", np.bool_(False)) == ("A", False)
 
 
 # ---- claims and contexts ------------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ import pytest
 
 from fedtheory.claims.checking import (
     Reference,
+    check_one,
     default_store,
     load_claims,
     make_needs,
     needs_of,
     papers,
-    run_check,
     run_faults,
 )
 from fedtheory.claims.claim import Context, Part
@@ -63,7 +63,7 @@ def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
     )  # every run is there: what `needs` leaves out is an error
     found, missed = {}, []
     for reference in references:
-        verdict = run_check(reference, context)
+        verdict = check_one(reference, context)
         assert verdict.error is None and verdict.size == "laptop" and verdict.tables, verdict
         found[reference.id] = verdict.status
         missed += [report for report in run_faults(reference, context) if not report.caught]

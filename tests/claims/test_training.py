@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedtheory.claims.checking import default_store, forget_runs, make_needs, needs_of, run_check, run_faults, select
+from fedtheory.claims.checking import check_one, default_store, forget_runs, make_needs, needs_of, run_faults, select
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Log, Training, repeated
-from fedtheory.claims.orderings import ordered, shown
+from fedtheory.claims.orderings import mean_and_deviation, ordered
 from fedtheory.claims.report import as_html, headline
 from fedtheory.core.errors import InvalidInput
 
@@ -113,7 +113,7 @@ def test_a_diverged_run_is_a_result(tmp_path) -> None:
     for context in (Context(), Context(results=str(tmp_path))):
         found = wild.read(context)
         assert found.diverged and np.isnan(found.best("value")) and np.isnan(found.last("value"))
-    assert shown([0.5, float("nan")]) == "--" and shown([0.5, 0.7]) == "60.00 +- 14.14"
+    assert mean_and_deviation([0.5, float("nan")]) == "--" and mean_and_deviation([0.5, 0.7]) == "60.00 +- 14.14"
 
 
 def test_who_never_takes_part_is_never_asked() -> None:
@@ -168,7 +168,7 @@ def test_a_claim_reads_runs_that_jobs_have_made(tmp_path, monkeypatch) -> None:
     assert all(outcome.error is None for outcome in make_needs(needs, context))
     assert needs_of(references, context) == {}
     monkeypatch.setattr("fedtheory.claims.experiments.run", None)
-    [verdict] = [run_check(r, context) for r in references]
+    [verdict] = [check_one(r, context) for r in references]
     assert verdict.status == "reproduced" and verdict.size == "laptop" and "[laptop size]" in headline(verdict)
     assert verdict.tables[0]["rows"][0][0] == "few"
     page = as_html([verdict], "t")

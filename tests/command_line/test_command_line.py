@@ -16,9 +16,8 @@ from click.testing import CliRunner
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking
 from fedtheory.command_line.main import main
-from fedtheory.command_line.options import PROBLEM_OPTIONS
 from fedtheory.core.problem import gradient
-from fedtheory.running.families import build_problem
+from fedtheory.running.families import build_problem, options_of
 from fedtheory.running.runner import run
 from problems.catalogue import SPLITS, Options
 from problems.datasets import digits
@@ -278,25 +277,25 @@ def test_list_names_everything(call) -> None:
 
 def test_list_is_complete(call) -> None:
     """Every method with what its module says of it, and every engine either runs it or says why not."""
-    from fedtheory.algorithms import Settings
-    from fedtheory.algorithms.settings import option_of
+    from fedtheory.measures.catalogue import METRICS
     from fedtheory.proofs.engines import ENGINES
 
     shown = strict(call("list", "--json").stdout)
-    assert list(shown) == ["claims", "algorithms", "problems"]
+    assert list(shown) == ["claims", "algorithms", "problems", "metrics"]
     rows = {row["name"]: row for row in shown["algorithms"]}
     assert len(rows) == len(shown["algorithms"]) == len(ALGORITHMS)
     for entry in ALGORITHMS:
         row = rows[entry.name]
         assert (row["family"], row["source"], row["settings"]) == (entry.family, entry.source, list(entry.uses))
-        assert row["options"] == ["--" + option_of(name) for name in entry.uses]
+        assert row["options"] == [option.flag for option in entry.options]
         assert row["partial_participation"] is entry.partial
         assert set(row["engines"]) | row["not_run_by"].keys() == set(ENGINES) and "numeric" in row["engines"]
         assert not set(row["engines"]) & row["not_run_by"].keys() and all(row["not_run_by"].values())
     assert all(set(row) == {"id", "paper", "kind", "source", "statement"} for row in shown["claims"])
     assert all(row["name"] and row["description"] for row in shown["problems"])
-    given = {"--" + option_of(field) for field in Settings.__dataclass_fields__}
-    assert {option for row in shown["algorithms"] for option in row["options"]} <= given
+    metrics = {row["name"]: row for row in shown["metrics"]}
+    assert list(metrics) == list(METRICS) and metrics["mean_dual"]["needs"] == "a method with lam_i"
+    assert metrics["average_accuracy"]["needs"] == "a method with x_bar and a problem with test_accuracy"
 
 
 def test_list_groups_methods_by_family_and_tells_who_runs_them(call) -> None:
@@ -385,7 +384,8 @@ def test_run_measures_what_is_asked_for_if_the_method_has_it(call) -> None:
     assert trace["metric"] == "personal_value" and trace["personal_value"] == expected["own"].tolist()
     assert "mean_i f_i(personal_i):" in call("run", "ditto", "quadratics", *arguments).stdout
     result = call("run", "fedavg", "quadratics", *arguments, code=2)
-    assert "the method has no metric 'personal_value'; it has stationarity, value, magnitude" in result.stderr
+    assert "the method has no metric 'personal_value' here, which needs a method with personal;" in result.stderr
+    assert "it has stationarity, value, magnitude" in result.stderr
     result = call("run", "fedrep", "quadratics", "--personal-layers", "head + body", code=2)
     assert "naming a part of the model needs 'layers'" in result.stderr
 
@@ -438,12 +438,32 @@ def test_run_has_no_split_to_show_without_data(call) -> None:
     ) and "quadratics" not in families
 
 
-def test_run_offers_the_splits_of_the_catalogue(call) -> None:
-    offered = {option.name: option for option in PROBLEM_OPTIONS}
-    assert set(offered["split"].kind) == set(SPLITS)
+def test_the_command_line_offers_what_the_catalogue_has(call) -> None:
+    offered = {option.name: option for option in options_of()}
+    assert set(offered["split"].kind) == set(SPLITS) and offered["samples_per_client"].kind is int
     assert {"seed", "data", *offered} == {f.name for f in dataclasses.fields(Options)}
-    for f in dataclasses.fields(Options):
-        assert f.name not in offered or offered[f.name].default == f.default, f.name
+    assert offered["L"].kind is float and offered["clients"].default == 10 and all(o.help for o in offered.values())
+    assert all(option.readers for option in offered.values()), "an option that no family reads"
+
+
+def test_help_shows_what_the_named_families_read(call) -> None:
+    shown = call("run", "fedavg", "quadratics", "--help").stdout
+    assert "--dimension" in shown and "--heterogeneity" in shown and "--split" not in shown and "--hidden" not in shown
+    shown = call("sweep", "fedavg", "sines,digits-mlp", "--help").stdout
+    assert "--dimension" in shown and "--split" in shown and "--hidden" in shown and "--heterogeneity" not in shown
+    everything = call("run", "--help").stdout
+    assert all(option.spelled in everything for option in options_of())
+
+
+def test_help_of_the_whole_imports_no_problem_and_no_metric() -> None:
+    code = "import sys; from fedtheory.command_line.main import main; main(['--help'], standalone_mode=False)"
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert "worst-case" in shown and "problems.catalogue" not in shown and "fedtheory.measures.catalogue" not in shown
+
+
+def test_run_offers_the_splits_of_the_catalogue(call) -> None:
     for name in SPLITS:
         assert name in call("run", "--help").stdout
         if name != "group":

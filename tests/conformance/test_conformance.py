@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,13 +27,20 @@ from conformance_loops import (
 )
 
 from fedtheory.algorithms import ALGORITHMS, Scaffold, listed
-from fedtheory.algorithms.known_mistakes import AS_PRINTED, KNOWN, SETTINGS, as_printed, known
-from fedtheory.algorithms.mistakes import Mistake, difference, mistaken
-from fedtheory.algorithms.settings import TELLING
+from fedtheory.algorithms.mistakes import (
+    Mistake,
+    as_printed,
+    difference,
+    known_mistakes,
+    mistaken,
+    mistakes_in_code,
+    mistakes_of_option,
+    print_of,
+)
 from fedtheory.command_line.main import main
 from fedtheory.conformance.adapters import load_adapter
 from fedtheory.conformance.compare import conform
-from fedtheory.conformance.trials import apart, follow, make_trials, observed
+from fedtheory.conformance.trials import differences, make_trials, observed_variables, play_reference
 from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
@@ -54,7 +60,7 @@ LOOPS = {
 
 def trials_of(method, **options):
     asked = {"clients": 4, "dimension": 2, "rounds": 5, "seeds": 1, "participants": 2, "unequal": True}
-    return make_trials(listed(method), TELLING, **(asked | options))[0]
+    return make_trials(listed(method), listed(method).telling, **(asked | options))[0]
 
 
 # ---- correct implementations --------------------------------------------------------------------------------------
@@ -66,7 +72,7 @@ def test_correct_loops_conform(method) -> None:
     assert found.agreement == "double" and found.first is None and not found.causes and not found.differs_in
     assert max(found.largest.values()) < 1e-14
     assert not set(found.not_noticed) - {"server step 1 in place of server_lr"}, "every known mistake would be noticed"
-    assert found.mistakes_tried == len(known(listed(method), TELLING)) >= 9
+    assert found.mistakes_tried == len(known_mistakes(listed(method), listed(method).telling)) >= 9
     assert "CONFORMS up to rounding in double precision" in str(found)
 
 
@@ -95,21 +101,22 @@ class Echo:
 
     def __init__(self, entry):
         self.entry = entry
-        any_state = entry.build(TELLING).init(random_quadratics(2, 3), np.zeros((1, 3)))
-        self.variables = {name: name for name in observed(any_state)}
+        any_state = entry.build(**entry.telling).init(random_quadratics(2, 3), np.zeros((1, 3)))
+        self.variables = {name: name for name in observed_variables(any_state)}
 
     def start(self, task):
-        own = len(set(task.steps)) > 1
-        self.algorithm = self.entry.build(replace(task.settings, steps=np.array(task.steps) if own else task.steps[0]))
+        values = vars(task.settings) | {"steps": np.array(task.steps) if len(set(task.steps)) > 1 else task.steps[0]}
+        values = {name: value for name, value in values.items() if name in self.entry.uses}
+        self.algorithm = self.entry.build(**values)
         self.problem = Quadratic(task.A.copy(), task.b.copy())
         self.now = self.algorithm.init(self.problem, task.x0[None, :].copy())
-        return observed(self.now)
+        return observed_variables(self.now)
 
     def round(self, asked):
         clients = None if len(asked.active) == self.problem.n else Clients(self.problem.n, np.array(asked.active))
         key = ScriptedKey(asked.number, asked.coins)
         self.now = self.algorithm.round(self.problem, self.now, clients, key)
-        return observed(self.now)
+        return observed_variables(self.now)
 
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
@@ -134,9 +141,9 @@ def test_exact_local_work() -> None:
             )
             return self.state()
 
-    found = conform(ExactProx(), "fedprox", settings=replace(TELLING, exact=True))
+    found = conform(ExactProx(), "fedprox", values={"exact": True})
     assert found.agreement == "double" and any("unequal local steps" in what for what in found.left_out)
-    assert not conform(FedProxLoop(), "fedprox", settings=replace(TELLING, exact=True)).conforms
+    assert not conform(FedProxLoop(), "fedprox", values={"exact": True}).conforms
 
 
 @pytest.mark.parametrize("method", ["fedavg", "scaffold", "feddyn"])
@@ -232,29 +239,34 @@ def test_every_listed_mistake_is_told_from_all_others() -> None:
     for method in LOOPS:
         entry, ways = listed(method), {}
         trial = trials_of(method, clients=5, dimension=3, participants=3, rounds=4)[-1]
-        for mistake in known(entry, TELLING):
+        for mistake in known_mistakes(entry, entry.telling):
             try:
-                ways[mistake.name] = follow(as_printed(entry, trial.settings, (mistake,)), trial).states
+                ways[mistake.name] = play_reference(as_printed(entry, trial.values, (mistake,)), trial).states
             except FedtheoryError:
                 continue
         names = sorted(ways[mistake.name][0])
-        assert len(ways) == len(known(entry, TELLING)) == len({m.name for m in known(entry, TELLING)}), method
+        assert (
+            len(ways)
+            == len(known_mistakes(entry, entry.telling))
+            == len({m.name for m in known_mistakes(entry, entry.telling)})
+        ), method
         for (one, ours), (other, theirs) in itertools.combinations(ways.items(), 2):
-            off = max(float(np.max(apart(ours, theirs, name))) for name in names)
+            off = max(float(np.max(differences(ours, theirs, name))) for name in names)
             assert off > 1e-3, (method, one, other)
 
 
 def test_edits_fit_the_code_they_edit() -> None:
     """The text of every edit occurs once in its class, changes it, and can be shown as a difference."""
     for entry in ALGORITHMS:
-        kind = type(entry.build(TELLING))
-        for mistake in (*KNOWN.get(kind, ()), *filter(None, [AS_PRINTED.get(kind)])):
-            lines = difference(entry.build(TELLING), (mistake,))
+        algorithm = entry.build(**entry.telling)
+        for mistake in (*mistakes_in_code(entry.kind), *filter(None, [print_of(entry.kind)])):
+            lines = difference(algorithm, (mistake,))
             assert {line[0] for line in lines} <= {"+", "-"} and lines, (entry.name, mistake.name)
             assert "#" not in "".join(lines)
-    assert all(mistake.setting is not None and not mistake.old for mistake in SETTINGS)
+    of_options = [m for entry in ALGORITHMS for option in entry.options for m in mistakes_of_option(option)]
+    assert of_options and all(m.option is not None and not m.old for m in of_options)
     with pytest.raises(InvalidInput, match="finds 'no such text' 0 times; expected once"):
-        mistaken(listed("fedavg"), TELLING, (Mistake("m", "no such text", ""),))
+        mistaken(listed("fedavg"), {}, (Mistake("m", "no such text", ""),))
 
 
 @pytest.mark.parametrize("method", ["scaffold", "feddyn"])
@@ -262,11 +274,11 @@ def test_the_printed_increments_are_the_reference(method) -> None:
     """Averages written as increments, as in the papers, are the reference's averages from the paper's start."""
     for trial in trials_of(method):
         ours, printed = (
-            follow(build(listed(method), trial.settings), trial).states
-            for build in (lambda e, s: e.build(s), as_printed)
+            play_reference(build(listed(method), trial.values), trial).states
+            for build in (lambda e, values: e.build(**values), as_printed)
         )
         for name in ours[0]:
-            assert np.max(apart(ours, printed, name)) < 1e-13
+            assert np.max(differences(ours, printed, name)) < 1e-13
 
 
 def test_starts_at_random_are_seen() -> None:
@@ -380,7 +392,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(NotAvailable, match="needs 'server'"):
         conform(FedAvgLoop(), "safari")
     with pytest.raises(NotAvailable, match="sample_grad"):
-        conform(FedAvgLoop(), "fedavg", settings=replace(TELLING, batch=2))
+        conform(FedAvgLoop(), "fedavg", values={"batch": 2})
     with pytest.raises(InvalidInput, match="unknown algorithm 'fedfoo'"):
         conform(FedAvgLoop(), "fedfoo")
     with pytest.raises(InvalidInput, match="participants must lie between 1 and 4"):
@@ -388,7 +400,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(
         InvalidInput, match=r"fedavg itself diverges \(it reaches .* in seed 0, all clients, local steps 4\)"
     ):
-        conform(FedAvgLoop(), "fedavg", settings=replace(TELLING, lr=30.0), rounds=10)
+        conform(FedAvgLoop(), "fedavg", values={"lr": 30.0}, rounds=10)
     with pytest.raises(InvalidInput, match="rounds must be at least 1"):
         conform(FedAvgLoop(), "fedavg", rounds=0)
 
@@ -576,4 +588,4 @@ def test_a_file_with_one_adapter_needs_no_name(tmp_path) -> None:
     """)
     )
     assert type(load_adapter(str(file))).__name__ == "Only"
-    assert isinstance(listed("scaffold").build(TELLING), Scaffold)
+    assert isinstance(listed("scaffold").build(), Scaffold)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from helpers import Case, build, check_each, for_every_method, play, rows
 
 from fedtheory.algorithms import ALGORITHMS
+from fedtheory.algorithms.options import Option
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.randomness import Key
 
@@ -41,22 +44,30 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "sam_epsilon": 0.3,
         "momentum": 0.4,
         "nu": 0.2,
-        "strong": 0.05,
+        "mu": 0.05,
         "lr_decay": 0.9,
         "clip": 3.0,
         "epochs": 2,
         "server_epochs": 2,
         "communicate_every": 2,
-        "zero_duals": True,
         "gamma": 0.4,
         "personal_steps": 3,
         "personal_epochs": 2,
-        "component": "copy",
+        "eta_y": 0.4,
+        "beta_y": 0.4,
+        "theta": 0.4,
+        "penalty": 0.4,
+        "inverse_delta": 50.0,
+        "relax": 0.7,
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
-    for name in entry.uses:
-        plain = {"batch": 12 if name in stochastic else None}
-        assert repr(build(entry, **(plain | {name: other[name]}))) != repr(build(entry, **plain)), name
+
+    def another(option: Option) -> Any:
+        return next(word for word in option.choices if word != option.default) if option.choices else other[option.role]
+
+    for option in entry.options:
+        plain = {"batch": 12} if option.name in stochastic and "batch" in entry.uses else {}
+        assert repr(entry.build(**plain | {option.name: another(option)})) != repr(entry.build(**plain)), option.name
 
 
 # ---- bad options --------------------------------------------------------------------------------------------------
@@ -72,7 +83,7 @@ def refused(options: dict[str, list], message: str | None = None) -> None:
     group = {
         f"{entry.name}-{changes}": (entry, changes)
         for entry in ALGORITHMS
-        if set(options) & set(entry.uses)
+        if set(options) & {option.role for option in entry.options}
         for changes in (dict(zip(options, values, strict=True)) for values in zip(*options.values(), strict=True))
     }
     assert group

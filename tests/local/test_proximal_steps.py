@@ -35,6 +35,7 @@ from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
+from fedtheory.measures.catalogue import look_up, offered
 from fedtheory.measures.ground_truth import certificate, ground_truth
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.one_n.worst_case import worst_case
@@ -91,7 +92,7 @@ def test_fedslr_is_the_papers_pseudo_code(sets, printed) -> None:
     method = FedSLR(eta, Exact(), ProximalSteps(3, lr, L1(mu)), printed=printed)
     schedule = None if sets is None else Schedule(lambda r: sets[r])
     ours = play(method, LRS, x0[None, :], 5, schedule)
-    theirs = algorithm_one(LRS.smooth, eta, LRS.regulariser.weight, mu, 3, lr, x0, 5, sets, printed)
+    theirs = algorithm_one(LRS.inner, eta, LRS.regulariser.weight, mu, 3, lr, x0, 5, sets, printed)
     for state, (w, wi, gamma, p) in zip(ours, theirs, strict=True):
         close(state.x[0], w, ROUNDING)
         close(state.x_i, np.array(wi), ROUNDING)
@@ -152,7 +153,7 @@ def test_the_printed_algorithm_2_solves_another_problem() -> None:
     printed = run(FedSLR(eta, printed=True), LRS, start(LRS), 400).state.x[0]
     meant = run(FedSLR(eta), LRS, start(LRS), 400).state.x[0]
     close(meant, ground_truth(LRS).x, 1e-9)
-    scaled = regularised(LRS.smooth, NuclearNorm(eta**2 * weight, MATRIX))
+    scaled = regularised(LRS.inner, NuclearNorm(eta**2 * weight, MATRIX))
     close(printed, ground_truth(scaled).x, 1e-9)
     assert np.linalg.norm(printed - meant) > 1e-2
     both = (run(FedSLR(1.0, printed=flag), LRS, start(LRS), 50).state.x for flag in (False, True))
@@ -210,7 +211,7 @@ def test_the_two_phases_draw_their_own_minibatches() -> None:
 )
 def test_every_combination_solves_its_two_problems(shared, personal) -> None:
     """(P1) against the ground truth, (P2) by its optimality condition; all four are choices of two regularisers (A.3)."""
-    f = regularised(LRS.smooth, shared)
+    f = regularised(LRS.inner, shared)
     L = float(constant(f, "L"))
     state = run(FedSLR(1 / L, personal=ProximalSteps(20, 1 / L, personal)), f, start(f), 1500).state
     close(state.x[0], ground_truth(f).x, 1e-9)
@@ -276,7 +277,7 @@ def test_fedslr_refuses_settings_it_does_not_have() -> None:
 @pytest.mark.parametrize("participation", [None, Uniform(3)], ids=["all", "three"])
 def test_floats_sent_are_those_of_the_factors(participation) -> None:
     """Down: the factors of the model that a round starts from; up: the local model in full."""
-    method, rounds, f = FedSLR(1.0), 12, regularised(LRS.smooth, NuclearNorm(1.5, MATRIX))
+    method, rounds, f = FedSLR(1.0), 12, regularised(LRS.inner, NuclearNorm(1.5, MATRIX))
     states = play(method, f, start(f)[None], rounds, participation)
     trace = run(method, f, start(f), rounds, participation=participation)
     m = f.n if participation is None else 3
@@ -287,7 +288,7 @@ def test_floats_sent_are_those_of_the_factors(participation) -> None:
 
 
 def test_without_a_nuclear_norm_models_are_sent_in_full() -> None:
-    for f in (LRS.smooth, regularised(LRS.smooth, L1(0.3))):
+    for f in (LRS.inner, regularised(LRS.inner, L1(0.3))):
         trace = run(FedSLR(0.3), f, start(f), 3)
         np.testing.assert_array_equal(trace.floats_down, np.arange(4) * f.n * f.d)
 
@@ -305,7 +306,7 @@ def same(left, right, rounds=25, f=LRS, participation=None, rtol=1e-10):
 
 
 def test_reductions_of_the_proximal_methods() -> None:
-    lr, f = 0.05, LRS.smooth
+    lr, f = 0.05, LRS.inner
     same(ProximalGradient(lr), GradientDescent(lr), f=f)
     for steps, participation in ((1, None), (3, None), (3, Uniform(2))):
         same(LocalProximal(steps, lr), FedAvg(GradientSteps(steps, lr)), f=f, participation=participation)
@@ -387,7 +388,7 @@ def test_low_rank_plus_sparse_pays_on_data_that_is_low_rank_plus_sparse() -> Non
     state = run(FedSLR(3 / L, personal=ProximalSteps(10, 1 / L, L1(0.1))), f, np.zeros(f.d), 400, every=400).state
     alone = run(
         FedSLR(1.0, personal=ProximalSteps(10, 1 / L, L1(0.1))),
-        regularised(f.smooth, NuclearNorm(1e3, f.layers)),
+        regularised(f.inner, NuclearNorm(1e3, f.layers)),
         np.zeros(f.d),
         400,
         every=400,
@@ -476,18 +477,18 @@ def test_exact_phase_one_contracts_by_one_over_one_plus_x() -> None:
 def test_sizes_and_ranks_of_models() -> None:
     f = small_perceptron()
     x = truncate(draw((3, 1, f.d)), f.layers, 2)
-    measured = metrics.offered(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
+    measured = offered(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
     assert {"factored_size", "component_size"} <= measured.keys()
     p = draw((3, f.n, f.d)) * (np.arange(f.d) < np.arange(f.n)[:, None])
 
     state = SimpleNamespace(x=x, p_i=p)
     np.testing.assert_array_equal(metrics.factored_size(f, state), factor_floats(x, f.layers)[..., 0])
     np.testing.assert_array_equal(metrics.component_size(f, state), np.full(3, (f.n - 1) / 2))
-    np.testing.assert_array_equal(metrics.named("rank of first weights", f, state)(f, state), [2, 2, 2])
+    np.testing.assert_array_equal(look_up("rank of first weights").on(f)(f, state), [2, 2, 2])
     with pytest.raises(
         InvalidInput, match="'first biases' is not a layer with a rank; these are: first weights, second"
     ):
-        metrics.named("rank of first biases", f, state)(f, state)
+        look_up("rank of first biases").on(f)(f, state)
 
 
 def test_components_may_start_at_a_copy_of_the_matrices() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import assert_same, close, play, problem, ragged_logistic, start
+from helpers import assert_same, build, close, play, problem, ragged_logistic, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -21,7 +20,6 @@ from fedtheory.algorithms import (
     LocalProximal,
     Scaffnew,
     Scaffold,
-    Settings,
     VrlSgd,
     listed,
 )
@@ -359,40 +357,39 @@ def test_settings_that_make_no_sense_are_refused(name) -> None:
 
 
 def test_settings_say_steps_passes_decay_and_clip() -> None:
-    s = Settings(lr=0.2, batch=4, clip=3.0, lr_decay=0.9)
-    assert s.local() == StochasticSteps(1, Decayed(0.2, 0.9), 4, 3.0)
-    assert replace(s, epochs=5).local() == Epochs(5, Decayed(0.2, 0.9), 4, 3.0)
-    assert Settings(lr=0.2, lr_decay=0.9).local() == GradientSteps(1, Decayed(0.2, 0.9))
-    assert Settings(exact=True, lr_decay=0.9).local() == Exact()
-    assert replace(s, epochs=2, radius=0.3).sam(0.5) == SamSteps(
+    s = {"lr": 0.2, "batch": 4, "clip": 3.0, "lr_decay": 0.9}
+    fedprox, fedspeed = listed("fedprox"), listed("fedspeed")
+    assert fedprox.build(**s).local == StochasticSteps(1, Decayed(0.2, 0.9), 4, 3.0)
+    assert fedprox.build(**s, epochs=5).local == Epochs(5, Decayed(0.2, 0.9), 4, 3.0)
+    assert fedprox.build(lr=0.2, lr_decay=0.9).local == GradientSteps(1, Decayed(0.2, 0.9))
+    assert fedprox.build(exact=True, lr_decay=0.9).local == Exact()
+    assert fedspeed.build(**s, epochs=2, radius=0.3, alpha=0.5).local == SamSteps(
         Passes(2), Decayed(0.2, 0.9), 0.3, 4, weight=0.5, clip=3.0
     )
     for bad in ({"clip": 1.0}, {"epochs": 1}, {"epochs": 1, "batch": 2, "exact": True}):
         with pytest.raises(InvalidInput, match="need --batch, and not --exact"):
-            Settings(**bad).local()
+            fedprox.build(**bad)
     with pytest.raises(InvalidInput, match="got 3 steps and 2 epochs"):
-        Settings(steps=3, epochs=2, batch=4).local()
+        fedprox.build(steps=3, epochs=2, batch=4)
 
 
 def test_personal_parts_and_servers_have_work_of_their_own() -> None:
-    s = Settings(lr=0.2, batch=4, epochs=2, clip=3.0)
+    s = {"lr": 0.2, "batch": 4, "epochs": 2, "clip": 3.0}
     one, two = Epochs(1, 0.2, 4, 3.0), Epochs(2, 0.2, 4, 3.0)
-    ditto, fedrep, fedslr = (
-        listed(name).build(replace(s, personal_epochs=1)) for name in ("ditto", "fedrep", "fedslr")
-    )
+    ditto, fedrep, fedslr = (listed(name).build(**s, personal_epochs=1) for name in ("ditto", "fedrep", "fedslr"))
     assert (ditto.local, ditto.personal) == (two, one) and (fedrep.body, fedrep.head) == (two, one)
     assert fedslr.local == two and (fedslr.personal.steps, fedslr.personal.batch, fedslr.personal.clip) == (
         Passes(1),
         4,
         3.0,
     )
-    assert listed("ditto").build(s).personal == two and listed("fedslr").build(s).personal.steps == Passes(2)
-    assert listed("ditto").build(replace(s, personal_steps=7)).personal == StochasticSteps(7, 0.2, 4, 3.0)
-    safari = listed("safari").build(replace(s, server_epochs=3, server_lr=0.5, lr_decay=0.9))
+    assert listed("ditto").build(**s).personal == two and listed("fedslr").build(**s).personal.steps == Passes(2)
+    assert listed("ditto").build(**s, personal_steps=7).personal == StochasticSteps(7, 0.2, 4, 3.0)
+    safari = listed("safari").build(**s, server_epochs=3, server_lr=0.5, lr_decay=0.9)
     assert safari.local == Epochs(2, Decayed(0.2, 0.9), 4, 3.0) and safari.server == Epochs(
         3, Decayed(0.1, 0.9), 4, 3.0
     )
-    assert listed("safari").build(replace(s, server_steps=6)).server == StochasticSteps(6, 0.2, 4, 3.0)
+    assert listed("safari").build(**s, server_steps=6).server == StochasticSteps(6, 0.2, 4, 3.0)
 
 
 @pytest.mark.parametrize("entry", [e for e in ALGORITHMS if "lr_decay" in e.uses], ids=lambda e: e.name)
@@ -403,9 +400,9 @@ def test_decay_reaches_every_method_that_names_it(entry) -> None:
         from problems.server import ServerAssisted
 
         f = ServerAssisted(f, f.take(Clients(f.n, np.array([0]))))
-    common = Settings(lr=0.4, eta=0.5, rho=1.0, q=1, nu=0.05, inner_lr=0.1, l1=0.1)
-    decayed, second = entry.build(replace(common, lr_decay=0.5)), entry.build(replace(common, lr=0.2))
+    common = {"lr": 0.4, "eta": 0.5, "rho": 1.0, "q": 1, "nu": 0.05, "inner_lr": 0.1, "l1": 0.1}
+    decayed, second = build(entry, **common, lr_decay=0.5), build(entry, **common | {"lr": 0.2})
     x0 = start(f)[None, :]
-    state = play(entry.build(common), f, x0, 1)[-1]
+    state = play(build(entry, **common), f, x0, 1)[-1]
     assert_same(play(decayed, f, x0, 1)[-1], state)
     assert_same(decayed.round(f, state, None, Key(0, 1)), second.round(f, state, None, Key(0, 1)), 1e-13)

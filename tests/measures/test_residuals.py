@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from helpers import problem, start
 
-from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold
-from fedtheory.algorithms.settings import Settings
+from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold, listed
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.arrays import along_batch
@@ -16,6 +15,7 @@ from fedtheory.core.states import from_host, to_host
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
+from fedtheory.measures.catalogue import offered
 from fedtheory.measures.residuals import WithResiduals
 from fedtheory.running.runner import run
 
@@ -80,24 +80,25 @@ def test_a_checkpoint_holds_them() -> None:
     assert {"x", "c", "c_i", "primal_residual", "dual_residual"} == {*held}
     again = from_host(state, {name: 2 * value for name, value in held.items()})
     assert (again.dual_residual == 2 * state.dual_residual).all() and again.dual_residual > 0
-    assert {*RESIDUALS} <= {*metrics.offered(again)}
+    assert {*RESIDUALS} <= {*offered(again)}
 
 
 def test_metrics_of_the_average_model() -> None:
     f = problem("quadratics")
     state = run(AFedPD(0.7, STEPS), f, start(f), 4, progress=False).state
-    found = metrics.offered(state, f)
+    found = offered(state, f)
     assert found["average_value"](f, state) == pytest.approx(f.value(state.x_bar).mean(axis=-1))
     assert abs(found["average_value"](f, state) - found["value"](f, state)) > 1e-6
     assert "average_accuracy" not in found and "primal_residual" not in found
     plain = run(FedAvg(STEPS), f, start(f), 1, progress=False).state
-    assert not {"average_value", "average_accuracy"} & {*metrics.offered(plain, f)}
+    assert not {"average_value", "average_accuracy"} & {*offered(plain, f)}
 
 
 def test_sam_divides_by_a_little_more_when_asked() -> None:
     for entry in ALGORITHMS:
         assert ("sam_epsilon" in entry.uses) == ("radius" in entry.uses)
-    assert Settings(sam_epsilon=0.25).sam().epsilon == 0.25 and Settings().sam().epsilon == 0
+    fedsam = listed("fedsam")
+    assert fedsam.build(sam_epsilon=0.25).local.epsilon == 0.25 and fedsam.build().local.epsilon == 0
 
 
 @pytest.mark.torch

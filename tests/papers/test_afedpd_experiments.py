@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedtheory.claims.checking import Reference, load_claims, run_check
+from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from paper_checks.afedpd import accuracies, costs, label_shares, speed
@@ -82,7 +82,7 @@ def test_sizes_share_what_the_paper_fixes() -> None:
 
 def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
-    verdict = run_check(Reference(SOURCE, "AFEDPD-Q9-DIR1"), Context(size="small"))
+    verdict = check_one(Reference(SOURCE, "AFEDPD-Q9-DIR1"), Context(size="small"))
     assert verdict.status == "inconclusive" and verdict.error is not None and "cifar10" in verdict.error
 
 

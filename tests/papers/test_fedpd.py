@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fedtheory.claims import report
-from fedtheory.claims.checking import Reference, load_claims, run_check, run_faults
+from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
 from fedtheory.claims.claim import Context, Part
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.verdict import decide
@@ -71,7 +71,7 @@ def check_certificates(verdict: dict[str, Any]) -> None:
 
 @of_every_claim
 def test_verdict(claim: str, tmp_path: Path) -> None:
-    verdict = run_check(Reference(SOURCE, claim), Context())
+    verdict = check_one(Reference(SOURCE, claim), Context())
     assert verdict.error is None
     assert verdict.status == EXPECTED[claim]
     assert verdict.readings or verdict.evidence
@@ -106,7 +106,7 @@ def test_a_proof_that_does_not_go_through_accuses_nobody() -> None:
 
 def test_page_of_the_report_is_self_contained() -> None:
     page = report.as_html(
-        [run_check(Reference(SOURCE, "FEDPD-D9"), Context()), run_check(Reference(SOURCE, "FEDPD-R2"), Context())], "t"
+        [check_one(Reference(SOURCE, "FEDPD-D9"), Context()), check_one(Reference(SOURCE, "FEDPD-R2"), Context())], "t"
     )
     assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
     assert "FEDPD-D9" in page

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from made_up_runs import made_up
 
-from fedtheory.algorithms import FedAvg, FedPD, FedProx, Settings, every, listed
-from fedtheory.claims.checking import Reference, run_check
+from fedtheory.algorithms import FedAvg, FedPD, FedProx, every, listed
+from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log, Repeated, Training
 from fedtheory.claims.orderings import alike
@@ -39,7 +39,7 @@ EXPECTED = {
 
 def test_small_size_without_data_says_what_is_missing(monkeypatch) -> None:
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
-    verdict = run_check(Reference(SOURCE, "FEDPD-EX9"), Context(size="small"))
+    verdict = check_one(Reference(SOURCE, "FEDPD-EX9"), Context(size="small"))
     assert verdict.status == "inconclusive" and "emnist" in str(verdict.error).lower()
     assert "--data" in str(verdict.error) or "FEDTHEORY_DATA" in str(verdict.error)
 
@@ -64,7 +64,7 @@ def test_paper_size_is_the_papers() -> None:
     ctx = Context(size="paper")
     t = runs.trained(ctx, "FedPD every 4th").trainings[0]
     assert (t.problem, t.rounds, t.options["clients"], t.participants) == ("emnist-letters-cnn", 1000, 90, None)
-    assert t.settings == {"lr": 0.01, "eta": 1.0, "zero_duals": True, "communicate_every": 4, "steps": 300, "batch": 2}
+    assert t.settings == {"lr": 0.01, "eta": 1.0, "init_dual": "zero", "communicate_every": 4, "steps": 300, "batch": 2}
     assert runs.trained(ctx, "FedAvg 0.001").trainings[0].settings["lr"] == 0.001
     assert runs.trained(ctx, "FedProx").trainings[0].settings["rho"] == 1.0
     assert runs.half(ctx, "FedPD p = 0.5").trainings[0].settings["steps"] == 20
@@ -82,7 +82,7 @@ def test_paper_runs_of_fig_3a_end_where_its_curves_do() -> None:
 
 def test_settings_build_the_methods_that_are_meant() -> None:
     def built(t: Training) -> object:
-        return listed(t.method).build(Settings(**t.settings))
+        return listed(t.method).build(**t.settings)
 
     ctx, fast = Context(), StochasticSteps(100, 0.01, 2)
     for name, method in {
@@ -103,9 +103,9 @@ def test_settings_build_the_methods_that_are_meant() -> None:
 def test_skipping_is_random_or_in_a_rhythm() -> None:
     for name in ("fedpd", "fedpd-vr"):
         with pytest.raises(InvalidInput, match=r"random or in a fixed rhythm, got p = 0.5 and communicate_every = 2"):
-            listed(name).build(Settings(p=0.5, communicate_every=2))
+            listed(name).build(p=0.5, communicate_every=2)
         with pytest.raises(InvalidInput, match="communicate_every must be a whole number of at least 1"):
-            listed(name).build(Settings(communicate_every=0))
+            listed(name).build(communicate_every=0)
 
 
 @pytest.mark.parametrize("name", runs.COUNTED_METHODS)
@@ -114,7 +114,7 @@ def test_sample_gradients_are_counted_exactly(name) -> None:
     t = runs.counted(Context(), name).trainings[0]
     problem = build_problem(t.problem, **t.options, seed=t.seed)
     assert int(problem.n_samples.sum()) == runs.SCALES["laptop"].samples
-    method, x0 = listed(t.method).build(Settings(**t.settings)), first_model(problem, t.start, t.seed)
+    method, x0 = listed(t.method).build(**t.settings), first_model(problem, t.start, t.seed)
     for rounds in (0, 1, 5, 6, 7):
         watched = Counted(problem)
         run(method, watched, x0, rounds, seed=t.seed, metrics={}, progress=False)
@@ -168,13 +168,13 @@ def test_readings_of_the_figures() -> None:
 
 def test_tables_have_them_beside_ours(monkeypatch) -> None:
     monkeypatch.setattr(Training, "read", made_up)
-    [_, table] = run_check(Reference(SOURCE, "FEDPD-EX9"), Context()).tables
+    [_, table] = check_one(Reference(SOURCE, "FEDPD-EX9"), Context()).tables
     rows = {(row[0], row[1]): row[2:] for row in table["rows"]}
     assert rows["FedPD", "test accuracy"][::2] == [0.792, 0.859, 0.885, 0.893]
     assert rows["FedPD", "training accuracy"][1::2] == [None] * 4
     ours = [float(entry.split()[0]) for entry in rows["FedPD", "training loss"][1::2]]
     assert ours == sorted(ours, reverse=True) and 0 < ours[-1] < 1
-    [skipping] = run_check(Reference(SOURCE, "FEDPD-EX12"), Context()).tables
+    [skipping] = check_one(Reference(SOURCE, "FEDPD-EX12"), Context()).tables
     rows = {(row[0], row[1]): row[2:] for row in skipping["rows"]}
     assert rows["FedPD every 4th", "training loss"][::2] == [90, 52.5, None, 52.5]
     assert rows["FedPD every 4th", "training loss"][5] is None, "no T/2 communications every 4th round"

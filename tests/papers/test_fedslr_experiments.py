@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_up_runs import made_up
 
-from fedtheory.claims.checking import Reference, load_claims, run_check, run_faults
+from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.layers import Layer
@@ -44,7 +44,7 @@ def test_every_claim_has_an_expected_verdict() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", COUNTED)
 def test_what_is_counted(claim: str) -> None:
-    verdict = run_check(Reference(SOURCE, claim), Context())
+    verdict = check_one(Reference(SOURCE, claim), Context())
     assert (verdict.error, verdict.status, verdict.size) == (None, expected()[claim], None)
     assert [report.detail for report in run_faults(Reference(SOURCE, claim), Context()) if not report.caught] == []
 
@@ -73,7 +73,7 @@ def test_the_papers_own_setting() -> None:
         10,
     )
     assert plain.settings == {"lr": 0.1, "lr_decay": 0.998, "epochs": 2, "batch": 20}
-    own = {"eta": 10, "l1": 1e-3, "personal_epochs": 1, "zero_duals": True, "component": "zero"}
+    own = {"eta": 10, "l1": 1e-3, "personal_epochs": 1, "init_dual": "zero", "init_personal": "zero"}
     assert mixed.settings == {**plain.settings, **own}
     common = {"clients": 100, "samples_per_client": 500, "tests_a_client": 100, "l2": 1e-3, "augment": "crop-flip"}
     cut = {"split": "dirichlet-labels", "concentration": 0.1, "draw": "refill"}
@@ -107,7 +107,7 @@ def test_comparisons_decide_where_the_paper_separates_them() -> None:
 
 def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
-    verdict = run_check(Reference(SOURCE, "FEDSLR-Q8"), Context(size="small"))
+    verdict = check_one(Reference(SOURCE, "FEDSLR-Q8"), Context(size="small"))
     assert verdict.status == "inconclusive" and verdict.error is not None and "cifar10" in verdict.error
 
 

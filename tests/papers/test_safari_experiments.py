@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from fedtheory.algorithms import listed
-from fedtheory.algorithms.settings import Settings
-from fedtheory.claims.checking import Reference, run_check, run_faults
+from fedtheory.claims.checking import Reference, check_one, run_faults
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log, Repeated
 from fedtheory.local.stochastic import Epochs
@@ -40,7 +39,7 @@ def test_the_claims_are_those_of_the_ledger() -> None:
 
 def test_with_q_one_it_is_fedavg() -> None:
     reference = Reference(SOURCE, "SAFARI-E7")
-    assert run_check(reference, Context()).status == "supported"
+    assert check_one(reference, Context()).status == "supported"
     assert all(report.caught for report in run_faults(reference, Context()))
 
 
@@ -87,7 +86,7 @@ def test_every_run_can_be_described_at_every_size(size) -> None:
         if claim.needs is None:
             continue
         for training in claim.needs(context):
-            method = listed(training.method).build(Settings(**training.settings))
+            method = listed(training.method).build(**training.settings)
             assert training.method == "server-sgd" or method.local == Epochs(1, 0.1, training.settings["batch"])
             assert training.settings["lr"] == 0.1 and "server_lr" not in training.settings  # both 0.1, as in the paper
 
@@ -123,7 +122,7 @@ def test_the_tables_agree_with_each_other() -> None:
 
 def test_without_a_data_folder_the_verdict_says_so(monkeypatch) -> None:
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
-    verdict = run_check(Reference(SOURCE, "SAFARI-E2"), Context(size="small"))
+    verdict = check_one(Reference(SOURCE, "SAFARI-E2"), Context(size="small"))
     assert verdict.status == "inconclusive" and verdict.error is not None and "data folder" in verdict.error
 
 

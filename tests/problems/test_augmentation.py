@@ -9,7 +9,7 @@ import pytest
 from small_networks import BATCH, N, close, one_thread, points, small, torch  # noqa: F401  one_thread is for pytest to find
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.algorithms.changed_gradients import only
+from fedtheory.algorithms.changed_gradients import restricted_to
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import Key
@@ -87,7 +87,7 @@ def test_epochs_of_a_network_are_minibatch_steps(augmented) -> None:
     close(SamSteps(Passes(2), 0.1, 0, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
     shifted = Subproblem(Shifted(sub.f, x0), clients=clients)
     close(x0 + ProximalSteps(Passes(2), 0.1, Zero(), 4)(shifted, 0 * x0, Key(1, 2), None)[0], x, 1e-12)
-    seen = Subproblem(only(sub.f, np.ones(f.d, dtype=bool)), clients=clients)
+    seen = Subproblem(restricted_to(sub.f, np.ones(f.d, dtype=bool)), clients=clients)
     close(Epochs(2, 0.1, 4)(seen, x0, Key(1, 2), None)[0], x, 1e-13)
 
 

@@ -337,7 +337,7 @@ def test_moving_a_regularised_problem_moves_both_parts(xp) -> None:
     f = Regularised(random_quadratics(3, 2, mu=0.2, seed=4), L1(np.full((1, 1), 0.2)))
     moved = on_library(f, xp.example)
     x = draw(f, 0)[:1]
-    assert type(moved.smooth.A) is type(xp.example) and type(moved.regulariser.weight) is type(xp.example)
+    assert type(moved.inner.A) is type(xp.example) and type(moved.regulariser.weight) is type(xp.example)
     close(to_numpy(moved.grad(xp.array(x))), f.grad(x), 1e-14)
 
 

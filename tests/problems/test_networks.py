@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from helpers import dressed
+from helpers import build, dressed
 from small_networks import BATCH, N, close, one_thread, points, small, some_samples, split_digits, torch  # noqa: F401  one_thread is for pytest to find
 
-from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedRep, Scaffold, Settings
+from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedRep, Scaffold
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import ranks
 from fedtheory.core.participation import Clients, Uniform
@@ -19,6 +19,7 @@ from fedtheory.local.schedules import Decayed
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
+from fedtheory.measures.catalogue import offered
 from fedtheory.running import runner
 from fedtheory.running.runner import run
 from fedtheory.tools import memory
@@ -220,7 +221,7 @@ def test_a_schedule_moves_scaffolds_controls_by_the_way_gone() -> None:
 def test_every_method_runs_on_a_network(entry) -> None:
     """Two rounds in single precision, with minibatches where a method takes them, some of the clients where it can."""
     f = dressed(entry, small(dtype="float32"))
-    method = entry.build(Settings(lr=0.05, steps=2, batch=BATCH if "batch" in entry.uses else None, eta=0.1, q=0.5))
+    method = build(entry, lr=0.05, steps=2, batch=BATCH if "batch" in entry.uses else None, eta=0.1, q=0.5)
     x0 = f.initial(0)
     trace = run(
         method,
@@ -302,9 +303,9 @@ def test_accuracies_by_hand() -> None:
     assert metrics.personal_accuracy(f, State) == pytest.approx(np.mean(own), rel=1e-14)
     del State.personal
     assert metrics.personal_accuracy(f, State) == pytest.approx(np.mean([_own_of(f, x[0], test, i) for i in range(N)]))
-    assert {"test_accuracy", "personal_accuracy"} <= metrics.offered(State, f).keys()
+    assert {"test_accuracy", "personal_accuracy"} <= offered(State, f).keys()
     without = small(test=None)
-    assert "test_accuracy" not in metrics.offered(State, without)
+    assert "test_accuracy" not in offered(State, without)
     with pytest.raises(NotAvailable, match="measuring accuracy needs 'test_accuracy'"):
         metrics.test_accuracy(without, State)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,13 +15,13 @@ from hypothesis import strategies as st
 
 from fedtheory.algorithms import GradientDescent, ProximalGradient
 from fedtheory.core.arrays import to_numpy
-from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import CONSTANTS, can, constant, constants, gradient, heterogeneity_at, need, objective
 from fedtheory.local.solvers import newton_prox
 from fedtheory.measures.ground_truth import ground_truth
 from problems.catalogue import PROBLEMS as CATALOGUE
-from problems.catalogue import DataFamily, Options
+from problems.catalogue import DataFamily, Family, Options
 from problems.datasets import BUNDLED
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.finite_sum import SampledQuadratic, rough_samples
@@ -516,6 +518,30 @@ ALWAYS_THERE = [
     for family in CATALOGUE
     if not isinstance(family, DataFamily) or family.dataset in BUNDLED
 ]
+
+
+class Reading(Options):
+    """Options that note which of them are read."""
+
+    noted: ClassVar[set[str]] = set()
+
+    def __getattribute__(self, name):
+        if name in Options.__dataclass_fields__:
+            Reading.noted.add(name)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("family", ALWAYS_THERE)
+def test_catalogue_families_say_what_they_read(family) -> None:
+    asked = Reading(clients=4, dimension=5)
+    Reading.noted.clear()
+    try:
+        family.build(asked)
+    except MissingExtra as missing:
+        pytest.skip(str(missing))
+    assert Reading.noted - {"seed", "data"} <= {*family.reads} <= {f.name for f in dataclasses.fields(Options)}
+    if isinstance(family, Family):
+        assert {*family.reads} <= Reading.noted, "nothing is said to be read that is not"
 
 
 @pytest.mark.parametrize("family", ALWAYS_THERE)

@@ -23,7 +23,7 @@ def test_accuracies_against_one_sample_at_a_time(family) -> None:
     f = instance(family)
     x = np.random.default_rng(0).standard_normal((2, f.n, f.d))
     guess = np.array(
-        [[[int(np.argmax(f.model.logits(one, a[None])[..., 0, :])) for a in f.features] for one in row] for row in x]
+        [[[int(np.argmax(f.inner.logits(one, a[None])[..., 0, :])) for a in f.features] for one in row] for row in x]
     )
     np.testing.assert_allclose(f.test_accuracy(x), (guess == f.labels).mean(axis=-1))
     own = [[(guess[s, i] == f.labels)[f.of_client[i]].mean() for i in range(f.n)] for s in range(2)]

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers import dressed, problem, start
+from helpers import build, dressed, problem, start
 
-from fedtheory.algorithms import ALGORITHMS, Settings
+from fedtheory.algorithms import ALGORITHMS
 from fedtheory.core.errors import CannotTrace
 from fedtheory.proofs.engines import ENGINES, why_not
 from fedtheory.proofs.spectrum import round_map
@@ -20,20 +20,20 @@ from problems.quadratics import scalar_quadratics
 
 def _numeric(entry) -> None:
     f = dressed(entry, problem("quadratics"))
-    trace = run(entry.build(Settings(lr=0.01, eta=0.01, rho=10.0)), f, start(f), 2)
+    trace = run(build(entry, lr=0.01, eta=0.01, rho=10.0), f, start(f), 2)
     assert np.isfinite(trace["stationarity"]).all()
 
 
 def _spectrum(entry) -> None:
     f = dressed(entry, problem("quadratics"))
-    found = round_map(entry.build(Settings()), f, start(f), coins=defaultdict(lambda: True))
+    found = round_map(build(entry), f, start(f), coins=defaultdict(lambda: True))
     assert np.isfinite(found.matrix).all()
 
 
 def _symbolic(entry) -> None:
     f = dressed(entry, scalar_quadratics([Fraction(1), Fraction(3)], [Fraction(1), Fraction(-1)]))
-    tens = dict.fromkeys(("lr", "eta", "alpha", "l1", "inner_lr", "q", "nu", "momentum", "strong"), Fraction(1, 10))
-    method = entry.build(Settings(rho=Fraction(1), **tens))
+    tens = dict.fromkeys(("lr", "eta", "alpha", "l1", "inner_lr", "q", "nu", "momentum", "mu"), Fraction(1, 10))
+    method = build(entry, rho=Fraction(1), **tens)
     state = play(method, f, np.array([Fraction(2)]), 1, {0: defaultdict(lambda: True)})[-1]
     assert isinstance(state.x[0, 0], Fraction | int)
 

@@ -7,9 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers import build
 
 from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffold, Schedule, run
-from fedtheory.algorithms import ALGORITHMS, Settings
+from fedtheory.algorithms import ALGORITHMS
 from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.measures import metrics as measures
 from fedtheory.proofs.every_n.vectors import Sampling, Vector, square
@@ -51,7 +52,7 @@ def test_same_value_for_every_n(n, algorithm, functions, rounds, measure):
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_listed_method_has_the_same_value_or_is_refused_by_name(entry):
-    algorithm = entry.build(Settings(lr=0.5, steps=1, eta=0.5, rho=1.0, q=1))
+    algorithm = build(entry, lr=0.5, steps=1, eta=0.5, rho=1.0, q=1)
     if why_no_worst_case(algorithm) is not None:
         with pytest.raises(CannotTrace):
             symmetric_worst_case(algorithm, STRONG, rounds=1)

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers import build
 
 from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffnew, Scaffold, StochasticSteps, run
 from fedtheory.algorithms import (
@@ -17,7 +18,6 @@ from fedtheory.algorithms import (
     LocalProximal,
     RandProx,
     Safari,
-    Settings,
 )
 from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.local.inexact import Inexact
@@ -28,6 +28,7 @@ from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
 from fedtheory.proofs.function_class import why_no_worst_case
 from fedtheory.proofs.one_n.worst_case import worst_case
 from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite import solvers
 from problems.quadratics import random_quadratics
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
@@ -455,7 +456,7 @@ def test_random_communication_over_several_rounds(name):
 @pytest.mark.parametrize("entry", [e for e in ALGORITHMS if e.partial], ids=lambda e: e.name)
 @pytest.mark.parametrize(("n", "s"), [(3, 2), (4, 1)])
 def test_every_method_with_some_of_the_clients_a_round(entry, n, s):
-    algorithm = entry.build(Settings(lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.6, momentum=0.3))
+    algorithm = build(entry, lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.6, momentum=0.3)
     if why_no_worst_case(algorithm) is not None:
         pytest.skip("refused by name, as test_symmetric.py sees")
     if entry.name.startswith("per-fedavg"):
@@ -525,13 +526,13 @@ def test_solvers_can_be_made_to_agree():
 
 
 def test_solvers_that_disagree_are_not_believed(monkeypatch):
-    honest = conic._scs
+    honest = solvers._scs
 
     def off(p, time_limit):
         x, y, status = honest(p, time_limit)
         return x * (1 + 2e-3), y * (1 + 2e-3), status
 
-    monkeypatch.setattr(conic, "_scs", off)
+    monkeypatch.setattr(solvers, "_scs", off)
     assert conic.solve(program(1, 1, 1)).value == pytest.approx(1)
     with pytest.raises(SolverFailed, match=r"not every solver's answer is accurate to 1e-06 \(SCS: solved, worst"):
         conic.solve(program(1, 1, 1), agree=True)
@@ -564,7 +565,7 @@ def test_a_direction_without_limit_is_found():
 
 
 def test_programs_that_are_too_large_are_refused_before_they_are_solved(monkeypatch):
-    monkeypatch.setattr(conic, "solve", lambda *a, **k: pytest.fail("it was solved"))
+    monkeypatch.setattr(solvers, "_clarabel", lambda *a, **k: pytest.fail("it was solved"))
     with pytest.raises(
         conic.TooLarge, match=r"blocks of sizes 25 \+ 25 and 602 constraints .* time limit of 0.01 s; lower the rounds"
     ):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from functools import partial
 
 import numpy as np
 import pytest
-from helpers import play
+from helpers import build, play
 
 from fedtheory.algorithms import (
     ALGORITHMS,
@@ -18,7 +19,6 @@ from fedtheory.algorithms import (
     FedSplit,
     GradientDescent,
     Scaffold,
-    Settings,
     VrlSgd,
     every,
 )
@@ -29,7 +29,13 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.proofs.function_class import FunctionClass, why_no_worst_case
 from fedtheory.proofs.one_n import worst_case as engine
+from fedtheory.proofs.one_n.pepit_problem import PointProblem, column
+from fedtheory.proofs.one_n.standard_form import standard_form
 from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite import solvers
+from fedtheory.proofs.semidefinite.bounded import _reach_cap, maximise
+from fedtheory.proofs.semidefinite.program import pack
 from fedtheory.proofs.spectrum import why_not_traceable
 
 STRONG = FunctionClass(1, 0.1)
@@ -299,7 +305,7 @@ def test_coins_that_are_not_prescribed_are_averaged_over() -> None:
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_listed_method_can_be_traced_or_is_refused_by_name(entry) -> None:
     """With full gradients those are that do not say otherwise; with minibatches those that read them are not."""
-    algorithm = entry.build(Settings(lr=0.5, steps=1, eta=0.5, rho=1.0, q=1))
+    algorithm = build(entry, lr=0.5, steps=1, eta=0.5, rho=1.0, q=1)
     reason = why_no_worst_case(algorithm)
     if reason is not None:
         with pytest.raises(CannotTrace, match=re.escape(reason)):
@@ -307,7 +313,7 @@ def test_every_listed_method_can_be_traced_or_is_refused_by_name(entry) -> None:
         return
     found = worst_case(algorithm, dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
     assert np.isfinite(found.value) and found.algorithm is algorithm
-    noisy = entry.build(Settings(batch=2))
+    noisy = build(entry, batch=2)
     if "batch" in entry.uses:
         assert why_not_traceable(noisy) is not None
         with pytest.raises(CannotTrace, match=r"the worst-case engine has no numbers to decide on, and .*at random"):
@@ -354,78 +360,150 @@ def test_classes_describe_themselves() -> None:
 # ---- solvers ------------------------------------------------------------------------------------------------------
 
 
-def test_a_failing_solver_is_followed_by_the_next() -> None:
-    found = worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=(("BOGUS", {}), ("CLARABEL", {})))
-    assert found.value == pytest.approx(0.9**4, rel=SOLVER) and found.solver == "CLARABEL"
-    assert [a["solver"] for a in found.attempts] == ["BOGUS", "CLARABEL"]
-    assert "BOGUS" in found.attempts[0]["status"] and found.attempts[0]["worst_residual"] is None
+def stated(algorithm, functions, n, measure="squared_distance"):
+    """The program of one round, in standard form."""
+    pep, *_ = engine._model(algorithm, functions, n, 1, measure, 1.0, None, None)
+    return standard_form(pep).program
 
 
-def test_inaccurate_answers_are_not_believed() -> None:
-    """Whatever the status says: here an answer of five iterations, and a tolerance that nothing meets."""
-    sloppy = (("SCS", {"max_iters": 5}), ("CLARABEL", {}))
-    found = worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=sloppy)
+def test_a_failing_solver_is_followed_by_the_next(monkeypatch) -> None:
+    honest = solvers._clarabel
+
+    def failing(program, time_limit, **settings):
+        x, y, _ = honest(program, time_limit, **settings)
+        return (x, y, "Solved") if settings else (x * np.nan, y * np.nan, "NumericalError")
+
+    monkeypatch.setattr(solvers, "_clarabel", failing)
+    found = worst_case(local_gd(2), STRONG, n=1, rounds=1)
+    assert found.value == pytest.approx(0.9**4, rel=SOLVER) and found.solver == "SCS"
+    assert [a.solver for a in found.attempts] == ["CLARABEL", "SCS"]
+    assert found.attempts[0].status == "NumericalError" and found.attempts[0].worst_residual is None
+    with pytest.raises(InvalidInput, match="unknown solver 'BOGUS'"):
+        worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=("BOGUS",))
+
+
+def test_inaccurate_answers_are_not_believed(monkeypatch) -> None:
+    """Whatever the status says: here an answer of little accuracy, and a tolerance that nothing meets."""
+    monkeypatch.setattr(solvers, "_scs", partial(solvers._scs, accuracy=1e-2))
+    found = worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=("SCS", "CLARABEL"))
     assert found.solver == "CLARABEL" and found.value == pytest.approx(0.9**4, rel=SOLVER)
+    assert found.attempts[0].status == "solved" and found.attempts[0].worst_residual > 1e-6
     with pytest.raises(
-        SolverFailed, match=r"accurate to 1e-30 \(CLARABEL: optimal, worst residual .*Gram matrix of size \d"
+        SolverFailed, match=r"accurate to 1e-30 \(CLARABEL: .*worst relative residual .*blocks of sizes \(3,\)"
     ):
-        worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=(("CLARABEL", {}),), tolerance=1e-30)
-    with pytest.raises(SolverFailed, match=r"BOGUS: .*worst residual None"):
-        worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=(("BOGUS", {}),))
+        worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=("CLARABEL",), tolerance=1e-30)
 
 
-def test_residuals_are_measured_not_read() -> None:
+def test_residuals_are_measured_not_read(monkeypatch) -> None:
     """Solvers' errors appear in the residuals: a sloppy answer has large ones."""
     good = worst_case(local_gd(3), STRONG, n=1, rounds=1).residuals.worst()
-    bad = worst_case(
-        local_gd(3), STRONG, n=1, rounds=1, solvers=(("SCS", {"eps": 1e-2, "max_iters": 200_000}),), tolerance=10.0
-    ).residuals.worst()
-    assert good < 1e-5 < bad
-    names = {f.name for f in dataclasses.fields(engine.Residuals)}
+    monkeypatch.setattr(solvers, "_scs", partial(solvers._scs, accuracy=1e-2))
+    bad = worst_case(local_gd(3), STRONG, n=1, rounds=1, solvers=("SCS",), tolerance=10.0).residuals.worst()
+    assert good < 1e-6 < bad
+    names = {f.name for f in dataclasses.fields(conic.Residuals)}
     zero = dict.fromkeys(names, 0.0)
     for name in names:
-        assert engine.Residuals(**zero | {name: 0.5}).worst() == 0.5
+        assert conic.Residuals(**zero | {name: 0.5}).worst() == 0.5
 
 
 def test_each_residual_sees_its_own_fault() -> None:
     """A solved program whose parts are then spoilt one at a time."""
+    program = stated(local_gd(2), STRONG, 1)
+    x, y, status = solvers._clarabel(program, None)
+    assert conic.judge(program, x, y, "CLARABEL", status, 0.0).worst() < 1e-6
 
-    def spoilt(change=lambda pep: None):
-        pep, *_ = engine._model(local_gd(2), STRONG, 1, 1, "squared_distance", 1.0, None, None)
-        answer = engine._attempt(pep, "CLARABEL", {})
-        change(pep)
-        return engine._residuals(pep, answer["value"], answer["lower"])
+    def spoilt(x=x, y=y, program=program):
+        return conic.judge(program, x, y, "CLARABEL", status, 0.0).residuals
 
-    def negative_multiplier(pep):
-        next(
-            c for c in pep._list_of_prepared_constraints if c.equality_or_inequality == "inequality"
-        )._dual_variable_value = -0.5
-
-    def indefinite(name):
-        return lambda pep: setattr(pep, name, getattr(pep, name) - 0.5 * np.eye(len(getattr(pep, name))))
-
-    assert spoilt().worst() < 1e-5
-    found = spoilt(negative_multiplier)
-    assert found.multipliers == pytest.approx(0.5) and found.identity > 0.1
+    size = program.sizes[0]
+    entries = size * (size + 1) // 2
+    where = program.rows[0].any(axis=(1, 2)).nonzero()[0][0]
+    found = spoilt(y=np.where(np.arange(len(y)) == where, -0.5, y))
+    assert found.negative == pytest.approx(0.5) and abs(found.gap) > 0.1
     # the smallest eigenvalue of both matrices is zero at an optimum of full complementarity
-    assert spoilt(indefinite("G_value")).gram == pytest.approx(0.5, abs=1e-5)
-    found = spoilt(indefinite("residual"))
-    assert found.dual_matrix == pytest.approx(0.5, abs=1e-5) and found.identity > 0.1
+    lower = np.concatenate([x[:entries] - 0.5 * pack(np.eye(size)), x[entries:]])
+    assert spoilt(x=lower).gram == pytest.approx(0.5, abs=1e-5)
+    higher = dataclasses.replace(program, objective=(program.objective[0] + 0.5 * np.eye(size),))
+    assert spoilt(program=higher).slack == pytest.approx(0.5, abs=1e-5)
+    tilted = dataclasses.replace(program, objective_values=program.objective_values + 0.5)
+    assert spoilt(program=tilted).balance == pytest.approx(0.5, abs=1e-5)
+    assert spoilt(program=dataclasses.replace(program, bounds=program.bounds - 0.5)).constraints > 0.4
+    equations = dataclasses.replace(program, equations=program.constraints, bounds=program.bounds + 0.5)
+    assert spoilt(program=equations).constraints > 0.4
 
 
 def test_two_solvers_agree() -> None:
-    answers = [
-        worst_case(local_gd(2), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1, solvers=(solver,)).value
-        for solver in engine.SOLVERS
-    ]
+    options = {"n": 2, "rounds": 1}
+    functions = dataclasses.replace(STRONG, zeta=1.0)
+    answers = [worst_case(local_gd(2), functions, solvers=(name,), **options).value for name in ("CLARABEL", "SCS")]
     assert answers[0] == pytest.approx(answers[1], rel=1e-5)
+    assert worst_case(local_gd(2), functions, agree=True, **options).solution.difference < 1e-5
 
 
 def test_unboundedness_is_seen_and_not_believed() -> None:
-    """A program that a solver merely calls unbounded must reach a high cap: a bounded one does not."""
-    bounded = engine._model(GradientDescent(0.5), FunctionClass(1, -1), 1, 1, "sum_stationarity", 1.0, None, None)[0]
-    assert not engine._reaches(1e4, bounded, engine.SOLVERS, 1e-4)
-    unbounded = engine._model(
-        FedPD(0.2, init_dual="zero"), FunctionClass(1, -1), 2, 1, "sum_stationarity", 1.0, None, None
-    )[0]
-    assert engine._reaches(1e4, unbounded, engine.SOLVERS, 1e-4)
+    """A bounded program neither grows along a direction nor reaches a high cap."""
+    bounded = stated(GradientDescent(0.5), SMOOTH, 1, "sum_stationarity")
+    assert conic.growing(bounded) is None
+    assert _reach_cap(bounded, 1e4, None) is None
+    assert not maximise(bounded, size=1.0)[1]
+    assert maximise(stated(FedPD(0.2, init_dual="zero"), SMOOTH, 2, "sum_stationarity"), size=1.0)[1]
+
+
+# ---- points that coincide and vectors without limit ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize(
+    ("measure", "value"), [("min_stationarity", 0.98718535), ("sum_stationarity", 2.0439063)], ids=["min", "sum"]
+)
+def test_values_of_fedpd_have_six_digits(n, measure, value) -> None:
+    """Two points that coincide without the program saying so once left an error of 3e-4 behind residuals of 3e-5."""
+    found = worst_case(FedPD(0.3), SMOOTH, n=n, rounds=2, measure=measure)
+    assert found.value == pytest.approx(value, abs=5e-6) and found.lower == pytest.approx(value, abs=5e-6)
+    assert found.replay() == pytest.approx(value, rel=1e-3)
+
+
+def test_points_that_rounding_keeps_apart_are_one() -> None:
+    """0.1 + 0.2 - 0.3 is not zero in floats; the gradient is asked for at one point."""
+    import PEPit
+
+    pep = PEPit.PEP()
+    problem = PointProblem([STRONG.declare(pep)], STRONG.mu)
+    x, step = pep.set_initial_point(), PEPit.Point()
+    near = (x + 0.1 * step) + 0.2 * step - 0.3 * step
+    assert near.decomposition_dict != x.decomposition_dict
+    g, h = problem.grad(column([x]))[0, 0], problem.grad(column([near]))[0, 0]
+    assert g is h and len(problem.functions[0].list_of_points) == 1
+    assert problem.prox(column([x + 0.3 * g]), 0.3)[0, 0] is x
+    assert problem.conjugate_grad(column([g + 0.0 * x]))[0, 0] is x
+    assert problem.grad(column([x + 1e-9 * step]))[0, 0] is not g
+    # a step so long that the minimiser need not be the only one
+    assert PointProblem(problem.functions, -1.0).prox(column([x + 2.0 * g]), 2.0)[0, 0] is not x
+
+
+def test_free_vectors_leave_the_program() -> None:
+    """FedPD's duals absorb linear terms of any size: n - 1 vectors that no condition limits, and none where zeta does."""
+    pep, *_ = engine._model(FedPD(0.3), SMOOTH, 3, 2, "stationarity", 1.0, None, None)
+    form = standard_form(pep)
+    assert form.directions.shape == (12, 2) and form.program.sizes == (10,)
+    pep, *_ = engine._model(FedPD(0.3), dataclasses.replace(STRONG, zeta=1.0), 3, 2, "gap", 1.0, None, None)
+    assert standard_form(pep).directions.shape[1] == 0
+
+
+def test_coordinates_have_the_products_of_the_answer() -> None:
+    """With products <gamma, b> that do not vanish, up to the length that free vectors get."""
+    pep, *_ = engine._model(FedPD(0.3), SMOOTH, 3, 1, "stationarity", 1.0, None, None)
+    form = standard_form(pep)
+    rng = np.random.default_rng(0)
+    others, m = form.program.sizes[0], form.directions.shape[1]
+    form = dataclasses.replace(form, count=2, kept=tuple(range(2 + others * m)))
+    root = rng.standard_normal((others, others))
+    values = rng.standard_normal(2 + others * m)
+    found = form.coordinates(root @ root.T, values)
+    gram, products = found @ found.T, values[2:].reshape(others, m)
+    rest = [k for k in range(form.leaves) if k not in form.pivots]
+    b = found[list(form.pivots)]
+    gamma = found[rest] - form.directions[rest] @ b
+    assert gamma @ gamma.T == pytest.approx(root @ root.T, abs=1e-4)
+    assert gamma @ b.T == pytest.approx(products, abs=1e-6)
+    assert np.linalg.eigvalsh(gram)[0] > -1e-6 * np.abs(gram).max()

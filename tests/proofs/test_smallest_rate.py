@@ -10,9 +10,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers import build
 
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientDescent, GradientSteps, Scaffold
-from fedtheory.algorithms import ALGORITHMS, AcceleratedGradient, FedADMM, FiveGCS, Scaffnew, Settings
+from fedtheory.algorithms import ALGORITHMS, AcceleratedGradient, FedADMM, FiveGCS, Scaffnew
 from fedtheory.algorithms.fedpd import every
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.command_line.main import main
@@ -122,10 +123,7 @@ def test_accelerated_gradient_uses_the_objective():
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_listed_method_contracts_in_numbers_as_proved_or_is_refused_by_name(entry):
-    settings = Settings(
-        lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.5, exact="exact" in entry.uses and entry.name != "fedlin"
-    )
-    algorithm = entry.build(settings)
+    algorithm = build(entry, lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.5, exact=True)
     instance = random_quadratics(3, 2, L=1.0, mu=0.1, seed=4)
     if why_no_worst_case(algorithm) is not None or algorithm.solution_state(instance, np.zeros((1, 2))) is None:
         with pytest.raises(CannotTrace):

@@ -159,7 +159,7 @@ def test_a_server_with_images_of_its_own(call) -> None:
     options = {"clients": 4, "split": "iid", "precision": "double", "tests_a_client": 20}
     f, alone = build_problem("digits-cnn", server="50", **options), build_problem("digits-cnn", **options)
     assert f.server.n == 1 and f.server.n_samples.tolist() == [50] and f.n_samples.sum() == alone.n_samples.sum() - 50
-    assert f.server.images is f.clients.images and f.tests.of_client.shape[0] == 4 and f.server.tests is None
+    assert f.server.images is f.inner.images and f.tests.of_client.shape[0] == 4 and f.server.tests is None
     assert f.name.startswith("small-cnn on digits, 4 clients") and f.personal_accuracy(f.initial(0)[None]).shape == (4,)
     trace = json.loads(
         call(

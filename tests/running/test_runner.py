@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers import PROBLEMS, Counting, assert_same, close, fields, for_every_method, play, problem, rows, start
+from helpers import PROBLEMS, Counting, assert_same, build, close, fields, for_every_method, play, problem, rows, start
 
-from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDescent, Scaffold, Settings, every
+from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDescent, Scaffold, every
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
@@ -307,7 +307,7 @@ def test_work_is_in_proportion_to_the_active_clients(entry, batch) -> None:
     taken = []
     for n in (4, 40):
         f = Counting(PROBLEMS["penalised-logistic"]() if n == 4 else _many(n))
-        algorithm = entry.build(Settings(lr=0.1, steps=3, batch=batch, rho=1.0))
+        algorithm = build(entry, lr=0.1, steps=3, batch=batch, rho=1.0)
         algorithm.init(f, start(f)[None])
         first = len(f.seen)
         f.seen.clear()
@@ -570,7 +570,7 @@ def test_progress_appears_late_and_changes_nothing(monkeypatch, capsys) -> None:
     assert capsys.readouterr().err == ""
     run(DESCENT, f, start(f), 5, progress=True)
     assert capsys.readouterr().err == "", "a short run shows none"
-    monkeypatch.setattr(terminal, "PROGRESS_AFTER", -1)
+    monkeypatch.setattr(terminal, "LATE_SECONDS", -1)
     shown = run(DESCENT, f, start(f), 5, progress=True)
     assert "5/5" in capsys.readouterr().err
     assert_equal_traces(shown, quiet)

@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers import PROBLEMS
+from helpers import PROBLEMS, build
 from small_sweeps import rows_of, small
 
-from fedtheory.algorithms import ALGORITHMS
-from fedtheory.algorithms.settings import Settings, option_of
+from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
-from fedtheory.measures.catalogue import METRICS, offered
+from fedtheory.measures.catalogue import METRICS, choose, offered
+from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
-from fedtheory.running.sweep import BATCHED, Sweep, run_sweep
+from fedtheory.running.sweep import Sweep, run_sweep, spell
 from fedtheory.tools.value_lists import parse
 
 # ---- values -------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_grids_that_make_no_sense_are_refused(make, message) -> None:
 
 def alone(row, sweep: Sweep):
     """The same run by itself."""
-    single = {name: (row[option_of(name)],) for name in sweep.settings if option_of(name) in row}
+    single = {o.name: (row[spell(o)],) for o in listed(row["method"]).options if o.name in sweep.settings}
     made = Sweep(
         (row["method"],), (row["problem"],), single, {name: (row[name],) for name in sweep.options},
         participants=(row["participants"],), seeds=(row["seed"],), instances=(row["instance"],), rounds=sweep.rounds,
@@ -174,15 +174,15 @@ def test_every_setting_of_every_method_may_be_swept(entry) -> None:
         "p": 0.3,
         "q": 0.5,
         "nu": 0.1,
-        "strong": 0.1,
+        "mu": 0.1,
         "momentum": 0.2,
         "server_lr": 0.8,
         "gamma": 0.4,
     }
     fixed = {"steps": (2,)} if "steps" in entry.uses else {}
-    for name in sorted(BATCHED & set(entry.uses)):
-        middle = base.get(name, getattr(Settings(), name))
-        settings = fixed | {name: (middle, middle * 0.5, middle * 0.9)}
+    for option in (option for option in entry.options if option.batched and option.default is not None):
+        middle = base.get(option.role, option.default)
+        settings = fixed | {option.name: (middle, middle * 0.5, middle * 0.9)}
         sweep = small(entry.name, settings=settings, seeds=(0, 3), every=1, rounds=4)
         for row in rows_of(sweep):
             assert_same_run(row, alone(row, sweep))
@@ -280,23 +280,45 @@ def test_metrics_are_those_asked_for() -> None:
     )
     row, other = rows_of(small("fedpd,gd", metrics=("magnitude", "consensus")))
     assert row["consensus"] > 0 and row["magnitude_at_start"] == 3 and "gd" in other["method"]
-    assert "the method has no metric 'consensus'; it has stationarity, value, magnitude" in other["error"]
+    assert (
+        "no metric 'consensus' here, which needs a method with x_i; it has stationarity, value, magnitude"
+        in other["error"]
+    )
     [row] = rows_of(small(problems="sines", metrics=("gap",)))
     assert row["error"].startswith("NotAvailable") and "not certified strongly convex" in row["error"]
 
 
-def test_the_command_knows_every_metric_there_is() -> None:
-    found = set()
+def test_every_metric_of_the_catalogue_is_one_that_some_method_has() -> None:
+    f, found = PROBLEMS["perceptron"](), set()
     for entry in ALGORITHMS:
-        f = PROBLEMS["perceptron"]()
-        found |= set(offered(entry.build(Settings()).init(f, np.zeros((1, f.d))), f))
-    accuracies = {
-        "test_accuracy",
-        "average_accuracy",
-        "personal_accuracy",
-        "common_accuracy",
-    }  # of problems with a test set
-    assert found | accuracies | {"gap", "distance"} == set(METRICS)
+        method = build(entry)
+        found |= set(offered(method.init(f, np.zeros((1, f.d))), f))
+        if getattr(method, "local", None) is not None:
+            found |= set(choose(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
+    of_tests = {name for name, metric in METRICS.items() if metric.is_share}
+    of_optima = {name for name, metric in METRICS.items() if metric.needs_optimum}
+    assert len(of_tests) == 4 and of_optima == {"gap", "distance"} and all(m.name == n for n, m in METRICS.items())
+    assert found | of_tests | of_optima == set(METRICS)
+
+
+def test_residuals_and_ranks_are_measured_by_run_and_sweep_alike() -> None:
+    """Residuals belong to every method with local work, whose rounds they do not change."""
+    small_ones = ("--clients", "4", "--dimension", "3", "--rounds", "3", "--json", "-")
+    for method, problem, names in (
+        ("fedavg", "quadratics", (*RESIDUALS, "value")),
+        ("fedslr", "low-rank", ("rank of matrix", "primal_residual", "value")),
+    ):
+        asked = [method, problem, "--metric", ",".join(names), *small_ones]
+        [row] = map(json.loads, CliRunner().invoke(main, ["sweep", *asked]).stdout.splitlines())
+        shown = json.loads(CliRunner().invoke(main, ["run", *asked]).stdout)
+        [plain] = rows_of(
+            Sweep((method,), (problem,), {}, {"clients": (4,), "dimension": (3,)}, rounds=3, metrics=("value",))
+        )
+        assert row["value"] == plain["value"] and row["primal_residual"] > 0 == row["primal_residual_at_start"]
+        for name in names:
+            assert row[name] == pytest.approx(shown[name][-1], rel=1e-12)
+    [row] = rows_of(small("gd", metrics=RESIDUALS))
+    assert "GradientDescent has no local solver" in row["error"] and "it has no residuals" in row["error"]
 
 
 # ---- runs that diverge, runs that are refused ---------------------------------------------------------------------
@@ -392,8 +414,9 @@ def test_a_batch_with_an_error_is_run_again(tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_process_goes_on_where_it_was(tmp_path) -> None:
-    """Ctrl-C reaches the whole group of processes: what is done is written, nothing else is said."""
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
+    """Ctrl-C reaches the whole group of processes, so does `timeout`: what is done is written, nothing else is said."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     command = [sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"]
     arguments = [
@@ -421,7 +444,7 @@ def test_an_interrupted_process_goes_on_where_it_was(tmp_path) -> None:
     end = time.monotonic() + 60
     while not list((tmp_path / ".fedtheory").glob("sweep-*.jsonl")) and time.monotonic() < end:
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     part = (tmp_path / "a.csv").read_text().splitlines()

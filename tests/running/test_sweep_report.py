@@ -112,7 +112,10 @@ BAD = {
         ("fedavg", "quadratics", "--split", "odd"),
         "--split: 'odd' is not one of sorted, iid, classes, shards, dirichlet",
     ),
-    "metric": (("fedavg", "quadratics", "--metric", "regret"), "--metric: 'regret' is not one of stationarity"),
+    "metric": (
+        ("fedavg", "quadratics", "--metric", "regret"),
+        "unknown metric 'regret'; known are stationarity, value",
+    ),
     "rounds": (("fedavg", "quadratics", "--rounds", "0"), "0 is not in the range x>=1"),
     "data": (("fedavg", "quadratics", "--data", "nowhere"), "the data folder nowhere does not exist"),
 }
@@ -151,6 +154,24 @@ def test_the_best_settings_have_the_lowest_median_and_no_failed_run() -> None:
     assert [(cell.diverged, cell.failed) for cell in found] == [(0, 0), (0, 0), (2, 0), (0, 1)]
     [(winner, group)] = best(found)
     assert winner.settings == {"lr": 0.1} and len(group) == 4
+
+
+def test_of_accuracies_the_highest_is_the_best_and_axes_are_linear() -> None:
+    sweep = Sweep(("gd",), ("quadratics",), {"lr": (0.1, 0.2, 0.3)}, seeds=(0, 1, 2), metrics=("test_accuracy",))
+    final = {0.1: [0.2, 0.4, 0.3], 0.2: [0.1, None, 0.9], 0.3: [0.9, None, None]}
+    rows = [
+        row
+        | {"test_accuracy": final[row["lr"]][row["seed"]], "test_accuracy_at_start": 1e-5, "error": None}
+        | {"diverged_at": 1 if final[row["lr"]][row["seed"]] is None else None}
+        for batch in sweep.batches()
+        for row in batch.rows()
+    ]
+    found = cells(sweep, rows, "test_accuracy")
+    assert [cell.score for cell in found] == [0.3, 0.1, np.inf], "a diverged run is below all others"
+    [(winner, _)] = best(found)
+    assert winner.settings == {"lr": 0.1}
+    shown = picture(sweep, rows, "test_accuracy")
+    assert shown["logy"] is False and shown["ylabel"] == "share of test samples right"
 
 
 def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_path) -> None:

@@ -224,7 +224,7 @@ class ScaffnewLoop(Loop):
         self.w = np.tile(self.x, (self.t.n, 1))
 
     def round(self, asked):
-        lr, p = self.s.lr, self.s.q
+        lr, p = self.s.lr, self.s.p
         sign = -1 if self.bug == "sign" else 1
         ahead = np.stack(
             [w - lr * g(w) + sign * h for w, g, h in zip(self.w, self.t.gradients, self.shifts, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.algorithms import ALGORITHMS, Listed, Settings
+from fedtheory.algorithms import ALGORITHMS, Listed
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.participation import Clients
@@ -226,7 +226,7 @@ def stacked_logistic(first: Logistic, second: Logistic) -> Logistic:
 def row_of(batched: Any, row: int) -> Any:
     """One instance of a batch: fields with a batch axis in front are indexed, shared ones kept."""
     if isinstance(batched, ServerAssisted):
-        return ServerAssisted(row_of(batched.clients, row), row_of(batched.server, row))
+        return ServerAssisted(row_of(batched.inner, row), row_of(batched.server, row))
     shared = {"weights"} if isinstance(batched, Logistic) else set()
     picked = {
         f.name: getattr(batched, f.name)[row]
@@ -259,9 +259,9 @@ def stationary_point(name: str) -> np.ndarray:
 # ---- the contract matrix ------------------------------------------------------------------------------------------
 
 
-def build(entry: Listed, **options: Any) -> Any:
-    """A listed method with these options; those that it does not read have no effect."""
-    return entry.build(Settings(**options))
+def build(entry: Listed, **common: Any) -> Any:
+    """A listed method with options by the names that most methods use (`Option.role`); those that it does not have are left out."""
+    return entry.build(**{option.name: common[option.role] for option in entry.options if option.role in common})
 
 
 # Libraries and batch rows do the same operations in another order of summation. A few rounds of a few hundred
@@ -313,7 +313,7 @@ class Case:
             q=0.6 if self.kind == "skip" else 1,
             nu=0.1 * L * scale,
             momentum=0.3,
-            strong=0.05 * L / scale,
+            mu=0.05 * L / scale,
             period=2,
             exact=self.kind == "exact",
             inner_lr=0.1 / L * scale,

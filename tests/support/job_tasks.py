@@ -25,6 +25,15 @@ def held_back(_):
     return [held.name for held in signal.pthread_sigmask(signal.SIG_BLOCK, [])]
 
 
+def blas_threads(_):
+    """How many threads the linear algebra of the worker takes."""
+    import numpy as np
+    import threadpoolctl
+
+    np.linalg.norm(np.eye(2))
+    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+
+
 def one_is_bad(x):
     if x == 1:
         raise ZeroDivisionError("one over nothing")

@@ -53,6 +53,14 @@ def test_functions_without_a_module_reach_the_workers() -> None:
     assert {o.key: o.value for o in found} == {"a": 3, "b": 6}
 
 
+def test_local_workers_have_one_blas_thread_each(monkeypatch) -> None:
+    pytest.importorskip("threadpoolctl", reason="threadpoolctl is not installed")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+    found = [set(o.value) for o in run_jobs(job_tasks.blas_threads, {"a": (1,), "b": (2,)}, workers=2)]
+    assert found == [{1}, {1}]
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_job_that_raises_is_an_error_and_the_others_go_on(workers) -> None:
     found = {o.key: o for o in run_jobs(job_tasks.one_is_bad, {str(k): (k,) for k in range(5)}, workers=workers)}
@@ -85,7 +93,7 @@ def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path)
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot hold signals back")
 def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
-    """In a process of its own: once joblib's helpers run, their start can no more let Ctrl-C through to the workers."""
+    """In a process of its own: once loky's helpers run, their start can no more let Ctrl-C through to the workers."""
     code = (
         "import job_tasks, signal; from fedtheory.tools.jobs import run_jobs\n"
         "print([o.value for o in run_jobs(job_tasks.held_back, {str(k): (k,) for k in range(4)}, workers=2)])\n"
@@ -102,7 +110,7 @@ def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot send Ctrl-C to one other alone")
 def test_ctrl_c_leaves_no_thread_that_failed(monkeypatch) -> None:
-    """Jobs that wait in the queue are not looked for any more, whose results nobody waits for."""
+    """Loky before 3.7 still looked for the jobs that waited in its queue, and its thread died of it."""
     failed: list[str] = []
     monkeypatch.setattr(threading, "excepthook", lambda what: failed.append(repr(what.exc_value)))
     with pytest.raises(KeyboardInterrupt):
@@ -285,7 +293,6 @@ def test_checks_and_faults_go_to_a_scheduler(dask, tmp_path, monkeypatch) -> Non
 
 @pytest.mark.slow
 def test_a_single_dask_worker_is_used_too(tmp_path) -> None:
-    """Joblib on its own would run the jobs in this process."""
     with cluster(n_workers=1) as made:
         list(run_jobs(job_tasks.note, {str(k): (str(tmp_path), k) for k in range(3)}, scheduler=made.scheduler_address))
     done, processes = calls(tmp_path)

@@ -8,7 +8,6 @@ corners of a simplex, every solution is realised for every n >= 2.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.model import Model, free_directions
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.program import state_program
-from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector
-from fedtheory.proofs.function_class import CAP, FunctionClass, Measure
+from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
+from fedtheory.proofs.function_class import FunctionClass, Measure
 from fedtheory.proofs.interpolation import Interpolated
-from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite.bounded import maximise
+from fedtheory.proofs.semidefinite.program import Program
+from fedtheory.proofs.semidefinite.solve import Residuals, Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class SymmetricWorstCase:
 
     value: float
     lower: float
-    solution: conic.Solution
+    solution: Solution
     model: Model
     free: list[Fraction] | None
     evaluations: tuple[Evaluation, ...]
@@ -55,11 +56,10 @@ class SymmetricWorstCase:
     unbounded: bool = False
     size: Mapping[str, int] = field(default_factory=dict)
 
-    def residuals(self) -> dict[str, float]:
-        """How far the solution is from satisfying its own conditions (`fedtheory.proofs.semidefinite.solve.Solution`)."""
-        found = self.solution
-        parts = ("gram", "constraints", "slack", "negative", "balance")
-        return {**{name: getattr(found, name) for name in parts}, "gap": found.value - found.lower}
+    @property
+    def residuals(self) -> Residuals | None:
+        """How far the solution is from satisfying its own conditions; None where the program is unbounded."""
+        return None if self.unbounded else self.solution.residuals
 
     def why_no_instance(self) -> str | None:
         """Why no functions of the class that reach the value can be rebuilt, or None."""
@@ -152,11 +152,8 @@ def symmetric_worst_case(
     Parameters are those of `fedtheory.proofs.one_n.worst_case.worst_case`, without n. ``participation`` samples s of n clients (one round);
     with s = n it gives the number of clients where it matters (gradient noise, pairwise dissimilarity, shared functions at clients'
     points).
-    ``agree``, ``tolerance`` and ``time_limit`` are those of `fedtheory.proofs.semidefinite.solve.solve`.
-
-    A value is believed when the residuals are below the tolerance and all feasible points are limited
-    (`fedtheory.proofs.semidefinite.solve.limits`), so that the residuals bound the error. Without limits it is unbounded if a direction or
-    a cap shows it, and otherwise there is no answer.
+    ``agree``, ``tolerance`` and ``time_limit`` are those of `fedtheory.proofs.semidefinite.bounded.maximise`: a value is believed when the
+    residuals are below the tolerance and all feasible points are limited, so that the residuals bound the error.
 
     Raises
     ------
@@ -170,25 +167,26 @@ def symmetric_worst_case(
     begun = time.perf_counter()
     model, problem, start, random = state_program(algorithm, function_class, rounds, measure, radius, participation)
     free = free_directions(model, problem.evaluations)
-    solved = model.freed(free)
-    program = solved.program(time_limit)
-    limited = isinstance(conic.limits(program, time_limit=time_limit), conic.Limits)
-    if not limited:  # a cancellation that rounding spoils hides a free direction: ask again in fractions
+
+    def stated_exactly() -> Program:  # a cancellation that rounding spoils hides a free direction
         exact, asked, _, _ = state_program(
             rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation
         )
-        again = exact.freed(free_directions(exact, asked.evaluations)).program(time_limit)
-        limited = isinstance(conic.limits(again, time_limit=time_limit), conic.Limits)
-    solution = (
-        conic.solve(program, tolerance=tolerance, time_limit=time_limit, agree=agree)
-        if limited
-        else _unbounded(solved, CAP * float(radius), time_limit)
+        return exact.freed(free_directions(exact, asked.evaluations)).program(time_limit)
+
+    solution, unbounded = maximise(
+        model.freed(free).program(time_limit),
+        size=float(radius),
+        stated_exactly=stated_exactly,
+        tolerance=tolerance,
+        time_limit=time_limit,
+        agree=agree,
     )
     return SymmetricWorstCase(
-        value=solution.value if limited else float("inf"),
-        lower=solution.lower if limited else float("inf"),
+        value=float("inf") if unbounded else solution.value,
+        lower=float("inf") if unbounded else solution.lower,
         random=random,
-        unbounded=not limited,
+        unbounded=unbounded,
         solution=solution,
         model=model,
         free=next((direction for matrix, direction in free if matrix == "Q"), None),
@@ -207,40 +205,3 @@ def symmetric_worst_case(
             "constraints": len(model.inequalities) + len(model.equations),
         },
     )
-
-
-def _unbounded(model: Model, cap: float, time_limit: float | None) -> conic.Solution:
-    """What shows that a program without limits is unbounded: a direction along which it grows, or a solution that reaches a high cap.
-
-    Raises
-    ------
-    SolverFailed
-        Nothing shows it; or there is no feasible point.
-    """
-    try:
-        conic.solve(model.program(), solvers=FAST, time_limit=time_limit)
-    except conic.Infeasible:
-        raise
-    except SolverFailed:
-        pass  # an answer would not be believed, either
-    found = conic.growing(model.program(), solvers=FAST, time_limit=time_limit) or _capped(model, cap, time_limit)
-    if found is None:
-        raise SolverFailed(
-            "nothing limits the points of this program, so that a solver's answer may be a number where the worst case is infinite, and no "
-            "direction was found along which it clearly is; say by how much the clients can differ (zeta, bgd or dissimilarity)"
-        )
-    return found
-
-
-#: without limits a first-order solver runs to its last iteration, and hardly ever shows more
-FAST = ("CLARABEL",)
-
-
-def _capped(model: Model, cap: float, time_limit: float | None) -> conic.Solution | None:
-    """A solution that reaches a cap far above any useful bound, which bounded programs do not, or None."""
-    capped = dataclasses.replace(model, objectives=(*model.objectives, Form(constant=cap)))
-    try:
-        solution = conic.solve(capped.program(), tolerance=1e-4, solvers=FAST, time_limit=time_limit)
-    except SolverFailed:
-        return None
-    return solution if solution.lower >= (1 - 1e-3) * cap else None

@@ -21,9 +21,14 @@ class PointProblem:
     d = 1
 
     def __init__(
-        self, functions: list[Any], regulariser: PointRegulariser | None = None, vectors: ShortPoints | None = None
+        self,
+        functions: list[Any],
+        mu: float,
+        regulariser: PointRegulariser | None = None,
+        vectors: ShortPoints | None = None,
     ) -> None:
         self.functions = functions
+        self.mu = mu
         self.regulariser = regulariser
         self.vectors = vectors
 
@@ -38,23 +43,26 @@ class PointProblem:
 
     def grad(self, x: Array) -> NDArray[Any]:
         """Gradients as points."""
-        return self._each(x, lambda f, point: f.gradient(point))
+        return self._each(x, lambda f, point: _evaluated(f, point)[1])
 
     def value(self, x: Array) -> NDArray[Any]:
         """Values as expressions: ``(n,)``."""
-        return self._each(x, lambda f, point: f.value(point))[:, 0]
+        return self._each(x, lambda f, point: _evaluated(f, point)[2])[:, 0]
 
     def prox(self, v: Array, step: Any) -> NDArray[Any]:
-        """Proximal steps as points."""
-        proximal = require("PEPit.primitive_steps", "worst cases").proximal_step
-        return self._each(v, lambda f, point: proximal(point, f, float(step))[0])
+        """Proximal steps as points; one that is known is recognised where the minimiser is unique."""
+        return self._each(v, lambda f, point: _proximal(f, point, float(step), recognise=step * -self.mu < 1))
 
     def conjugate_grad(self, y: Array) -> NDArray[Any]:
-        """Points at which the gradients are y, that is grad f_i^*(y_i)."""
+        """Points at which the gradients are y, that is grad f_i^*(y_i); one that is known is recognised where it is the only one."""
         point = require("PEPit.point", "worst cases").Point
         expression = require("PEPit.expression", "worst cases").Expression
 
         def at(f: Any, slope: Any) -> Any:
+            if self.mu > 0:
+                for x, g, _ in f.list_of_points:
+                    if _same(slope, g):
+                        return x
             x = point(is_leaf=True)
             f.add_point((x, slope, expression(is_leaf=True)))
             return x
@@ -76,7 +84,7 @@ class PointProblem:
         return (
             self
             if clients is None
-            else PointProblem([self.functions[i] for i in clients.index], self.regulariser, self.vectors)
+            else PointProblem([self.functions[i] for i in clients.index], self.mu, self.regulariser, self.vectors)
         )
 
     @property
@@ -112,12 +120,50 @@ class PointRegulariser:
 
     def value(self, x: Array) -> NDArray[Any]:
         """h(x_i) as expressions: ``(m,)``."""
-        return column([self.function.value(point) for point in x[:, 0]])[:, 0]
+        return column([_evaluated(self.function, point)[2] for point in x[:, 0]])[:, 0]
 
     def prox(self, v: Array, step: Any) -> NDArray[Any]:
         """Proximal steps as points."""
-        proximal = require("PEPit.primitive_steps", "worst cases").proximal_step
-        return column([proximal(point, self.function, float(step))[0] for point in v[:, 0]])
+        return column([_proximal(self.function, point, float(step), recognise=True) for point in v[:, 0]])
+
+
+#: coefficients that differ by less than this share of the largest differ by rounding
+ROUNDING = 1e-14
+
+
+def _same(p: Any, *others: Any) -> bool:
+    """Whether a point is the sum of others, up to rounding of the coefficients."""
+    left = dict(p.decomposition_dict)
+    largest = max((abs(weight) for q in (p, *others) for weight in q.decomposition_dict.values()), default=0.0)
+    for other in others:
+        for leaf, weight in other.decomposition_dict.items():
+            left[leaf] = left.get(leaf, 0.0) - weight
+    return all(abs(weight) <= ROUNDING * largest for weight in left.values())
+
+
+def _evaluated(function: Any, point: Any) -> tuple[Any, Any, Any]:
+    """Point, gradient and value of a function; those of a point that is known are the known ones.
+
+    PEPit knows a point by its coefficients to the last bit. Two points that rounding keeps apart make a program with a condition that
+    holds on the edge only, which solvers answer with few digits.
+    """
+    for triple in function.list_of_points:
+        if _same(point, triple[0]):
+            return tuple(triple)
+    gradient, value = function.oracle(point)
+    return point, gradient, value
+
+
+def _proximal(function: Any, v: Any, step: float, *, recognise: bool) -> Any:
+    """The proximal step x = v - step g, g the gradient at x; a known x with v = x + step g is recognised.
+
+    Recognising it keeps the program's multipliers finite: the two points would have to coincide without the program saying so.
+    """
+    if recognise:
+        for x, g, _ in function.list_of_points:
+            if _same(v, x, step * g):
+                return x
+    return require("PEPit.primitive_steps", "worst cases").proximal_step(v, function, step)[0]
 
 
 def column(entries: list[Any]) -> NDArray[Any]:

@@ -7,11 +7,8 @@ worst-case functions themselves, which the numeric engine replays.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import time
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -20,42 +17,18 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.arrays import average
-from fedtheory.core.errors import InvalidInput, SolverFailed, require
+from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import gradient
 from fedtheory.measures import metrics as measures
 from fedtheory.measures.metrics import Metric
-from fedtheory.proofs.function_class import CAP, FunctionClass, Measure, require_worst_case
+from fedtheory.proofs.function_class import FunctionClass, Measure, require_worst_case
 from fedtheory.proofs.interpolation import Interpolated
 from fedtheory.proofs.one_n.pepit_problem import PointProblem, PointRegulariser, ShortPoints, column
+from fedtheory.proofs.one_n.standard_form import StandardForm, leaf_weights, standard_form
+from fedtheory.proofs.semidefinite.bounded import maximise
+from fedtheory.proofs.semidefinite.solve import Attempt, Residuals, Solution
 from fedtheory.running.enumeration import courses, every_subset
 from fedtheory.running.runner import run
-
-SOLVERS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("CLARABEL", {}),
-    ("SCS", {"eps": 1e-8, "max_iters": 200_000}),
-)
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """How far a solution is from satisfying its own conditions; all are zero for an exact one.
-
-    ``gram``: most negative eigenvalue of the Gram matrix (as a positive number). ``constraints``: largest violation of a
-    primal constraint. ``dual_matrix``: most negative eigenvalue of the dual slack. ``multipliers``: most negative
-    multiplier of an inequality. ``identity``: what is left of the linear identity of the proof. ``gap``: relative
-    difference of dual and primal value.
-    """
-
-    gram: float
-    constraints: float
-    dual_matrix: float
-    multipliers: float
-    identity: float
-    gap: float
-
-    def worst(self) -> float:
-        """Largest of them."""
-        return max(self.gram, self.constraints, self.dual_matrix, self.multipliers, self.identity, abs(self.gap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +36,12 @@ class WorstCase:
     """The answer of a worst-case computation.
 
     ``value`` is the dual value (an upper bound up to the residuals), infinite when the program is unbounded; ``lower`` the
-    primal value. ``attempts`` tells which solvers were tried and what each said.
+    primal value.
     """
 
     value: float
     lower: float
-    residuals: Residuals | None
-    solver: str
-    attempts: tuple[dict[str, Any], ...]
+    solution: Solution
     seconds: float
     size: dict[str, int]
     algorithm: Algorithm
@@ -87,6 +58,21 @@ class WorstCase:
     def unbounded(self) -> bool:
         """Whether no finite bound exists over the class."""
         return bool(np.isinf(self.value))
+
+    @property
+    def residuals(self) -> Residuals | None:
+        """How far the solution is from satisfying its own conditions; None where the program is unbounded."""
+        return None if self.unbounded else self.solution.residuals
+
+    @property
+    def solver(self) -> str:
+        """Who found the solution."""
+        return self.solution.solver
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Which solvers were asked, and what each said."""
+        return self.solution.attempts
 
     def replay(self) -> float:
         """Run the algorithm on the worst-case functions with the numeric engine and measure what it reaches.
@@ -121,8 +107,10 @@ def worst_case(
     radius: float = 1.0,
     coins: Mapping[int, Mapping[str, bool]] | None = None,
     participants: int | None = None,
-    solvers: tuple[tuple[str, dict[str, Any]], ...] = SOLVERS,
-    tolerance: float = 1e-4,
+    solvers: Sequence[str] = ("CLARABEL", "SCS"),
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    agree: bool = False,
 ) -> WorstCase:
     """Largest value of ``measure`` that the algorithm can have after ``rounds`` rounds, over the whole class.
 
@@ -144,15 +132,15 @@ def worst_case(
         Prescribed coins, for methods with random communication; None takes the expectation over all their outcomes.
     participants : int, optional
         s: the expectation over a uniform choice of s of the n clients in every round (``C(n, s)^rounds`` courses).
-    solvers, tolerance
-        Solvers in the order they are tried; an answer is accepted when all its residuals, relative to max(1, value), are
-        below the tolerance, whatever status the solver reports.
+    solvers, tolerance, time_limit, agree
+        Those of `fedtheory.proofs.semidefinite.bounded.maximise`: solvers in the order they are tried; a value is believed when all
+        residuals of the answer, relative to max(1, value), are below the tolerance, whatever status the solver reports, and all
+        feasible points are limited, so that the residuals bound the error.
 
     Returns
     -------
     WorstCase
-        With ``value`` infinite when a solver reports the program unbounded and the program capped at ``CAP * radius`` is
-        seen to reach its cap: no bound of any use exists over this class.
+        With ``value`` infinite when the program is seen to be unbounded: no bound of any use exists over this class.
 
     Raises
     ------
@@ -163,7 +151,7 @@ def worst_case(
     """
     require_worst_case(algorithm)
     if not solvers:
-        raise InvalidInput("no solver is given; name at least one, for example (('CLARABEL', {}),)")
+        raise InvalidInput("no solver is given; name at least one, for example ('CLARABEL',)")
     if n < 1 or rounds < 1 or not radius > 0:
         raise InvalidInput(f"expected n >= 1, rounds >= 1 and radius > 0; got n={n}, rounds={rounds}, radius={radius}")
     if measure not in get_args(Measure):
@@ -181,43 +169,34 @@ def worst_case(
             f"{measure!r} is the gradient of f alone; composite classes go with 'squared_distance' and 'gap'"
         )
     begun = time.perf_counter()
-    attempts: list[dict[str, Any]] = []
-    for solver, options in solvers:
-        # a fresh model for each solver: PEPit keeps the values of the first answer it evaluates
-        pep, problem, x0, random = _model(algorithm, function_class, n, rounds, measure, radius, coins, participants)
-        answer = _attempt(pep, solver, options)
-        attempts.append(answer["said"])
-        residuals, instance, start = answer["residuals"], None, None
-        if answer["unbounded"]:
-            capped = _model(algorithm, function_class, n, rounds, measure, radius, coins, participants)[0]
-            if not _reaches(CAP * radius, capped, solvers, tolerance):
-                continue
-        elif residuals is None or not residuals.worst() <= tolerance * max(1.0, abs(answer["value"])):
-            continue
-        elif not function_class.composite:
-            instance, start = _read_back(pep, problem, x0, function_class)
-        return WorstCase(
-            value=answer["value"],
-            lower=answer["lower"],
-            residuals=residuals,
-            solver=solver,
-            attempts=tuple(attempts),
-            seconds=time.perf_counter() - begun,
-            size=_size(pep),
-            algorithm=algorithm,
-            function_class=function_class,
-            n=n,
-            rounds=rounds,
-            measure=measure,
-            radius=radius,
-            instance=instance,
-            x0=start,
-            random=random,
-        )
-    said = "; ".join(f"{a['solver']}: {a['status']}, worst residual {a['worst_residual']}" for a in attempts)
-    raise SolverFailed(
-        f"no solver's answer to this worst case is accurate to {tolerance:g} ({said}); lower rounds, local steps or n "
-        f"(Gram matrix of size {_size(pep)['gram']})"
+    pep, problem, x0, random = _model(algorithm, function_class, n, rounds, measure, radius, coins, participants)
+    form = standard_form(pep)
+    solution, unbounded = maximise(
+        form.program,
+        size=float(radius),
+        tolerance=tolerance,
+        solvers=solvers,
+        time_limit=time_limit,
+        agree=agree,
+    )
+    instance, start = None, None
+    if not unbounded and not function_class.composite:
+        instance, start = _read_back(form, solution, problem, x0, function_class)
+    return WorstCase(
+        value=float("inf") if unbounded else solution.value,
+        lower=float("inf") if unbounded else solution.lower,
+        solution=solution,
+        seconds=time.perf_counter() - begun,
+        size={"gram": form.leaves, "constraints": form.program.constraints},
+        algorithm=algorithm,
+        function_class=function_class,
+        n=n,
+        rounds=rounds,
+        measure=measure,
+        radius=radius,
+        instance=instance,
+        x0=start,
+        random=random,
     )
 
 
@@ -243,8 +222,12 @@ def _model(
         shared = pep.declare_function(
             kinds.ConvexIndicatorFunction if function_class.indicator else kinds.ConvexFunction
         )
-    problem = PointProblem(functions, None if shared is None else PointRegulariser(shared), ShortPoints(pep))
-    x0 = pep.set_initial_point()
+    problem = PointProblem(
+        functions, function_class.mu, None if shared is None else PointRegulariser(shared), ShortPoints(pep)
+    )
+    # without a minimiser, the origin may as well be the start
+    distance = measure in ("squared_distance", "gap")
+    x0 = pep.set_initial_point() if distance else point.null_point
     start = column([x0])
     who = ((1, None),) if participants is None else tuple(every_subset(n, participants))
     runs = courses(algorithm, problem, start, rounds, who, coins)
@@ -308,96 +291,22 @@ def _model(
     return pep, problem, x0, len(paths) > 1 or coins is not None
 
 
-def _reaches(cap: float, pep: Any, solvers: Any, tolerance: float) -> bool:
-    """Whether the program with its objective limited to ``cap`` attains it, judged by residuals and not by a status."""
-    expression = require("PEPit.expression", "worst cases").Expression
-    pep.set_performance_metric(expression(is_leaf=False, decomposition_dict={1: cap}))
-    for solver, options in solvers:
-        answer = _attempt(pep, solver, options)
-        residuals = answer["residuals"]
-        if residuals is not None and max(residuals.gram, residuals.constraints) <= tolerance * cap:
-            return bool(answer["lower"] >= (1 - 1e-3) * cap)
-    return False
-
-
-def _attempt(pep: Any, solver: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Ask one solver, and measure its answer instead of believing its status."""
-    said: dict[str, Any] = {"solver": solver, "status": "failed", "worst_residual": None}
-    answer: dict[str, Any] = {
-        "said": said,
-        "unbounded": False,
-        "residuals": None,
-        "value": float("inf"),
-        "lower": float("inf"),
-    }
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        try:
-            dual = pep.solve(wrapper="cvxpy", solver=solver, verbose=0, **options)
-        except Exception as error:  # PEPit stumbles over a missing solution in many ways
-            status = getattr(getattr(pep.wrapper, "prob", None), "status", None)
-            said["status"] = status or f"{type(error).__name__}: {error}"
-            answer["unbounded"] = status in ("unbounded", "unbounded_inaccurate")
-            return answer
-    said["status"] = status = pep.wrapper.prob.status
-    if dual is None or pep.wrapper.prob.value is None or not np.isfinite(pep.wrapper.prob.value):
-        answer["unbounded"] = status in ("unbounded", "unbounded_inaccurate")
-        return answer
-    answer["value"], answer["lower"] = float(dual), float(pep.objective.eval())
-    answer["residuals"] = residuals = _residuals(pep, answer["value"], answer["lower"])
-    said["value"], said["worst_residual"] = answer["value"], residuals.worst()
-    return answer
-
-
-def _residuals(pep: Any, dual: float, primal: float) -> Residuals:
-    inequalities = [c for c in pep._list_of_prepared_constraints if c.equality_or_inequality == "inequality"]
-    equalities = [c for c in pep._list_of_prepared_constraints if c.equality_or_inequality == "equality"]
-    violation = max([0.0, *(float(c.eval()) for c in inequalities), *(abs(float(c.eval())) for c in equalities)])
-    multipliers = min([0.0, *(float(c.eval_dual()) for c in inequalities)])
-    return Residuals(
-        gram=max(0.0, -float(np.linalg.eigvalsh(pep.G_value)[0])),
-        constraints=violation,
-        dual_matrix=max(0.0, -float(np.linalg.eigvalsh(pep.residual)[0])),
-        multipliers=-multipliers,
-        identity=_identity_residual(pep),
-        gap=(dual - primal) / max(1.0, abs(primal)),
-    )
-
-
-def _identity_residual(pep: Any) -> float:
-    """What the multipliers leave of objective - tau - sum of multiplied constraints, summed over all terms."""
-    tools = require("PEPit.tools.dict_operations", "worst cases")
-    point = require("PEPit.point", "worst cases").Point
-    combination = -np.dot(point.list_of_leaf_points, np.dot(pep.residual, point.list_of_leaf_points))
-    for constraint in pep._list_of_prepared_constraints:
-        combination += constraint.eval_dual() * constraint.expression
-    terms = tools.prune_dict(tools.symmetrize_dict((pep.objective - combination).decomposition_dict))
-    return float(sum(abs(value) for key, value in terms.items() if key != 1))
-
-
-def _size(pep: Any) -> dict[str, int]:
-    return {
-        "gram": int(np.shape(pep.G_value)[0]) if getattr(pep, "G_value", None) is not None else 0,
-        "constraints": len(pep._list_of_prepared_constraints),
-    }
-
-
 def _read_back(
-    pep: Any, problem: PointProblem, x0: Any, function_class: FunctionClass
+    form: StandardForm, solution: Solution, problem: PointProblem, x0: Any, function_class: FunctionClass
 ) -> tuple[Interpolated, NDArray[np.float64]]:
     """Coordinates of all points from a factor of the Gram matrix, and the functions through them."""
-    values, vectors = np.linalg.eigh((pep.G_value + pep.G_value.T) / 2)
-    keep = values > 1e-9 * max(values[-1], 1e-300)
-    coordinates = (vectors[:, keep] * np.sqrt(values[keep])).astype(float)  # row k: leaf point k
+    coordinates = form.coordinates(solution.blocks[0], solution.values)
 
     def place(p: Any) -> NDArray[np.float64]:
-        out = np.zeros(coordinates.shape[1])
-        for leaf, weight in p.decomposition_dict.items():
-            out += weight * coordinates[leaf.counter]
-        return out
+        return np.asarray(leaf_weights(p, form.leaves) @ coordinates)
+
+    values = form.values(solution.values)
+
+    def level(value: Any) -> float:
+        return float(sum(weight * values[leaf.counter] for leaf, weight in value.decomposition_dict.items()))
 
     triples = [
-        [(place(x), place(g), float(level.eval())) for x, g, level in function.list_of_points]
+        [(place(x), place(g), level(value)) for x, g, value in function.list_of_points]
         for function in problem.functions
     ]
     most = max(len(t) for t in triples)

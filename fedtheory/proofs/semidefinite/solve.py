@@ -18,13 +18,46 @@ from fedtheory.proofs.semidefinite.program import Matrix, Program, unpack
 from fedtheory.proofs.semidefinite.solvers import ask
 
 
+@dataclass(frozen=True)
+class Residuals:
+    """How far a solution is from satisfying its own conditions; all are zero for an exact one.
+
+    ``gram`` and ``slack`` are the most negative eigenvalues of X and Z (as positive numbers), ``constraints`` the largest violation,
+    ``negative`` the most negative multiplier, ``balance`` what is left of sum y a - c, ``gap`` the dual value less the primal one.
+    """
+
+    gram: float
+    constraints: float
+    slack: float
+    negative: float
+    balance: float
+    gap: float
+
+    def worst(self) -> float:
+        """Largest of them."""
+        return max(self.gram, self.constraints, self.slack, self.negative, self.balance, abs(self.gap))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a solver said when it was asked, and the worst residual of its answer, relative to max(1, value); None for no answer."""
+
+    solver: str
+    status: str
+    worst_residual: float | None
+
+    def __str__(self) -> str:
+        found = (
+            "no finite answer" if self.worst_residual is None else f"worst relative residual {self.worst_residual:.1e}"
+        )
+        return f"{self.solver}: {self.status}, {found}"
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """Primal and dual variables as the solver returned them, and what they are worth.
 
-    ``value`` is y.b, ``lower`` the primal objective. The residuals are absolute: ``gram`` and ``slack`` the most negative eigenvalues of
-    X and Z (as positive numbers), ``constraints`` the largest violation, ``multipliers`` the most negative y, ``balance`` what is left of
-    sum y a - c.
+    ``value`` is y.b, ``lower`` the primal objective; the residuals are absolute. ``attempts``: what the solvers that were asked said.
     """
 
     value: float
@@ -32,21 +65,16 @@ class Solution:
     blocks: tuple[Matrix, ...]
     values: Matrix
     multipliers: Matrix
-    gram: float
-    constraints: float
-    slack: float
-    negative: float
-    balance: float
+    residuals: Residuals
     solver: str
     status: str
     seconds: float
     difference: float | None = None  #: between the values of the solvers that were made to agree
+    attempts: tuple[Attempt, ...] = ()
 
     def worst(self) -> float:
         """Largest residual, the gap included, relative to max(1, value)."""
-        scale = max(1.0, abs(self.value))
-        gap = abs(self.value - self.lower)
-        return max(self.gram, self.constraints, self.slack, self.negative, self.balance, gap) / scale
+        return self.residuals.worst() / max(1.0, abs(self.value))
 
 
 class Infeasible(SolverFailed):
@@ -140,7 +168,7 @@ def _ray(program: Program, solution: Solution) -> Ray | None:
     left = program.rows_values @ solution.values
     for rows, block in zip(program.rows, solution.blocks, strict=True):
         left = left + np.einsum("kij,ij->k", rows, block)
-    return Ray(max(_violation(program, left), solution.gram) / solution.lower, solution.solver)
+    return Ray(max(_violation(program, left), solution.residuals.gram) / solution.lower, solution.solver)
 
 
 def solve(
@@ -166,35 +194,37 @@ def solve(
     SolverFailed
         No answer was accepted, or not all, or they disagree; the message says what each solver returned.
     """
-    said, accepted = [], []
+    attempts: list[Attempt] = []
+    accepted: list[Solution] = []
     for name in solvers:
         x, y, status, seconds = ask(name, program, time_limit)
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             _refuse_if_proved(program, np.nan_to_num(x), np.nan_to_num(y), name)
-            said.append(f"{name}: {status}, no finite answer")
+            attempts.append(Attempt(name, status, None))
             continue
         solution = judge(program, x, y, name, status, seconds)
+        attempts.append(Attempt(name, status, solution.worst()))
         if solution.worst() <= tolerance:
             accepted.append(solution)
             if not agree:
                 break
         else:
             _refuse_if_proved(program, x, y, name)
-            said.append(f"{name}: {status}, worst relative residual {solution.worst():.1e}")
-    if not accepted or (agree and said):
+    if not accepted or (agree and len(accepted) < len(attempts)):
+        said = [str(a) for a in attempts if a.worst_residual is None or not a.worst_residual <= tolerance]
         hint = "give more time" if time_limit is not None else "lower the number of rounds or local steps"
         raise SolverFailed(
             f"{'not every' if accepted else 'no'} solver's answer is accurate to {tolerance:g} ({'; '.join(said)}) for blocks of sizes "
             f"{program.sizes} and {program.constraints} constraints; {hint}, or ask for less accuracy"
         )
     if not agree:
-        return accepted[0]
+        return replace(accepted[0], attempts=tuple(attempts))
     values = [solution.value for solution in accepted]
     difference = max(values) - min(values)
     if difference > tolerance * max(1.0, abs(values[0])):
         each = ", ".join(f"{solution.solver}: {solution.value:.9g}" for solution in accepted)
         raise SolverFailed(f"the solvers' values differ by {difference:.1e}, more than {tolerance:g} ({each})")
-    return replace(accepted[0], difference=difference)
+    return replace(accepted[0], difference=difference, attempts=tuple(attempts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +259,8 @@ def limits(
             return ray
         found = judge(asked, x, _balanced(asked, y), name, status, seconds)
         scale = max(1.0, float(np.max(np.abs(found.multipliers), initial=0.0)))
-        if found.slack <= 1 / 2 and max(found.negative, found.balance) <= ROUNDING * scale:
+        missed = found.residuals
+        if missed.slack <= 1 / 2 and max(missed.negative, missed.balance) <= ROUNDING * scale:
             return Limits(2 * found.value, 2 * found.multipliers)
     return None
 
@@ -260,7 +291,7 @@ def growing(
         x, y, status, seconds = ask(name, normalised, time_limit)
         if np.isfinite(x).all() and np.isfinite(y).all():
             ray = judge(normalised, x, y, name, status, seconds)
-            if ray.lower > SEEN and max(ray.gram, ray.constraints) <= CLEAR * ray.lower:
+            if ray.lower > SEEN and max(ray.residuals.gram, ray.residuals.constraints) <= CLEAR * ray.lower:
                 return ray
     return None
 
@@ -293,7 +324,7 @@ def _refuse_if_proved(program: Program, x: Matrix, y: Matrix, solver: str) -> No
         objective_values=np.zeros_like(program.objective_values),
     )
     proof = judge(nothing, x, y, solver, "", 0.0)
-    missed = max(proof.slack, proof.negative, proof.balance)
+    missed = max(proof.residuals.slack, proof.residuals.negative, proof.residuals.balance)
     if proof.value < 0 and missed <= PROOF * -proof.value:
         raise Infeasible(
             "the program has no feasible point: assumptions of the class contradict each other "
@@ -320,17 +351,22 @@ def judge(program: Program, x: Matrix, y: Matrix, solver: str, status: str, seco
     def below(matrices: Sequence[Matrix]) -> float:
         return max([0.0, *(-float(np.linalg.eigvalsh(m)[0]) for m in matrices if len(m))])
 
-    return Solution(
-        value=float(y @ program.bounds),
-        lower=lower,
-        blocks=tuple(blocks),
-        values=values,
-        multipliers=y,
+    value = float(y @ program.bounds)
+    residuals = Residuals(
         gram=below(blocks),
         constraints=_violation(program, left - program.bounds),
         slack=below(slacks),
         negative=max(0.0, -float(np.min(y[program.equations :], initial=0.0))),
         balance=float(np.max(np.abs(y @ program.rows_values - program.objective_values), initial=0.0)),
+        gap=value - lower,
+    )
+    return Solution(
+        value=value,
+        lower=lower,
+        blocks=tuple(blocks),
+        values=values,
+        multipliers=y,
+        residuals=residuals,
         solver=solver,
         status=status,
         seconds=seconds,

@@ -1,0 +1,149 @@
+"""Commands whose options are those of the method that is named: ``fedtheory run feddyn quadratics --help`` shows feddyn's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedtheory.command_line.later import LaterCommand
+
+if TYPE_CHECKING:
+    from fedtheory.algorithms.listing import Listed
+    from fedtheory.algorithms.options import Option
+
+PREFIX, FORMER = (
+    "set_",
+    "was_",
+)  #: of the parameters that hold options of a method, under their present and their earlier names
+_METHODS = "fedtheory.methods"  # where a context keeps the methods that are named on its command line
+
+
+def as_click(option: Option, default: Any) -> click.Option:
+    """Return a method's option as one of click's, under the name ``set_<name>``."""
+    name = f"{PREFIX}{option.name}"
+    if option.kind is bool:
+        return click.Option([option.flag, name], is_flag=True, default=default, help=option.help)
+    kind = click.Choice(option.choices) if option.choices else option.kind
+    shown = default is not None and "[default" not in option.help
+    return click.Option([option.flag, name], type=kind, default=default, show_default=shown, help=option.help)
+
+
+class MethodCommand(LaterCommand):
+    """A command with the options of the methods that its arguments name, one name or several with commas between.
+
+    ``make_option`` turns a method's option into one of click's; the default is the option's own.
+    """
+
+    make_option: Callable[[Option], click.Option] = staticmethod(lambda option: as_click(option, option.default))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find the methods first, then read the options; one that belongs to other methods is refused by name."""
+        from fedtheory.algorithms import ALGORITHMS
+        from fedtheory.core.errors import InvalidInput
+
+        ctx.meta[_METHODS] = methods = _named(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            asked = error.option_name
+            if methods and any(asked in (o.flag, _former(o)) for entry in ALGORITHMS for o in entry.options):
+                names = " and ".join(entry.name for entry in methods)
+                known = ", ".join(sorted({o.flag for entry in methods for o in entry.options}))
+                verb = "does" if len(methods) == 1 else "do"
+                raise InvalidInput(f"{names} {verb} not use {asked}; used are {known}") from error
+            raise
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own parameters and the methods'; those of all methods, hidden, when none is named yet."""
+        from fedtheory.algorithms import ALGORITHMS
+
+        own = super().get_params(ctx)
+        methods = ctx.meta.get(_METHODS, ())
+        found = [type(self).make_option(option) for option in _options_of(methods or ALGORITHMS)]
+        present = {name for one in [*own, *found] for name in one.opts}
+        former = []
+        for option in _options_of(methods):
+            if option.called and _former(option) not in present:
+                former.append(
+                    type(self).make_option(replace(option, spelled=option.called.replace("_", "-"), default=None))
+                )
+                former[-1].name, former[-1].hidden = f"{FORMER}{option.name}", True
+        for one in found:
+            one.hidden = not methods
+        return [*own, *found, *former]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the methods' options in a section of their own, before the command's."""
+        records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        shown = [(one.name or "", record) for one, record in records if record is not None]
+        methods = ", ".join(entry.name for entry in ctx.meta.get(_METHODS, ()))
+        for title, rows in (
+            (f"Options of {methods}", [record for name, record in shown if name.startswith(PREFIX)]),
+            ("Options", [record for name, record in shown if not name.startswith(PREFIX)]),
+        ):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Move values given under earlier names to the present ones, and say so; then run the command."""
+        for name in [name for name in ctx.params if name.startswith(FORMER)]:
+            value, present = ctx.params.pop(name), PREFIX + name.removeprefix(FORMER)
+            if value is not None:
+                ctx.params[present] = value
+                flags = {one.name: one.opts[0] for one in self.get_params(ctx)}
+                click.echo(f"note: {flags[name]} is called {flags[present]} now, as in the method's paper", err=True)
+        return super().invoke(ctx)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Say where a method's options are shown, when none is named."""
+        super().format_epilog(ctx, formatter)
+        if not ctx.meta.get(_METHODS):
+            formatter.write_paragraph()
+            formatter.write_text("Name a method to see its options, too: 'fedtheory list algorithms' names them all.")
+
+
+def _former(option: Option) -> str:
+    return "--" + option.called.replace("_", "-") if option.called else ""
+
+
+def _named(args: Sequence[str]) -> tuple[Listed, ...]:
+    """The listed methods in the first argument that names any."""
+    from fedtheory.algorithms import ALGORITHMS
+
+    by_name = {entry.name: entry for entry in ALGORITHMS}
+    for word in args:
+        found = tuple(by_name[name] for name in word.lower().split(",") if name in by_name)
+        if found:
+            return found
+    return ()
+
+
+def _options_of(entries: Sequence[Listed]) -> Iterator[Option]:
+    """The options of some methods, each spelling once."""
+    seen: set[str] = set()
+    for entry in entries:
+        for option in entry.options:
+            if option.flag not in seen:
+                seen.add(option.flag)
+                yield option
+
+
+def values_of(entry: Listed, options: dict[str, Any]) -> dict[str, Any]:
+    """The values of a method's options among a command's parameters."""
+    return {o.name: options[PREFIX + o.name] for o in entry.options}
+
+
+def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> Any:
+    """Build a listed method from a `MethodCommand`'s parameters; one that cannot be used on the problem is refused."""
+    from fedtheory.algorithms import listed
+    from fedtheory.algorithms.listing import require_convexity
+
+    entry = listed(name)
+    values = values_of(entry, options)
+    if problem is not None:
+        require_convexity(entry, values, problem)
+    return entry.build(**values)
