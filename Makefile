@@ -7,14 +7,17 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test selftest expected lint notebooks check-notebooks benchmarks clean
+.PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --workers $(WORKERS) $(CHECK)
 	@echo "the report is in report/verdicts.html"
 
-test: $(VENV)/ready  ## run the tests
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+test: $(VENV)/ready  ## run all tests; TEST="tests/proofs", TEST="-m torch", ...
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(TEST)
+
+quick: $(VENV)/ready  ## run the tests for everyday work: all but whole experiments, long programs and processes
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(TEST)
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -73,8 +73,8 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
 # ---- bad options --------------------------------------------------------------------------------------------------
 
 
-def refused(options: dict[str, list], message: str = "") -> None:
-    """Every method that reads one of the options refuses each of these values, with this message."""
+def refused(options: dict[str, list], message: str | None = None) -> None:
+    """Every method that reads one of the options refuses each of these values, with this message if there is one."""
 
     def check(entry, changes) -> None:
         with pytest.raises(InvalidInput, match=message):

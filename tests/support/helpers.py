@@ -42,10 +42,14 @@ class Library:
     name: str
     example: Any  # an array whose library, device and dtype are meant
     frozen: bool = False
-    marks: tuple[Any, ...] = ()
+    mark: str = ""  # of the tests that need it, where not everybody has it
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def marks(self) -> list[pytest.MarkDecorator]:
+        return [getattr(pytest.mark, self.mark)] if self.mark else []
 
     def array(self, values: Any) -> Any:
         from fedtheory.core.arrays import like
@@ -82,14 +86,14 @@ def _libraries() -> list[Library]:
         import torch
 
         torch.set_num_threads(1)
-        found.append(Library("torch", torch.zeros(1, dtype=torch.float64), marks=(pytest.mark.torch,)))
+        found.append(Library("torch", torch.zeros(1, dtype=torch.float64), mark="torch"))
     except ImportError:
         pass
     try:
         import cupy
 
         if cupy.is_available():
-            found.append(Library("cupy", cupy.zeros(1), marks=(pytest.mark.gpu,)))
+            found.append(Library("cupy", cupy.zeros(1), mark="gpu"))
     except Exception:  # importing it, or asking for a device, fails in many ways without CUDA
         pass
     return found
@@ -243,7 +247,7 @@ def stationary_point(name: str) -> np.ndarray:
     f = problem(name)
     x = np.full((1, f.d), 0.3)
     L = smoothness(name)
-    for _ in range(2000):
+    for _ in range(400):
         x = x - gradient(f, x) / L
     for _ in range(20):
         curvature = np.broadcast_to(f.hess(x), (f.n, f.d, f.d)).mean(axis=0)
@@ -395,41 +399,35 @@ def rows(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
     return [(case,) for case in CASES if keep(case)]
 
 
-def rows_beside_numpy(
-    keep: Callable[[Case], bool] = lambda case: True,
-    variants: Sequence[Any] = (),
-    others: Sequence[Library] = tuple(OTHERS),
-) -> list[Row]:
+def rows_beside_numpy(keep: Callable[[Case], bool] = lambda case: True, variants: Sequence[Any] = ()) -> list[Row]:
     """Every case with one library that is not NumPy and, if there are ``variants``, with one of these.
 
     Libraries and variants go round with the method, the problem and the kind of settings: every method and every problem meets all pairs.
     """
     found = []
     for case in filter(keep, CASES):
-        again, library = divmod(_METHOD[case.entry.name] + _PROBLEM[case.problem_name] + _KIND[case.kind], len(others))
-        found.append((case, others[library], *([variants[again % len(variants)]] if variants else [])))
+        again, library = divmod(_METHOD[case.entry.name] + _PROBLEM[case.problem_name] + _KIND[case.kind], len(OTHERS))
+        found.append((case, OTHERS[library], *([variants[again % len(variants)]] if variants else [])))
     return found
 
 
-def rows_on_libraries(
-    keep: Callable[[Case], bool] = lambda case: True, others: Sequence[Library] = tuple(OTHERS)
-) -> list[Row]:
+def rows_on_libraries(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
     """Every case with NumPy, and with one of the other libraries, as in `rows_beside_numpy`."""
-    return [row for case, other in rows_beside_numpy(keep, others=others) for row in ((case, NUMPY), (case, other))]
+    return [row for case, other in rows_beside_numpy(keep) for row in ((case, NUMPY), (case, other))]
 
 
 def for_every_method(rows: Sequence[Row]) -> Callable[[Callable[..., None]], Any]:
     """Make a contract ``check(case, ...)`` one test a method, which calls it on every row of that method (`check_each`).
 
-    Rows on a library with marks, which asks for a device or an extra, are a test of their own, which carries them.
+    Rows on a library that not everybody has are a test of their own, which carries its mark.
     """
-    groups: dict[tuple[str, tuple[Any, ...]], dict[str, Row]] = {}
+    groups: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
-        marks = next((part.marks for part in row if isinstance(part, Library) and part.marks), ())
-        groups.setdefault((row[0].entry.name, marks), {})["-".join(map(str, row))] = row
+        mark = next((part.mark for part in row if isinstance(part, Library)), "")
+        groups.setdefault((row[0].entry.name, mark), {})["-".join(map(str, row))] = row
     params = [
-        pytest.param(group, id="-".join([name, *(mark.name for mark in marks)]), marks=marks)
-        for (name, marks), group in groups.items()
+        pytest.param(group, id=f"{name}-{mark}" if mark else name, marks=[getattr(pytest.mark, mark)] if mark else [])
+        for (name, mark), group in groups.items()
     ]
 
     def decorate(check: Callable[..., None]) -> Any:
