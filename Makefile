@@ -16,10 +16,12 @@ check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size sm
 test: $(VENV)/ready  ## run the tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
+# of pip's messages only errors: its warnings are of a machine's own settings
 $(VENV)/ready: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $@
+	@echo "setting up $(VENV) (a minute or two)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
 
 selftest: $(VENV)/ready  ## run every planted fault
 	$(BIN)/fedtheory selftest --workers $(WORKERS)
