@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.algorithms.base import Listed, State, needs_everyone
 from fedtheory.algorithms.fedlin import FedLin
 from fedtheory.algorithms.settings import LOCAL
-from fedtheory.core.arrays import Array, Scalar, average, choose, either
+from fedtheory.core.arrays import Array, Scalar, average, choose, choose_lazily
 from fedtheory.core.hyperparameters import at_least_one, positive, share
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -79,7 +79,7 @@ class LocalSvrg:
         needs_everyone("LocalSvrg", clients, "Scaffold")
         x = average(self._descend(problem, state, key))
         fresh = self._renews(key)
-        g_i = either(fresh, lambda: problem.grad(x), lambda: state.g_i)
+        g_i = choose_lazily(fresh, lambda: problem.grad(x), lambda: state.g_i)
         return LocalSvrgState(x, choose(fresh, x, state.w), g_i)
 
     def _descend(self, problem: Problem, state: LocalSvrgState, key: Key) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.algorithms.base import Listed, State
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.settings import LOCAL, Settings
-from fedtheory.core.arrays import Array, Scalar, average, either
+from fedtheory.core.arrays import Array, Scalar, average, choose_lazily
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import plain
 from fedtheory.core.participation import Clients
@@ -103,7 +103,7 @@ class Safari:
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         """Clients or server."""
         return PointState(
-            either(
+            choose_lazily(
                 self._client_round(key),
                 lambda: self._at_clients(problem, state.x, clients, key),
                 lambda: _at_server(self.server, problem, state.x, key),

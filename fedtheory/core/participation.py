@@ -127,7 +127,7 @@ class Schedule:
         return _checked(n, self.choose(key.round))
 
 
-def who_takes_part(participants: int | None, available: int | None = None) -> Participation:
+def choose_participation(participants: int | None, available: int | None = None) -> Participation:
     """Return the participation of ``participants`` clients a round (all by default) of the first ``available`` (all by default)."""
     if participants is None:
         return All() if available is None else Fixed(tuple(range(available)))

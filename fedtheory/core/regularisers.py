@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory.core.arrays import Array, Scalar, is_array, is_object, namespace, squared_norm
 from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import positive
-from fedtheory.core.layers import Layer, map_matrices, rounding_level, singular_values, to_matrix, views
+from fedtheory.core.layers import Layer, map_matrices, rounding_level, singular_values, split_layers, to_matrix
 from fedtheory.core.problem import Problem, can, gradient
 from fedtheory.core.wrapped import Wrapped
 
@@ -200,7 +200,7 @@ class NuclearNorm:
             xp.all(part == 0, axis=-1)
             if layer.matrix_shape is None
             else xp.max(xp.linalg.svdvals(to_matrix(part, layer)), axis=-1) <= _by_row(self.weight)
-            for part, layer in zip(views(y, self.layers), self.layers, strict=True)
+            for part, layer in zip(split_layers(y, self.layers), self.layers, strict=True)
         ]
         return _zero_where(xp.all(xp.stack(inside, axis=-1), axis=-1), y)
 
@@ -214,7 +214,9 @@ class NuclearNorm:
             squared_norm(gradient)
             if layer.matrix_shape is None
             else _squared_distance(to_matrix(point, layer), to_matrix(gradient, layer), self.weight)
-            for point, gradient, layer in zip(views(x, self.layers), views(g, self.layers), self.layers, strict=True)
+            for point, gradient, layer in zip(
+                split_layers(x, self.layers), split_layers(g, self.layers), self.layers, strict=True
+            )
         ]
         return sum(squares[1:], squares[0]) ** 0.5
 
@@ -223,7 +225,7 @@ class NuclearNorm:
         import cvxpy
 
         total, places = 0.0, np.arange(sum(layer.size for layer in self.layers))
-        for part, layer in zip(views(places, self.layers), self.layers, strict=True):
+        for part, layer in zip(split_layers(places, self.layers), self.layers, strict=True):
             if layer.matrix_shape is not None:
                 place = to_matrix(part, layer)
                 total = total + cvxpy.normNuc(cvxpy.reshape(x[place.ravel()], place.shape, order="C"))

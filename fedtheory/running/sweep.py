@@ -21,7 +21,7 @@ from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import Problem
-from fedtheory.measures.catalogue import choose, look_up
+from fedtheory.measures.catalogue import choose_metrics, look_up
 from fedtheory.running.families import build_problem, first_model, problem_families, problem_modules
 from fedtheory.running.runner import run, start_point
 from fedtheory.tools.jobs import run_jobs
@@ -33,7 +33,7 @@ BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch; larg
 #: hyper-parameters that may be arrays ``(*batch, 1, 1)``: those of `Settings` that are not tied to one number
 BATCHED = frozenset(f.name for f in fields(Settings) if f.type == "Any")
 
-Row = dict[str, Any]
+RunRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Batch:
             replace(self, **{name: values[cut:]}, first=self.first + self.size * cut // len(values)),
         )
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[RunRow]:
         """What each run is: its number and every parameter, spelled as on the command line."""
         _, make_options = problem_families()[self.problem]
         every = asdict(make_options(**self.options))
@@ -181,7 +181,7 @@ class Sweep:
 
 def run_sweep(
     sweep: Sweep, *, workers: int = 1, scheduler: str | None = None, journal: Journal | None = None
-) -> Iterator[list[Row]]:
+) -> Iterator[list[RunRow]]:
     """Run a sweep as `fedtheory.tools.jobs.run_jobs` does, and yield the rows of each batch as it is ready.
 
     A row is plain data: ``run`` (its number in the grid), every parameter, the metrics at the start (``<metric>_at_start``) and at
@@ -196,7 +196,7 @@ def run_sweep(
             yield [_failed(row, outcome.error) for row in jobs[outcome.key][0].rows()]
 
 
-def run_batch(batch: Batch) -> list[Row]:
+def run_batch(batch: Batch) -> list[RunRow]:
     """Run one batch; where it raises, it is halved until the runs that raise stand alone."""
     problem = _instance(batch.problem, tuple(batch.options.items()), batch.instance, batch.data)
     if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
@@ -209,7 +209,7 @@ def run_batch(batch: Batch) -> list[Row]:
         return [row for half in batch.halves() for row in run_batch(half)]
 
 
-def _together(batch: Batch, problem: Problem) -> list[Row]:
+def _together(batch: Batch, problem: Problem) -> list[RunRow]:
     """All runs of a batch as one run with axes (seeds, settings)."""
     first = batch.settings[0]
     swept = [name for name in first if any(s[name] != first[name] for s in batch.settings)]
@@ -217,7 +217,7 @@ def _together(batch: Batch, problem: Problem) -> list[Row]:
     needs_convexity(listed(batch.method), Settings(**first), problem)
     algorithm = listed(batch.method).build(Settings(**settings))
     x0 = first_model(problem, batch.start, batch.instance)
-    algorithm, metrics = choose(batch.metrics, algorithm, problem, start_point(problem, x0))
+    algorithm, metrics = choose_metrics(batch.metrics, algorithm, problem, start_point(problem, x0))
     trace = run(
         algorithm,
         problem,
@@ -248,7 +248,7 @@ def _together(batch: Batch, problem: Problem) -> list[Row]:
     return rows
 
 
-def _failed(row: Row, error: str) -> Row:
+def _failed(row: RunRow, error: str) -> RunRow:
     return row | {"diverged_at": None, "error": error}
 
 

@@ -40,7 +40,7 @@ from fedtheory.algorithms import ALGORITHMS, Settings
 from fedtheory.core.arrays import along_batch, to_numpy
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
-from fedtheory.core.problem import constant, on_library
+from fedtheory.core.problem import constant, move_to_library
 from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.core.states import Layout, arrays_of
 from fedtheory.proofs.spectrum import round_map, why_not_traceable
@@ -107,7 +107,7 @@ def test_single_precision_is_kept(case: Case, xp: Library) -> None:
     """float32 in, float32 out; the numbers are those of float64 to its precision."""
     single = array_namespace(xp.example).float32
     example = array_namespace(xp.example).astype(xp.example, single)
-    f = on_library(case.problem, example)
+    f = move_to_library(case.problem, example)
     x0 = array_namespace(example).astype(xp.array(start(case.problem)[None, :]), single)
     expected = play(case.algorithm(), case.problem, start(case.problem)[None, :], 2)
     for state, double in zip(play(case.algorithm(), f, x0, 2), expected, strict=True):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import fedtheory.sample_space
 import numpy as np
 import pytest
 from helpers import WRITABLE
 
+import fedtheory.local.sample_space
 from fedtheory import All, FedAvg, FedPD, FedProx, GradientSteps, Scaffold, Uniform, run
 from fedtheory.core.arrays import along_batch, to_numpy
 from fedtheory.core.participation import Clients

@@ -20,7 +20,7 @@ from fedtheory.algorithms import ALGORITHMS
 from fedtheory.algorithms.settings import Settings, option_of
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
-from fedtheory.measures.catalogue import METRICS, choose, offered
+from fedtheory.measures.catalogue import METRICS, choose_metrics, offered_metrics
 from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
 from fedtheory.running.sweep import BATCHED, Sweep, run_sweep
@@ -292,9 +292,9 @@ def test_every_metric_of_the_catalogue_is_one_that_some_method_has() -> None:
     f, found = PROBLEMS["perceptron"](), set()
     for entry in ALGORITHMS:
         method = entry.build(Settings())
-        found |= set(offered(method.init(f, np.zeros((1, f.d))), f))
+        found |= set(offered_metrics(method.init(f, np.zeros((1, f.d))), f))
         if getattr(method, "local", None) is not None:
-            found |= set(choose(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
+            found |= set(choose_metrics(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
     of_tests = {name for name, metric in METRICS.items() if metric.is_share}
     of_optima = {name for name, metric in METRICS.items() if metric.needs_optimum}
     assert len(of_tests) == 4 and of_optima == {"gap", "distance"} and all(m.name == n for n, m in METRICS.items())

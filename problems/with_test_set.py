@@ -17,7 +17,7 @@ from problems.splits import client_tests
 
 
 @dataclass(frozen=True, eq=False)
-class Tested(Wrapped):
+class WithTestSet(Wrapped):
     """A classifier's problem in every respect, plus its accuracies on samples that no client holds.
 
     Parameters
@@ -39,7 +39,7 @@ class Tested(Wrapped):
     @classmethod
     def on(
         cls, model: Any, clients: Sequence[Dataset], test: Dataset, tests_a_client: int = 0, seed: int = 0
-    ) -> Tested:
+    ) -> WithTestSet:
         """Test the model of these clients on a data set, each client also on ``tests_a_client`` samples like its own."""
         if not hasattr(model, "logits"):
             raise NotAvailable(
