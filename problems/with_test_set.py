@@ -63,7 +63,9 @@ class WithTestSet(Wrapped):
         own = self.of_client
         assert own is not None
         if len(own) != self.n:
-            raise InvalidInput(f"tests of {len(own)} clients for {self.n} models; ask the problem of all clients")
+            raise InvalidInput(
+                f"there are test samples for all {len(own)} clients and models of {self.n}; ask the problem of all clients"
+            )
         right = (self._guesses(x, self.features[own]) == self.labels[own]) & (own >= 0)
         return np.asarray(right.sum(axis=-1) / np.maximum((own >= 0).sum(axis=-1), 1))
 

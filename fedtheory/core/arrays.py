@@ -167,7 +167,7 @@ def squared_norm(x: Array) -> Array:
 
 
 def take_step(x: Array, lr: Scalar, g: Array) -> Array:
-    """X - lr g; tensors of PyTorch and a plain number in one pass over memory, which is what local steps of large models cost."""
+    """Return x - lr g; tensors of PyTorch and a plain number in one pass over memory, which is what local steps of large models cost."""
     if isinstance(lr, int | float) and not isinstance(x, np.ndarray) and hasattr(x, "detach"):
         return x.sub(g, alpha=lr)
     return x - lr * g

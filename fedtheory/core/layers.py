@@ -118,7 +118,9 @@ def singular_values(x: Array, layers: tuple[Layer, ...]) -> list[Array]:
         The entries are symbols.
     """
     if is_object(x):
-        raise CannotTrace("singular values of layers need numbers; an engine without numbers cannot run a nuclear norm")
+        raise CannotTrace(
+            "singular values of layers need numbers, and these are symbols; a nuclear norm cannot be followed symbolically"
+        )
     return [
         namespace(x).linalg.svdvals(to_matrix(part, layer))
         for part, layer in zip(split_layers(x, layers), layers, strict=True)

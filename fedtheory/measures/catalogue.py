@@ -52,7 +52,7 @@ class NamedMetric:
     @property
     def needs(self) -> str:
         """What it needs, in words; empty where every method and problem has it."""
-        found = [f"a method with {self.field}"] if self.field else []
+        found = [f"a method whose state has {self.field}"] if self.field else []
         found += [f"a problem with {self.ability}"] if self.ability else []
         found += ["a problem whose optimum is certified"] if self.needs_optimum else []
         return " and ".join(found)
@@ -195,5 +195,5 @@ def choose_metrics(names: Iterable[str], method: Any, problem: Problem, x0: Arra
     for name, metric in found.items():
         if not (metric.needs_optimum or metric.is_offered(state, problem)):
             known = ", ".join(offered_metrics(state, problem))
-            raise InvalidInput(f"the method has no metric {name!r} here, which needs {metric.needs}; it has {known}")
+            raise InvalidInput(f"metric {name!r} needs {metric.needs}; what this method and problem have is {known}")
     return method, {name: metric.on(problem) for name, metric in found.items()}

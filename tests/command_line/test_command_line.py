@@ -296,8 +296,8 @@ def test_list_is_complete(call) -> None:
     assert all(set(row) == {"id", "paper", "kind", "source", "statement"} for row in shown["claims"])
     assert all(row["name"] and row["description"] for row in shown["problems"])
     metrics = {row["name"]: row for row in shown["metrics"]}
-    assert list(metrics) == list(METRICS) and metrics["mean_dual"]["needs"] == "a method with lam_i"
-    assert metrics["average_accuracy"]["needs"] == "a method with x_bar and a problem with test_accuracy"
+    assert list(metrics) == list(METRICS) and metrics["mean_dual"]["needs"] == "a method whose state has lam_i"
+    assert metrics["average_accuracy"]["needs"] == "a method whose state has x_bar and a problem with test_accuracy"
     given = {"--" + option_of(field) for field in Settings.__dataclass_fields__}
     assert {option for row in shown["algorithms"] for option in row["options"]} <= given
 
@@ -388,8 +388,8 @@ def test_run_measures_what_is_asked_for_if_the_method_has_it(call) -> None:
     assert trace["metric"] == "personal_value" and trace["personal_value"] == expected["own"].tolist()
     assert "mean_i f_i(personal_i):" in call("run", "ditto", "quadratics", *arguments).stdout
     result = call("run", "fedavg", "quadratics", *arguments, code=2)
-    assert "the method has no metric 'personal_value' here, which needs a method with personal;" in result.stderr
-    assert "it has stationarity, value, magnitude" in result.stderr
+    assert "metric 'personal_value' needs a method whose state has personal;" in result.stderr
+    assert "have is stationarity, value, magnitude" in result.stderr
     result = call("run", "fedrep", "quadratics", "--personal-layers", "head + body", code=2)
     assert "naming a part of the model needs 'layers'" in result.stderr
 

@@ -444,7 +444,7 @@ def test_engines_without_numbers_name_what_they_cannot_run() -> None:
         worst_case(personal, FunctionClass(1.0), n=1, rounds=1)
     quadratic = scalar_quadratics([Q(1)], [Q(0)])
     nuclear = regularised(quadratic, NuclearNorm(1.0, (Layer("scalar", (1, 1)),)))
-    with pytest.raises(CannotTrace, match="cannot run a nuclear norm"):
+    with pytest.raises(CannotTrace, match="a nuclear norm cannot be followed symbolically"):
         play_exactly(FedSLR(Q(1)), nuclear, np.array([Q(1)], dtype=object), 1)
     batched = FedSLR(1.0, personal=ProximalSteps(1, 0.1, Ridge(1.0), batch=1))
     with pytest.raises(CannotTrace, match="draws samples at random"):

@@ -281,7 +281,7 @@ def test_metrics_are_those_asked_for() -> None:
     row, other = rows_of(small("fedpd,gd", metrics=("magnitude", "consensus")))
     assert row["consensus"] > 0 and row["magnitude_at_start"] == 3 and "gd" in other["method"]
     assert (
-        "no metric 'consensus' here, which needs a method with x_i; it has stationarity, value, magnitude"
+        "metric 'consensus' needs a method whose state has x_i; what this method and problem have is stationarity, value, magnitude"
         in other["error"]
     )
     [row] = rows_of(small(problems="sines", metrics=("gap",)))
