@@ -533,8 +533,8 @@ def test_a_server_gets_data_of_its_own(call) -> None:
     with_samples = ("iris-softmax", "--clients", 4, "--rounds", 3, "--server", 30, "--json", "-")
     f = build_problem("iris-softmax", clients=4, server="30")
     assert f.server.n_samples.tolist() == [30] and f.n_samples.sum() == 120
-    rows = np.concatenate([f.server.features[0], *f.clients.features])
-    kept = np.concatenate([f.server.weights[0], *f.clients.weights]) > 0
+    rows = np.concatenate([f.server.features[0], *f.inner.features])
+    kept = np.concatenate([f.server.weights[0], *f.inner.weights]) > 0
     whole = build_problem("iris-softmax", clients=1)
     np.testing.assert_array_equal(np.sort(rows[kept], axis=0), np.sort(whole.features[0], axis=0))
     trace = strict(call("run", "safari", *with_samples, "--q", 0.5).stdout)
