@@ -18,7 +18,7 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.measures import metrics
-from fedtheory.measures.catalogue import offered
+from fedtheory.measures.catalogue import offered_metrics
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.one_n.worst_case import worst_case
 from fedtheory.proofs.symbolic import play as play_exactly
@@ -469,9 +469,9 @@ def test_personal_metrics_by_hand_and_only_where_there_are_personal_models() -> 
     values, slopes = f.value(state.personal), f.grad(state.personal)
     assert metrics.personal_value(f, state) == pytest.approx(values.mean(), rel=1e-14)
     assert metrics.personal_stationarity(f, state) == pytest.approx((slopes**2).sum(axis=-1).mean(), rel=1e-14)
-    assert {"personal_value", "personal_stationarity"} <= offered(state).keys()
+    assert {"personal_value", "personal_stationarity"} <= offered_metrics(state).keys()
     plain = play(FedAvg(GD), f, x0_of(f), 1)[-1]
-    assert offered(plain).keys() == {"stationarity", "value", "magnitude"}
+    assert offered_metrics(plain).keys() == {"stationarity", "value", "magnitude"}
 
 
 def test_a_personal_model_that_leaves_all_bounds_is_divergence() -> None:

@@ -32,7 +32,7 @@ from fedtheory.proofs.one_n.worst_case import worst_case
 from fedtheory.proofs.spectrum import round_map, spectral_radius
 from fedtheory.running.runner import run
 from problems.dual_drift import convex_and_concave, strictly_non_convex
-from problems.prescribed import prescribed_quadratics
+from problems.prescribed_quadratics import prescribed_quadratics
 from problems.quadratics import random_indefinite, random_quadratics, scalar_quadratics
 
 # ---- references in their papers' own variables --------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.errors import CannotTrace, InvalidInput
-from fedtheory.core.exact import Row, reduced
+from fedtheory.core.exact import Row, reduce_rows
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
 from fedtheory.proofs.every_n.vectors import Sampling, Vector
@@ -331,7 +331,7 @@ def _require(relation: Relation, space: Space) -> None:
 
 def _reduced(rows: Sequence[Row], width: int) -> list[tuple[Row, int]]:
     """Reduced row echelon form with the pivots as far to the right as possible: rows and their pivots."""
-    table, pivots = reduced([row[::-1] for row in rows], width)
+    table, pivots = reduce_rows([row[::-1] for row in rows], width)
     return [(row[::-1], width - 1 - pivot) for row, pivot in zip(table, pivots, strict=False)]
 
 
