@@ -29,8 +29,8 @@ from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.proofs.function_class import FunctionClass, why_no_worst_case
-from fedtheory.proofs.one_n import worst_case as engine
 from fedtheory.proofs.one_n.pepit_problem import PointProblem, column
+from fedtheory.proofs.one_n.program import state_point_program
 from fedtheory.proofs.one_n.standard_form import standard_form
 from fedtheory.proofs.one_n.worst_case import worst_case
 from fedtheory.proofs.semidefinite import solve as conic
@@ -361,8 +361,7 @@ def test_classes_describe_themselves() -> None:
 
 def stated(algorithm, functions, n, measure="squared_distance"):
     """The program of one round, in standard form."""
-    pep, *_ = engine._model(algorithm, functions, n, 1, measure, 1.0, None, None)
-    return standard_form(pep).program
+    return standard_form(state_point_program(algorithm, functions, n, 1, measure, 1.0).pep).program
 
 
 def test_a_failing_solver_is_followed_by_the_next(monkeypatch) -> None:
@@ -482,17 +481,15 @@ def test_points_that_rounding_keeps_apart_are_one() -> None:
 
 def test_free_vectors_leave_the_program() -> None:
     """FedPD's duals absorb linear terms of any size: n - 1 vectors that no condition limits, and none where zeta does."""
-    pep, *_ = engine._model(FedPD(0.3), SMOOTH, 3, 2, "stationarity", 1.0, None, None)
-    form = standard_form(pep)
+    form = standard_form(state_point_program(FedPD(0.3), SMOOTH, 3, 2, "stationarity", 1.0).pep)
     assert form.directions.shape == (12, 2) and form.program.sizes == (10,)
-    pep, *_ = engine._model(FedPD(0.3), dataclasses.replace(STRONG, zeta=1.0), 3, 2, "gap", 1.0, None, None)
-    assert standard_form(pep).directions.shape[1] == 0
+    form = standard_form(state_point_program(FedPD(0.3), dataclasses.replace(STRONG, zeta=1.0), 3, 2, "gap", 1.0).pep)
+    assert form.directions.shape[1] == 0
 
 
 def test_coordinates_have_the_products_of_the_answer() -> None:
     """With products <gamma, b> that do not vanish, up to the length that free vectors get."""
-    pep, *_ = engine._model(FedPD(0.3), SMOOTH, 3, 1, "stationarity", 1.0, None, None)
-    form = standard_form(pep)
+    form = standard_form(state_point_program(FedPD(0.3), SMOOTH, 3, 1, "stationarity", 1.0).pep)
     rng = np.random.default_rng(0)
     others, m = form.program.sizes[0], form.directions.shape[1]
     form = dataclasses.replace(form, count=2, kept=tuple(range(2 + others * m)))

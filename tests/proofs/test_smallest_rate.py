@@ -178,7 +178,7 @@ def test_the_potential_has_the_same_rate_with_three_clients_in_the_plain_program
     sampling = None if participants is None else Sampling(3, participants)
     found = smallest_rate(algorithm, STRONG, participation=sampling, proof=False)
     pep = PEP()
-    problem = PointProblem([STRONG.declare(pep) for _ in range(3)])
+    problem = PointProblem([STRONG.declare(pep) for _ in range(3)], STRONG.mu)
     slopes = [Point(), Point()]
     slopes.append(-slopes[0] - slopes[1])
     for function, slope in zip(problem.functions, slopes, strict=True):

@@ -25,7 +25,8 @@ from fedtheory.proofs.certificates.forms import stored_form, stored_function
 from fedtheory.proofs.every_n.model import free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Number, Sampling
-from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite.program import Program
 
@@ -50,7 +51,7 @@ def attain(
     function_class: FunctionClass,
     *,
     rounds: int,
-    measure: Measure = "squared_distance",
+    measure: MeasureName = "squared_distance",
     radius: Number = 1,
     participation: Sampling | None = None,
     digits: int = 9,

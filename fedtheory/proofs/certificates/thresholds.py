@@ -12,10 +12,10 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.measures import metrics as measures
 from fedtheory.proofs.certificates.upper_bounds import Certificate, prove
 from fedtheory.proofs.every_n.worst_case import SymmetricWorstCase, symmetric_worst_case
 from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import measure_named
 from fedtheory.running.enumeration import courses, every_subset
 
 Make = Callable[[Any], Algorithm]  # from a value of a hyper-parameter
@@ -125,18 +125,11 @@ def replayed(found: SymmetricWorstCase, n: int = 2) -> float:
     who = found.participation
     instance, x0 = found.instance(n if who is None else who.n)
     clients = ((1, None),) if who is None or who.s == who.n else tuple(every_subset(who.n, who.s))
-    squared = found.measure == "squared_distance"
-    metric = measures.magnitude if squared else measures.value if found.measure == "gap" else measures.stationarity
+    measure = measure_named(found.measure)
     values = np.zeros(found.rounds + 1)
     for weight, states in courses(found.algorithm, instance, x0[None, :], found.rounds, clients):
-        values += float(weight) * np.array([float(metric(instance, state)) for state in states])
-    if found.measure == "gap":
-        return float(values[-1] - np.mean(instance.value(np.zeros((1, instance.d)))))
-    if found.measure == "sum_stationarity":
-        return float(values[1:].sum())
-    if found.measure == "min_stationarity":
-        return float(values[1:].min())
-    return float(values[-1])
+        values += float(weight) * np.array([float(measure.metric(instance, state)) for state in states])
+    return measure.reached(values)
 
 
 def along(

@@ -21,7 +21,8 @@ from fedtheory.proofs.certificates.forms import stored_form, stored_function
 from fedtheory.proofs.every_n.model import Direction, Model, free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
-from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.semidefinite import solve as conic
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
@@ -47,7 +48,7 @@ def prove(
     function_class: FunctionClass,
     *,
     rounds: int,
-    measure: Measure = "squared_distance",
+    measure: MeasureName = "squared_distance",
     radius: Number = 1,
     participation: Sampling | None = None,
     digits: int = 9,

@@ -1,4 +1,4 @@
-"""Conditions of a class on what the oracles of exchangeable clients answered: interpolation, shared functions, likeness of the clients.
+"""Interpolation conditions on what the oracles of exchangeable clients answered; of shared functions, too.
 
 A *shared* function is the same for all clients: a regulariser, or the average f. Its evaluations at the clients' points must then satisfy
 the conditions for pairs of different clients, too, where the number of clients n enters, or its limit (`exchangeable.inner_apart`).
@@ -7,18 +7,12 @@ the conditions for pairs of different clients, too, where the number of clients 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
-from fedtheory.proofs.every_n.vectors import Form, Number, Vector, inner, inner_apart, square
+from fedtheory.proofs.every_n.vectors import Form, Number, Vector, inner, inner_apart, quotient
 from fedtheory.proofs.function_class import FunctionClass
 
 Conditions = list[tuple[str, Form]]
-
-
-def over(a: Number, b: Number) -> Number:
-    """A quotient; exact for whole numbers."""
-    return Fraction(a, b) if isinstance(a, int) and isinstance(b, int) else a / b
 
 
 def interpolation(evaluations: Sequence[Evaluation], function_class: FunctionClass) -> Conditions:
@@ -71,9 +65,9 @@ def _factors(dg: Vector, dx: Vector, big_l: Number | None, mu: Number) -> tuple[
     """What dg and dx are multiplied by: h (dg/L - 2 (mu/L) dx) and h mu dx."""
     if big_l is None:
         return Vector({}), Vector({})
-    ratio = over(mu, big_l)
-    half = over(1, 2) / (1 - ratio)
-    return dg * (half * over(1, big_l)) - dx * (2 * half * ratio), dx * (half * mu)
+    ratio = quotient(mu, big_l)
+    half = quotient(1, 2) / (1 - ratio)
+    return dg * (half * quotient(1, big_l)) - dx * (2 * half * ratio), dx * (half * mu)
 
 
 def average_and_differences(
@@ -91,20 +85,3 @@ def average_and_differences(
         average.append(mean)
         difference.append(Evaluation(e.x, e.g - mean.g, e.value, mean.value))
     return average, difference
-
-
-def dissimilarity(function_class: FunctionClass, gradients: Sequence[Vector], n: int | None) -> Conditions:
-    """Bounds on how different the clients' gradients are, at the server's models.
-
-    The mean over pairs of ||g_i - g_j||^2 is 2n/(n-1) times the mean square deviation; every n allows what n -> infinity does.
-    """
-    found: Conditions = []
-    for g in gradients:
-        mean = g.averaged(None)
-        if function_class.bgd is not None:
-            big_g, big_d = function_class.bgd
-            found.append(("bgd", square(g) - square(mean) * big_d**2 - big_g**2))
-        if function_class.dissimilarity is not None:
-            pairs = 2 if n is None else Fraction(2 * n, n - 1)
-            found.append(("dissimilarity", square(g - mean) * pairs - function_class.dissimilarity**2))
-    return found

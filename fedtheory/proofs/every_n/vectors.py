@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -53,8 +54,6 @@ class Sampling:
     @property
     def variance(self) -> Number:
         """V = (s/n)(1 - s/n), of one client's indicator; exact."""
-        from fractions import Fraction
-
         share = Fraction(self.s, self.n)
         return share * (1 - share)
 
@@ -110,8 +109,6 @@ class Vector:
 
     def __truediv__(self, divisor: Any) -> Vector:
         """Divide by a number; whole numbers keep fractions exact."""
-        from fractions import Fraction
-
         divisor = _plain(divisor)
         return self * (Fraction(1, divisor) if isinstance(divisor, int) else 1 / divisor)
 
@@ -137,7 +134,7 @@ class Vector:
         if clients is None:
             return _relabel(self, {"mean": "mean", "sampled deviation": "server noise", "server noise": "server noise"})
         # sum_i (B_i + s/n) u_i / s, with (B_i + s/n) B_i = (1 - s/n) (B_i + s/n) and sum_i d_i = sum_i B_i = 0
-        away = 1 - _ratio(clients.s, clients.n)
+        away = 1 - quotient(clients.s, clients.n)
         noise = (
             _relabel(self, {"deviation": "server noise"}) + _relabel(self, {"sampled deviation": "server noise"}) * away
         )
@@ -145,7 +142,7 @@ class Vector:
             _relabel(self, {"mean": "mean", "server noise": "server noise"})
             + _relabel(self, {"sampled mean": "mean"}) * away
         )
-        average: Vector = common + noise * _ratio(clients.n, clients.s)
+        average: Vector = common + noise * quotient(clients.n, clients.s)
         return average
 
     def scattered(self, clients: Sampling | None, new: Vector) -> Vector:
@@ -160,7 +157,7 @@ class Vector:
                 "a client's quantity was updated, for the active clients, by one that depends on who takes part, and then used; several "
                 "rounds under sampling need a potential, not an unrolled horizon"
             )
-        expected: Vector = self + change * _ratio(clients.s, clients.n)
+        expected: Vector = self + change * quotient(clients.s, clients.n)
         return expected + _relabel(change, {"mean": "sampled mean", "deviation": "sampled deviation"})
 
 
@@ -202,10 +199,9 @@ def _plain(number: Any) -> Number:
     return number.item() if isinstance(number, np.generic) else number
 
 
-def _ratio(a: int, b: int) -> Number:
-    from fractions import Fraction
-
-    return Fraction(a, b)
+def quotient(a: Number, b: Number) -> Number:
+    """A quotient; exact for whole numbers."""
+    return Fraction(a, b) if isinstance(a, int) and isinstance(b, int) else a / b
 
 
 def _relabel(vector: Vector, parts: Mapping[str, Part]) -> Vector:
@@ -252,6 +248,10 @@ class Form:
         )
 
     __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Number) -> Form:
+        share: Form = self * quotient(1, divisor)
+        return share
 
     def __neg__(self) -> Form:
         return self * -1
@@ -310,7 +310,7 @@ def inner_apart(u: Vector, v: Vector, n: int | None) -> Form:
     Conditions on a function that clients share are linear in these; with the condition for i = j, those of one n imply those of every
     larger one, so that the limit is what holds for every n, and no number of clients allows more.
     """
-    share = 0 if n is None else -_ratio(1, n - 1)
+    share = 0 if n is None else -quotient(1, n - 1)
     form = inner(u, v)
     return Form(
         {key: value if key[0] == "S" else value * share for key, value in form.gram.items() if key[0] == "S" or share}

@@ -23,8 +23,9 @@ from fedtheory.proofs.every_n.model import Model, free_directions
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
-from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
+from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.semidefinite.solve import Residuals, Solution
@@ -48,7 +49,7 @@ class SymmetricWorstCase:
     algorithm: Algorithm
     function_class: FunctionClass
     rounds: int
-    measure: Measure
+    measure: MeasureName
     radius: float
     participation: Sampling | None
     seconds: float
@@ -140,7 +141,7 @@ def symmetric_worst_case(
     function_class: FunctionClass,
     *,
     rounds: int,
-    measure: Measure = "squared_distance",
+    measure: MeasureName = "squared_distance",
     radius: Number = 1,
     participation: Sampling | None = None,
     tolerance: float = 1e-6,
@@ -162,8 +163,6 @@ def symmetric_worst_case(
     SolverFailed
         No solver's answer was accepted, or nothing limits the feasible points.
     """
-    if rounds < 1 or not radius > 0:
-        raise InvalidInput(f"expected rounds >= 1 and radius > 0; got rounds={rounds}, radius={radius}")
     begun = time.perf_counter()
     model, problem, start, random = state_program(algorithm, function_class, rounds, measure, radius, participation)
     free = free_directions(model, problem.evaluations)
