@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
-from fedtheory.proofs.measures import Measure, Terms
+from fedtheory.proofs.measures import Measure, Quantities
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
 
 
@@ -117,10 +117,10 @@ def require_question(function_class: FunctionClass, measure: Measure, rounds: in
         )
 
 
-def conditions_of_class(
+def state_conditions(
     function_class: FunctionClass,
     measure: Measure,
-    terms: Terms,
+    quantities: Quantities,
     x0: Any,
     models: Sequence[Any],
     radius: Any,
@@ -136,23 +136,25 @@ def conditions_of_class(
     """
     found = []
     if measure.of_minimiser:
-        found.append(("radius", terms.square(x0) - radius**2))
+        found.append(("radius", quantities.square(x0) - radius**2))
         if function_class.zeta is not None:
-            found.append(("zeta", terms.square(terms.gradients(terms.minimiser)) - function_class.zeta**2))
+            found.append(
+                ("zeta", quantities.square(quantities.gradients(quantities.minimiser)) - function_class.zeta**2)
+            )
     else:
-        found.append(("radius", terms.value(x0) - lowest - radius))
+        found.append(("radius", quantities.value(x0) - lowest - radius))
         for x in models:  # f is L-smooth, and nowhere below its lowest value
-            slope = terms.square(terms.mean(terms.gradients(x)))
-            found.append(("lower bound", lowest - terms.value(x) + slope / (2 * function_class.L)))
+            slope = quantities.square(quantities.mean(quantities.gradients(x)))
+            found.append(("lower bound", lowest - quantities.value(x) + slope / (2 * function_class.L)))
     if function_class.bgd is None and function_class.dissimilarity is None:
         return found
-    gradients = [terms.gradients(x) for x in models]
+    gradients = [quantities.gradients(x) for x in models]
     for g in {id(g): g for g in gradients}.values():
         if function_class.bgd is not None:
             big_g, big_d = function_class.bgd
-            found.append(("bgd", terms.square(g) - terms.square(terms.mean(g)) * big_d**2 - big_g**2))
+            found.append(("bgd", quantities.square(g) - quantities.square(quantities.mean(g)) * big_d**2 - big_g**2))
         if function_class.dissimilarity is not None:
-            found += [("dissimilarity", form - function_class.dissimilarity**2) for form in terms.apart(g)]
+            found += [("dissimilarity", form - function_class.dissimilarity**2) for form in quantities.squares_apart(g)]
     return found
 
 

@@ -1,7 +1,7 @@
 """What worst cases are taken of: each measure once, for every engine that states it and for the runs that replay it.
 
-A measure is a quantity of the server's model x^r, and what is made of it over the rounds r = 1..R. The quantity is written in the terms of
-`Terms`, which an engine interprets in its own vectors and forms (linear expressions in inner products and function values); its ``metric`` is
+A measure is a quantity of the server's model x^r, and what is made of it over the rounds r = 1..R. The quantity is written in the quantities of
+`Quantities`, which an engine interprets in its own vectors and forms (linear expressions in inner products and function values); its ``metric`` is
 the same quantity as a number, on functions whose minimiser x* is the origin, as worst-case functions have it.
 """
 
@@ -23,7 +23,7 @@ from fedtheory.measures.metrics import Metric
 MeasureName = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
 
 
-class Terms(Protocol):
+class Quantities(Protocol):
     """What an engine calls the quantities that measures and assumptions are made of; x is one model of the server, u one vector a client."""
 
     minimiser: Any  #: x*, the origin
@@ -40,7 +40,7 @@ class Terms(Protocol):
     def square(self, u: Any) -> Any:
         """mean_i ||u_i||^2, in expectation over who takes part; a form."""
 
-    def apart(self, u: Any) -> Sequence[Any]:
+    def squares_apart(self, u: Any) -> Sequence[Any]:
         """||u_i - u_j||^2 of all pairs of clients, or the mean over pairs where clients are alike; forms."""
 
 
@@ -53,7 +53,7 @@ class Measure:
 
     name: MeasureName
     of_minimiser: bool
-    quantity: Callable[[Terms, Any], Any]
+    quantity: Callable[[Quantities, Any], Any]
     metric: Metric
     over_rounds: Literal["last", "sum", "least"] = "last"
 
@@ -76,7 +76,7 @@ class Measure:
         return float(values[1:].sum() if self.over_rounds == "sum" else values[1:].min())
 
 
-def measure_named(name: str) -> Measure:
+def find_measure(name: str) -> Measure:
     """The measure of a name.
 
     Raises
@@ -89,8 +89,8 @@ def measure_named(name: str) -> Measure:
     return MEASURES[name]
 
 
-def _squared_gradient(terms: Terms, x: Any) -> Any:
-    return terms.square(terms.mean(terms.gradients(x)))
+def _squared_gradient(quantities: Quantities, x: Any) -> Any:
+    return quantities.square(quantities.mean(quantities.gradients(x)))
 
 
 def _gap_to_origin(problem: Problem, state: Any) -> Array:
@@ -101,8 +101,13 @@ def _gap_to_origin(problem: Problem, state: Any) -> Array:
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        Measure("squared_distance", True, lambda terms, x: terms.square(x), metrics.magnitude),
-        Measure("gap", True, lambda terms, x: terms.value(x) - terms.value(terms.minimiser), _gap_to_origin),
+        Measure("squared_distance", True, lambda quantities, x: quantities.square(x), metrics.magnitude),
+        Measure(
+            "gap",
+            True,
+            lambda quantities, x: quantities.value(x) - quantities.value(quantities.minimiser),
+            _gap_to_origin,
+        ),
         Measure("stationarity", False, _squared_gradient, metrics.stationarity),
         Measure("sum_stationarity", False, _squared_gradient, metrics.stationarity, "sum"),
         Measure("min_stationarity", False, _squared_gradient, metrics.stationarity, "least"),

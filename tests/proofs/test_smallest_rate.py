@@ -27,9 +27,9 @@ from fedtheory.proofs.certificates.checker import Refused, check
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import why_no_worst_case
 from fedtheory.proofs.one_n.pepit_problem import PointProblem
-from fedtheory.proofs.potentials.invariants import AnyRound, Relation, Space, error_model
+from fedtheory.proofs.potentials.invariants import AnyRound, Relation, Space, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
-from fedtheory.proofs.potentials.smallest_rate import observed, rate_of, smallest_rate
+from fedtheory.proofs.potentials.smallest_rate import follow_potential, rate_of, smallest_rate
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite import solvers
 from fedtheory.running.enumeration import every_subset
@@ -139,7 +139,9 @@ def test_every_listed_method_contracts_in_numbers_as_proved_or_is_refused_by_nam
 
 
 def assert_contracts(found, algorithm, instance, x_star, participants=None, rounds=20, error=0.0):
-    before, after = observed(found.potential, instance, x_star, np.ones(instance.d), rounds, participants=participants)
+    before, after = follow_potential(
+        found.potential, instance, x_star, np.ones(instance.d), rounds, participants=participants
+    )
     before, after = before[found.first :], after[found.first :]
     assert np.all(before >= -error)
     rounding = 1e-12 * max(1.0, before[0], np.abs(x_star).max() ** 2 * _size(found.potential))
@@ -239,7 +241,7 @@ def test_the_scale_of_the_functions_does_not_matter(scale):
 
 
 def named(algorithm, participation=None):
-    model = error_model(rational(algorithm), rational(STRONG), participation)
+    model = follow_errors(rational(algorithm), rational(STRONG), participation)
     return {str(relation) for relation in model.space.named()}, model.first
 
 
@@ -256,11 +258,11 @@ def test_a_wrong_relation_is_refused_because_it_promises_too_much():
     algorithm, duals_vanish = FedPD(1.0), Relation("mean", (("lam_i", Fraction(1)),))
     with pytest.raises(InvalidInput, match="do not keep the relation mean lam_i = 0"):
         smallest_rate(algorithm, STRONG, assume=[duals_vanish])
-    model = error_model(rational(algorithm), rational(STRONG))
+    model = follow_errors(rational(algorithm), rational(STRONG))
     rows = model.space.relations["mean"]
     imposed = [*rows, [Fraction(name == "lam_i") for name in model.space.fields]]
     wrong = Space.of(model.space.fields, {**model.space.relations, "mean": imposed})
-    promised = conic.decide(PotentialSearch.of(dataclasses.replace(model, space=wrong)).program(0.75))
+    promised = conic.find_multipliers(PotentialSearch.of(dataclasses.replace(model, space=wrong)).program(0.75))
     assert isinstance(promised, conic.Solution)  # a potential with rate 0.75, where the true rate is 0.826
     right = smallest_rate(Scaffnew(1.0, 0.5), STRONG, assume=[Relation("mean", (("h_i", Fraction(1)),))])
     assert right.proved is not None
@@ -291,7 +293,7 @@ def test_a_sign_error_leaves_no_potential():
 
 def test_a_better_rate_has_no_proof_and_a_tampered_one_is_refused():
     algorithm = Scaffold(GradientSteps(2, 0.5))
-    search = PotentialSearch.of(error_model(rational(algorithm), rational(STRONG)))
+    search = PotentialSearch.of(follow_errors(rational(algorithm), rational(STRONG)))
     found = smallest_rate(algorithm, STRONG)
     assert search.prove(Fraction(8144, 10000)) is None
     data = json.loads(json.dumps(found.decrease.data))

@@ -8,14 +8,14 @@ from fedtheory.proofs.every_n.conditions import average_and_differences
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.noise import Noise
 from fedtheory.proofs.every_n.oracles import Leaves, SharedRegulariser, SymmetricProblem, cell, entry
-from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, quotient, square
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, divide, square
 from fedtheory.proofs.function_class import (
     FunctionClass,
-    conditions_of_class,
     require_question,
     require_worst_case,
+    state_conditions,
 )
-from fedtheory.proofs.measures import MeasureName, measure_named
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.running.enumeration import courses
 
 
@@ -35,7 +35,7 @@ def state_program(
         The algorithm, the measure or the class is outside what this program can say.
     """
     require_worst_case(algorithm, noise=function_class.sigma is not None)
-    question = measure_named(measure)
+    question = find_measure(measure)
     require_question(function_class, question, rounds, radius)
     n = None if participation is None else participation.n
     leaves = Leaves()
@@ -58,18 +58,18 @@ def state_program(
     runs = courses(algorithm, problem, cell(x0), rounds, ((1, None if everyone else participation),))
     paths = [(weight, [entry(state.x) for state in states]) for weight, states in runs]
 
-    terms = _ExchangeableTerms(problem, participation)
+    quantities = _ExchangeableQuantities(problem, participation)
 
     def quantity_after(r: int) -> Form:
         total = Form()
         for weight, path in paths:
-            total = total + question.quantity(terms, path[r]) * weight
+            total = total + question.quantity(quantities, path[r]) * weight
         return total
 
     objectives = question.objectives(quantity_after, rounds)
     models = list({id(v): v for _, path in paths for v in path}.values())
     lowest = None if question.of_minimiser else Form(values={leaves.value(): 1})
-    found = conditions_of_class(function_class, question, terms, x0, models, radius, lowest)
+    found = state_conditions(function_class, question, quantities, x0, models, radius, lowest)
     relaxed: list[str] = []
     if function_class.bgd is not None or function_class.dissimilarity is not None:
         relaxed.append("dissimilarity of the clients is imposed at the server's models only")
@@ -104,8 +104,8 @@ def state_program(
     return model, problem, x0, len(paths) > 1
 
 
-class _ExchangeableTerms:
-    """The terms of measures and assumptions in exchangeable vectors."""
+class _ExchangeableQuantities:
+    """The quantities of measures and assumptions in exchangeable vectors."""
 
     minimiser = Vector({})
 
@@ -127,7 +127,7 @@ class _ExchangeableTerms:
     def square(self, u: Vector) -> Form:
         return square(u, self.participation)
 
-    def apart(self, u: Vector) -> list[Form]:
+    def squares_apart(self, u: Vector) -> list[Form]:
         """The mean over pairs is 2n/(n-1) times the mean square deviation; every n allows what n -> infinity does."""
         n = None if self.participation is None else self.participation.n
-        return [square(u - self.mean(u)) * (2 if n is None else quotient(2 * n, n - 1))]
+        return [square(u - self.mean(u)) * (2 if n is None else divide(2 * n, n - 1))]

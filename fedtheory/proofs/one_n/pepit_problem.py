@@ -128,7 +128,7 @@ class PointRegulariser:
 
 
 #: coefficients that differ by less than this share of the largest differ by rounding
-ROUNDING = 1e-14
+SAME_POINT = 1e-14
 
 
 def _same(p: Any, *others: Any) -> bool:
@@ -138,7 +138,7 @@ def _same(p: Any, *others: Any) -> bool:
     for other in others:
         for leaf, weight in other.decomposition_dict.items():
             left[leaf] = left.get(leaf, 0.0) - weight
-    return all(abs(weight) <= ROUNDING * largest for weight in left.values())
+    return all(abs(weight) <= SAME_POINT * largest for weight in left.values())
 
 
 def _evaluated(function: Any, point: Any) -> tuple[Any, Any, Any]:

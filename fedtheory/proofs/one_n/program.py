@@ -16,11 +16,11 @@ from fedtheory.core.arrays import Array, average
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.proofs.function_class import (
     FunctionClass,
-    conditions_of_class,
     require_question,
     require_worst_case,
+    state_conditions,
 )
-from fedtheory.proofs.measures import MeasureName, measure_named
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.one_n.pepit_problem import PointProblem, PointRegulariser, ShortPoints, column
 from fedtheory.running.enumeration import courses, every_subset
 
@@ -56,14 +56,14 @@ def state_point_program(
         The algorithm, the measure or the class is outside what this program can say.
     """
     require_worst_case(algorithm)
-    question = measure_named(measure)
+    question = find_measure(measure)
     if n < 1:
         raise InvalidInput(f"expected n >= 1, got n={n}")
     unknown = [name for name in NOT_STATED if getattr(function_class, name) is not None]
     if unknown:
         raise InvalidInput(
             f"the program of n clients one by one does not state {' and '.join(unknown)}; that of exchangeable clients does: "
-            "fedtheory.proofs.every_n.worst_case.worst_case_for_every_n, with participation=Sampling(n, n) where n matters"
+            "fedtheory.proofs.worst_case(..., clients=n) chooses it, without prescribed coins and for n >= 2"
         )
     require_question(function_class, question, rounds, radius)
     pep = require("PEPit", "worst cases").PEP()
@@ -94,22 +94,22 @@ def state_point_program(
     who = ((1, None),) if participants is None else tuple(every_subset(n, participants))
     runs = courses(algorithm, problem, start, rounds, who, coins)
     paths = [(float(weight), [state.x for state in states]) for weight, states in runs]
-    terms = _PointTerms(problem, column([point.null_point]))
+    quantities = _PointQuantities(problem, column([point.null_point]))
 
     def quantity_after(r: int) -> Any:
-        return np.sum(column([weight * question.quantity(terms, path[r]) for weight, path in paths]))
+        return np.sum(column([weight * question.quantity(quantities, path[r]) for weight, path in paths]))
 
     for goal in question.objectives(quantity_after, rounds):
         pep.set_performance_metric(goal)
     models = list({id(x): x for _, path in paths for x in path}.values())
     lowest = None if question.of_minimiser else expression(is_leaf=True)
-    for _, form in conditions_of_class(function_class, question, terms, start, models, radius, lowest):
+    for _, form in state_conditions(function_class, question, quantities, start, models, radius, lowest):
         pep.add_constraint(form <= 0)
     return PointProgram(pep, problem, x0, len(paths) > 1 or coins is not None)
 
 
-class _PointTerms:
-    """The terms of measures and assumptions in PEPit's points; models are arrays ``(1, 1)``, one vector a client ``(n, 1)``."""
+class _PointQuantities:
+    """The quantities of measures and assumptions in PEPit's points; models are arrays ``(1, 1)``, one vector a client ``(n, 1)``."""
 
     def __init__(self, problem: PointProblem, minimiser: Array) -> None:
         self.problem = problem
@@ -129,5 +129,5 @@ class _PointTerms:
     def square(self, u: Array) -> Any:
         return np.sum(u**2) / len(u)
 
-    def apart(self, u: Array) -> Sequence[Any]:
+    def squares_apart(self, u: Array) -> Sequence[Any]:
         return [(u[i, 0] - u[j, 0]) ** 2 for i in range(len(u)) for j in range(i)]

@@ -18,16 +18,16 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
-from fedtheory.proofs.measures import MeasureName, measure_named
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.one_n.program import PointProgram, state_point_program
-from fedtheory.proofs.one_n.standard_form import StandardForm, leaf_weights, standard_form
+from fedtheory.proofs.one_n.standard_form import StandardForm, read_leaf_weights, read_standard_form
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.solve import Attempt, Residuals, Solution
 from fedtheory.running.runner import run
 
 
 @dataclass(frozen=True, eq=False)
-class WorstCase:
+class WorstCaseForOneN:
     """The answer of a worst-case computation.
 
     ``value`` is the dual value (an upper bound up to the residuals), infinite when the program is unbounded; ``lower`` the
@@ -69,6 +69,16 @@ class WorstCase:
         """Which solvers were asked, and what each said."""
         return self.solution.attempts
 
+    def why_not_replayed(self) -> str | None:
+        """Why `replay` cannot run the algorithm on the worst-case functions, or None."""
+        if self.unbounded:
+            return "the program is unbounded"
+        if self.function_class.composite:
+            return "the class is composite, and h is not rebuilt"
+        if self.random:
+            return "it is an expectation, or coins were prescribed; use a schedule for p and full participation"
+        return None
+
     def replay(self) -> float:
         """Run the algorithm on the worst-case functions with the numeric engine and measure what it reaches.
 
@@ -78,22 +88,18 @@ class WorstCase:
         Raises
         ------
         InvalidInput
-            There is no instance (the program is unbounded or was not solved).
+            There is nothing to run (`why_not_replayed`).
         """
-        if self.instance is None or self.x0 is None:
-            raise InvalidInput(
-                "this worst case has no instance to replay (the program was unbounded, or the class is composite, whose h is not rebuilt)"
-            )
-        if self.random:
-            raise InvalidInput(
-                "replaying an expectation or prescribed coins is not supported; use a deterministic schedule for p and full participation"
-            )
-        measure = measure_named(self.measure)
+        reason = self.why_not_replayed()
+        if reason is not None or self.instance is None or self.x0 is None:
+            raise InvalidInput(f"the worst case cannot be run: {reason}")
+        measure = find_measure(self.measure)
         trace = run(self.algorithm, self.instance, self.x0, self.rounds, metrics={"m": measure.metric})
-        return measure.reached(trace["m"])
+        reached: float = measure.reached(trace["m"])
+        return reached
 
 
-def worst_case(
+def worst_case_for_one_n(
     algorithm: Algorithm,
     function_class: FunctionClass,
     *,
@@ -107,7 +113,7 @@ def worst_case(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     agree: bool = False,
-) -> WorstCase:
+) -> WorstCaseForOneN:
     """Largest value of ``measure`` that the algorithm can have after ``rounds`` rounds, over the whole class.
 
     Parameters
@@ -135,7 +141,7 @@ def worst_case(
 
     Returns
     -------
-    WorstCase
+    WorstCaseForOneN
         With ``value`` infinite when the program is seen to be unbounded: no bound of any use exists over this class.
 
     Raises
@@ -149,7 +155,7 @@ def worst_case(
         raise InvalidInput("no solver is given; name at least one, for example ('CLARABEL',)")
     begun = time.perf_counter()
     stated = state_point_program(algorithm, function_class, n, rounds, measure, radius, coins, participants)
-    form = standard_form(stated.pep)
+    form = read_standard_form(stated.pep)
     solution, unbounded = maximise(
         form.program,
         size=float(radius),
@@ -161,7 +167,7 @@ def worst_case(
     instance, start = None, None
     if not unbounded and not function_class.composite:
         instance, start = _read_back(form, solution, stated, function_class)
-    return WorstCase(
+    return WorstCaseForOneN(
         value=float("inf") if unbounded else solution.value,
         lower=float("inf") if unbounded else solution.lower,
         solution=solution,
@@ -186,7 +192,7 @@ def _read_back(
     coordinates = form.coordinates(solution.blocks[0], solution.values)
 
     def place(p: Any) -> NDArray[np.float64]:
-        return np.asarray(leaf_weights(p, form.leaves) @ coordinates)
+        return np.asarray(read_leaf_weights(p, form.leaves) @ coordinates)
 
     values = form.values(solution.values)
 

@@ -28,8 +28,8 @@ from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.running.enumeration import every_outcome
 
 Errors = dict[str, Vector]
-Kind = Literal["mean", "deviation"]
-KINDS: tuple[Kind, Kind] = ("mean", "deviation")
+PartKind = Literal["mean", "deviation"]
+KINDS: tuple[PartKind, PartKind] = ("mean", "deviation")
 
 
 class AnyRound:
@@ -54,7 +54,7 @@ class AnyRound:
 class Relation:
     """``sum_f weights[f] * part of the error of f = 0``, where the part is the average over clients or the deviations from it."""
 
-    kind: Kind
+    kind: PartKind
     weights: tuple[tuple[str, Fraction], ...]
 
     def __str__(self) -> str:
@@ -75,15 +75,15 @@ class Space:
     """
 
     fields: tuple[str, ...]
-    relations: dict[Kind, list[Row]]
-    free: dict[Kind, tuple[str, ...]]
-    basis: dict[Kind, dict[str, Row]]
+    relations: dict[PartKind, list[Row]]
+    free: dict[PartKind, tuple[str, ...]]
+    basis: dict[PartKind, dict[str, Row]]
 
     @classmethod
-    def of(cls, fields: tuple[str, ...], relations: dict[Kind, list[Row]]) -> Space:
+    def of(cls, fields: tuple[str, ...], relations: dict[PartKind, list[Row]]) -> Space:
         """The space on which relations (rows over the fields) hold; the earlier a field, the rather is it free."""
-        free: dict[Kind, tuple[str, ...]] = {}
-        basis: dict[Kind, dict[str, Row]] = {}
+        free: dict[PartKind, tuple[str, ...]] = {}
+        basis: dict[PartKind, dict[str, Row]] = {}
         for kind in KINDS:
             columns = _kernel(relations[kind], len(fields))
             free[kind] = tuple(fields[at] for at, _ in columns)
@@ -112,13 +112,13 @@ class Space:
                     found.append(Relation(kind, weights))
         return tuple(found)
 
-    def free_parts(self, errors: Errors) -> dict[Kind, list[Vector]]:
+    def free_parts(self, errors: Errors) -> dict[PartKind, list[Vector]]:
         """The free parts of some errors."""
         return {kind: [_part(errors[name], kind) for name in self.free[kind]] for kind in KINDS}
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class TracedRound:
     """One round from a generic state: the errors before it, and after it in every outcome of the coins, with its probability."""
 
     leaves: Leaves
@@ -153,11 +153,11 @@ class ErrorModel:
         who = self.participation
         return "every n >= 2" if who is None else f"n = {who.n}, {who.s} of them a round, in expectation"
 
-    def step(self) -> Step:
+    def step(self) -> TracedRound:
         """Trace one round from a generic state of the space."""
         return _step(self.algorithm, self.function_class, self.participation, self.template, self.space)
 
-    def leaf_units(self, step: Step) -> dict[tuple[str, int], Fraction]:
+    def leaf_units(self, step: TracedRound) -> dict[tuple[str, int], Fraction]:
         """How large the leaves of a step are, by block ("S" or "Q") and number."""
         known = {
             (block, k): self.units[name]
@@ -167,7 +167,7 @@ class ErrorModel:
         return _leaf_units(step.problem, known, self.steepness)
 
 
-def error_model(
+def follow_errors(
     algorithm: Algorithm,
     function_class: FunctionClass,
     participation: Sampling | None = None,
@@ -213,7 +213,7 @@ def error_model(
     first = [_difference(_vectors(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
     fields = _in_order(begun, first)
 
-    relations: dict[Kind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
+    relations: dict[PartKind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
     while True:
         space = Space.of(fields, relations)
         after = [e for _, e in _step(algorithm, function_class, participation, start, space).after]
@@ -259,14 +259,14 @@ def _power_of_two(size: Fraction) -> Fraction:
 
 def _step(
     algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None, template: State, space: Space
-) -> Step:
+) -> TracedRound:
     leaves = Leaves()
     before = space.errors(leaves)
     problem = SymmetricProblem(leaves, function_class.mu)
     problem.add(Vector({}), Vector({}))
     state = dataclasses.replace(template, **{name: cell(v) for name, v in before.items()})
     after = tuple((weight, _vectors(new)) for weight, new in _rounds(algorithm, problem, state, participation))
-    return Step(leaves, problem, before, after)
+    return TracedRound(leaves, problem, before, after)
 
 
 def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | None) -> list[tuple[Any, State]]:
@@ -292,13 +292,13 @@ def _in_order(begun: Errors, first: Iterable[Errors]) -> tuple[str, ...]:
     return ("x", *(n for n in rest if n in own), *(n for n in rest if n not in own))
 
 
-def _part(v: Vector, kind: Kind) -> Vector:
+def _part(v: Vector, kind: PartKind) -> Vector:
     mean = v.averaged(None)
     return mean if kind == "mean" else v - mean
 
 
 def _holding(
-    outcomes: Iterable[Errors], fields: tuple[str, ...], kind: Kind, among: list[Row] | None = None
+    outcomes: Iterable[Errors], fields: tuple[str, ...], kind: PartKind, among: list[Row] | None = None
 ) -> list[Row]:
     """Relations (of those spanned by ``among``) that hold identically in every outcome."""
     among = [[Fraction(i == j) for j in range(len(fields))] for i in range(len(fields))] if among is None else among
