@@ -124,7 +124,7 @@ def worst_case(
             raise InvalidInput(f"{name} needs the number of clients; pass clients=n with it")
         return worst_case_for_every_n(algorithm, function_class, radius=radius, **options)
     alike = function_class.similarity is not None or function_class.sigma is not None
-    if coins is None and (alike or (participants is not None and rounds == 1 and clients > 1)):
+    if coins is None and clients > 1 and (alike or (participants is not None and rounds == 1)):
         sampling = Sampling(clients, clients if participants is None else participants)
         return worst_case_for_every_n(algorithm, function_class, radius=radius, participation=sampling, **options)
     return worst_case_for_one_n(
