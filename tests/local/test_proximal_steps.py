@@ -428,7 +428,7 @@ def test_worst_cases_of_composite_objectives() -> None:
         ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=2, measure="gap"
     )
     assert answer.value == pytest.approx(1 / 8, rel=1e-5)
-    with pytest.raises(InvalidInput, match=r"no instance to replay .* the class is composite"):
+    with pytest.raises(InvalidInput, match=r"cannot be run: the class is composite"):
         answer.replay()
     smooth = worst_case_for_one_n(FedSLR(1.0), FunctionClass(1.0, 0.2), n=2, rounds=1)
     shared = worst_case_for_one_n(FedSLR(1.0), FunctionClass(1.0, 0.2, composite=True), n=2, rounds=1)
