@@ -31,7 +31,7 @@ def sizes():
         found = any_n(K, rounds)
         seconds = perf_counter() - begun
         size = found.size
-        expected = conic.expected_seconds((size["mean"], size["deviation"]), size["constraints"])
+        expected = conic.estimate_seconds((size["mean"], size["deviation"]), size["constraints"])
         print(
             f"  K={K:2d} rounds={rounds:2d}  {size['mean']:3d} + {size['deviation']:3d} {size['constraints']:6d} "
             f"{seconds:9.4f} {found.solution.seconds:9.4f} {expected:9.4f}   {found.value:.8f}"

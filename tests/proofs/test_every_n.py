@@ -1,4 +1,4 @@
-"""The n-free worst case against the plain one with n = 2, 3, 4, and against the numeric engine on its own worst-case functions."""
+"""The worst case for every n against that of one n with n = 2, 3, 4, and against the numeric engine on its own worst-case functions."""
 
 from __future__ import annotations
 

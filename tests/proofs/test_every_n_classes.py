@@ -1,4 +1,4 @@
-"""Classes, local answers and noise of the n-free worst case, against the plain one and against programs written by hand in PEPit."""
+"""Classes, local answers and noise of the worst case for every n, against that of one n and against programs written by hand in PEPit."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Vector:
         if name.startswith("__"):
             raise AttributeError(name)
         raise CannotTrace(
-            f"the n-free worst case follows linear combinations and oracles only; the round asks a vector for {name!r}"
+            f"the worst case for every n follows linear combinations, gradients and proximal steps only, and the round asks a vector for {name!r}"
         )
 
     @property
@@ -193,7 +193,7 @@ def _plain(number: Any) -> Number:
     if isinstance(number, np.ndarray):
         if number.size != 1:
             raise CannotTrace(
-                f"the n-free worst case takes one value of each hyper-parameter, got an array of shape {number.shape}"
+                f"the worst case for every n takes one value of each hyper-parameter, got an array of shape {number.shape}"
             )
         number = number.reshape(-1)[0]
     return number.item() if isinstance(number, np.generic) else number

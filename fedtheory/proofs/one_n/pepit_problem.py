@@ -73,7 +73,7 @@ class PointProblem:
         """Points e_i with ||e_i||^2 <= ``limit``, a number, or ||e_i|| <= ||limit_i||; the same answer whenever the same is ``asked``."""
         if self.vectors is None:
             raise CannotTrace(
-                "errors of local answers are met in whole programs only; pass the problem of `worst_case`"
+                "bounds on the errors of local solves are conditions of a program, and this problem was made without one; use `worst_case`"
             )
         rows = [np.broadcast_to(x, (self.n, 1))[:, 0] for x in asked]
         limits = np.broadcast_to(limit, (self.n, 1))[:, 0]

@@ -41,8 +41,8 @@ class AnyRound:
 
     def _refuse(self, *others: Any) -> Any:
         raise CannotTrace(
-            "a potential whose decrease holds in every round needs rounds that are all alike, and this method's round depends on its number; "
-            "give it constant parameters"
+            "a potential that decreases in every round needs a method whose rounds are all the same, and this one's depend on the number of the "
+            "round; give it constant step sizes and other parameters"
         )
 
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __floordiv__ = __pow__ = _refuse
@@ -192,8 +192,8 @@ def follow_errors(
     solution = algorithm.solution_state(problem, cell(origin))
     if solution is None:
         raise CannotTrace(
-            f"{algorithm} has no state at which x* is a fixed point, so no potential vanishes there; "
-            "worst cases after some rounds are found without one (fedtheory worst-case)"
+            f"{algorithm} does not have x* as a fixed point, so that no potential can vanish there; for the worst case after a given number "
+            "of rounds no potential is needed (fedtheory worst-case)"
         )
     rounds = _rounds(algorithm, problem, solution, participation)
     at_star = _vectors(solution)
@@ -201,11 +201,13 @@ def follow_errors(
         for name, moved in _difference(_vectors(state), at_star).items():
             if moved.terms:
                 raise CannotTrace(
-                    f"{algorithm} moves {name} away from its state at x* in some round, so no potential vanishes there"
+                    f"x* is not a fixed point of {algorithm}: started from its state there, a round changes {name}, so that no potential "
+                    "can vanish at x*"
                 )
     if len(problem.evaluations) > 1:
         raise CannotTrace(
-            f"{algorithm} evaluates its functions away from x* when it is at its fixed point, so errors do not follow the method's own rule"
+            f"at its fixed point {algorithm} takes gradients at points other than x*; potentials are searched for methods that take all of them "
+            "at x* there"
         )
     x0 = problem.leaves.vector(common=True)
     start = algorithm.init(problem, cell(x0))
@@ -324,8 +326,8 @@ def _require(relation: Relation, space: Space) -> None:
     if any(left):
         proved = "; ".join(str(r) for r in space.named()) or "none"
         raise InvalidInput(
-            f"the rounds do not keep the relation {relation}, and a potential that relied on it would promise too much; "
-            f"relations that are proved: {proved}"
+            f"the assumed relation {relation} is not kept by the rounds, so that a potential that uses it would prove too much; "
+            f"relations that are kept, with proof: {proved}"
         )
 
 

@@ -64,8 +64,8 @@ def _show_unbounded(program: Program, cap: float, time_limit: float | None) -> S
     found = find_growth(program, solvers=FAST, time_limit=time_limit) or _reach_cap(program, cap, time_limit)
     if found is None:
         raise SolverFailed(
-            "nothing limits the points of this program, so that a solver's answer may be a number where the worst case is infinite, and no "
-            "direction was found along which it clearly is; say by how much the clients can differ (zeta, bgd or dissimilarity)"
+            "the feasible set of this semidefinite program is not bounded, so that a solver may report a number where the worst case is "
+            "infinite, and it could not be decided which of the two holds; bound how much the clients differ (zeta, bgd or dissimilarity)"
         )
     return found
 
