@@ -111,7 +111,7 @@ def _class_options(function: Any) -> Any:
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )
 @algorithm_options
-def worst_case(algorithm: str, **options: Any) -> None:
+def worst_case_command(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass

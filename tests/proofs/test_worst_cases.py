@@ -48,9 +48,9 @@ def test_a_measure_is_the_same_for_both_engines_and_for_the_run(name) -> None:
 
 def test_measures_are_listed_once_and_combine_over_rounds() -> None:
     assert tuple(MEASURES) == get_args(MeasureName)
-    from fedtheory.command_line.worst_case import worst_case as command
+    from fedtheory.command_line.worst_case import worst_case_command
 
-    offered = next(option for option in command.params if option.name == "measure").type.choices
+    offered = next(option for option in worst_case_command.params if option.name == "measure").type.choices
     assert tuple(offered) == tuple(MEASURES)
     values = np.array([9.0, 3.0, 1.0, 2.0])
     assert {name: m.reached(values) for name, m in MEASURES.items()} == {

@@ -61,7 +61,7 @@ def _show_unbounded(program: Program, cap: float, time_limit: float | None) -> S
         raise
     except SolverFailed:
         pass  # an answer would not be believed, either
-    found = find_growth(program, solvers=FAST, time_limit=time_limit) or _reach_cap(program, cap, time_limit)
+    found = find_growth(program, solvers=FAST, time_limit=time_limit) or reach_cap(program, cap, time_limit)
     if found is None:
         raise SolverFailed(
             "the feasible set of this semidefinite program is not bounded, so that a solver may report a number where the worst case is "
@@ -70,7 +70,7 @@ def _show_unbounded(program: Program, cap: float, time_limit: float | None) -> S
     return found
 
 
-def _reach_cap(program: Program, cap: float, time_limit: float | None) -> Solution | None:
+def reach_cap(program: Program, cap: float, time_limit: float | None) -> Solution | None:
     """A solution that reaches a cap far above any useful bound, which bounded programs do not, or None."""
     capped = replace(
         program,
