@@ -20,8 +20,8 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import offered_metrics
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
-from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.symbolic import play_exactly
 from fedtheory.running.runner import run
 from problems.mlp import digits_task
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
@@ -440,22 +440,24 @@ def test_one_round_of_apfl_in_fractions() -> None:
 def test_worst_cases_of_whole_models_only() -> None:
     """The first-order step is a gradient method on L-smooth functions; parts of a model are refused by name."""
     L, mu, a = 1.0, 0.1, 0.3
-    found = worst_case(PerFedAvg(GradientSteps(1, 0.5), a, "first-order"), FunctionClass(L, mu), n=1, rounds=1)
+    found = worst_case_for_one_n(
+        PerFedAvg(GradientSteps(1, 0.5), a, "first-order"), FunctionClass(L, mu), n=1, rounds=1
+    )
     slopes = np.linspace(mu, L, 1001)
     on_quadratics = np.abs(1 - 0.5 * slopes * (1 - a * slopes)).max() ** 2
     assert on_quadratics <= found.value * (1 + 1e-6) and found.replay() == pytest.approx(found.value, rel=1e-3)
     for method in (FedRep(GD, GD), LgFedAvg(GD), FedSpa(GD, prune=0)):
         with pytest.raises(CannotTrace, match=f"{type(method).__name__}: it treats coordinates apart"):
-            worst_case(method, FunctionClass(L, mu), n=2, rounds=1)
+            worst_case_for_one_n(method, FunctionClass(L, mu), n=2, rounds=1)
     near = PerFedAvg(GradientSteps(1, 0.5), a, "difference", inverse_delta=10)
-    found = worst_case(near, FunctionClass(L, mu), n=1, rounds=1)
+    found = worst_case_for_one_n(near, FunctionClass(L, mu), n=1, rounds=1)
     on_quadratics = np.abs(1 - 0.5 * slopes * (1 - a * slopes) ** 2).max() ** 2
     assert on_quadratics <= found.value * (1 + 1e-6) and found.replay() == pytest.approx(found.value, rel=1e-3)
     for curvature, reason in (("difference", "ill-conditioned"), ("hessian", "it needs Hessians")):
         with pytest.raises(CannotTrace, match=f"PerFedAvg: .*{reason}"):
-            worst_case(PerFedAvg(GD, a, curvature), FunctionClass(L, mu), n=2, rounds=1)
+            worst_case_for_one_n(PerFedAvg(GD, a, curvature), FunctionClass(L, mu), n=2, rounds=1)
     with pytest.raises(CannotTrace, match="FedSpa: it ranks coordinates by size"):
-        worst_case(FedSpa(GD), FunctionClass(L, mu), n=2, rounds=1)
+        worst_case_for_one_n(FedSpa(GD), FunctionClass(L, mu), n=2, rounds=1)
     with pytest.raises(CannotTrace, match="Ditto: StochasticSteps: it draws samples at random"):
         play_exactly(Ditto(GD, 1.0, SGD), problem("logistic"), start(problem("logistic")), 1)
 

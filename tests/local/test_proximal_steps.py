@@ -38,8 +38,8 @@ from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import look_up, offered_metrics
 from fedtheory.measures.ground_truth import certify_point, ground_truth
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
-from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.symbolic import play_exactly
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
@@ -424,17 +424,21 @@ def test_the_composite_certificate_covers_the_distance() -> None:
 def test_worst_cases_of_composite_objectives() -> None:
     """Known exactly: max(1 - lr mu, |1 - lr L|)^(2R) in distance, L R_0^2/(4 R) in value at lr = 1/L (Taylor et al. 2018)."""
     for n, lr in ((1, 0.5), (2, 1.5)):
-        answer = worst_case(ProximalGradient(lr), FunctionClass(1.0, 0.2, composite=True), n=n, rounds=2)
+        answer = worst_case_for_one_n(ProximalGradient(lr), FunctionClass(1.0, 0.2, composite=True), n=n, rounds=2)
         assert answer.value == pytest.approx(max(1 - 0.2 * lr, abs(1 - lr)) ** 4, rel=1e-5)
-    answer = worst_case(ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=2, measure="gap")
+    answer = worst_case_for_one_n(
+        ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=2, measure="gap"
+    )
     assert answer.value == pytest.approx(1 / 8, rel=1e-5)
-    with pytest.raises(InvalidInput, match=r"no instance to replay .* the class is composite"):
+    with pytest.raises(InvalidInput, match=r"cannot be run: the class is composite"):
         answer.replay()
-    smooth = worst_case(FedSLR(1.0), FunctionClass(1.0, 0.2), n=2, rounds=1)
-    shared = worst_case(FedSLR(1.0), FunctionClass(1.0, 0.2, composite=True), n=2, rounds=1)
+    smooth = worst_case_for_one_n(FedSLR(1.0), FunctionClass(1.0, 0.2), n=2, rounds=1)
+    shared = worst_case_for_one_n(FedSLR(1.0), FunctionClass(1.0, 0.2, composite=True), n=2, rounds=1)
     assert smooth.value <= shared.value * (1 + 1e-4), "h = 0 is one of the regularisers"
     with pytest.raises(InvalidInput, match="gradient of f alone; composite classes go with"):
-        worst_case(ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=1, measure="stationarity")
+        worst_case_for_one_n(
+            ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=1, measure="stationarity"
+        )
     with pytest.raises(InvalidInput, match="need convex f_i"):
         FunctionClass(1.0, -1.0, composite=True)
 
@@ -444,14 +448,14 @@ def test_engines_without_numbers_name_what_they_cannot_run() -> None:
     with pytest.raises(
         CannotTrace, match=r"worst-case engine .* FedSLR: ProximalSteps: the proximal step of the l1 norm"
     ):
-        worst_case(personal, FunctionClass(1.0), n=1, rounds=1)
+        worst_case_for_one_n(personal, FunctionClass(1.0), n=1, rounds=1)
     quadratic = scalar_quadratics([Q(1)], [Q(0)])
     nuclear = regularised(quadratic, NuclearNorm(1.0, (Layer("scalar", (1, 1)),)))
     with pytest.raises(CannotTrace, match="a nuclear norm cannot be followed symbolically"):
         play_exactly(FedSLR(Q(1)), nuclear, np.array([Q(1)], dtype=object), 1)
     batched = FedSLR(1.0, personal=ProximalSteps(1, 0.1, Ridge(1.0), batch=1))
     with pytest.raises(CannotTrace, match="draws samples at random"):
-        worst_case(batched, FunctionClass(1.0), n=1, rounds=1)
+        worst_case_for_one_n(batched, FunctionClass(1.0), n=1, rounds=1)
 
 
 def test_linear_heterogeneity_never_reaches_the_global_model() -> None:

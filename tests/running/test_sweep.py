@@ -19,7 +19,7 @@ from small_sweeps import rows_of, small
 from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
-from fedtheory.measures.catalogue import METRICS, choose_metrics
+from fedtheory.measures.catalogue import METRICS, choose_metrics, offered_metrics
 from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
 from fedtheory.running.sweep import Sweep, run_sweep, spell
