@@ -85,7 +85,7 @@ def test_constants_scale_as_they_should(case: Case) -> None:
     assert float(constant(scaled, "L")) == pytest.approx(s * float(constant(case.problem, "L")), rel=1e-12)
     plain = case.options()
     other = {name: plain[name] / s for name in ("lr", "eta", "inner_lr")}
-    other |= {name: plain[name] * s for name in ("rho", "nu", "strong")}
+    other |= {name: plain[name] * s for name in ("rho", "nu", "mu")}
     theirs = play(build(case.entry, **(plain | other)), scaled, case.x0, ROUNDS)[-1]
     close(theirs.x, case.played[-1].x, SUMMATION)
 

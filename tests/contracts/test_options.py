@@ -57,7 +57,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "beta_y": 0.4,
         "theta": 0.4,
         "penalty": 0.4,
-        "inverse_delta": 50.0,
+        "inverse_delta": 50,
         "relax": 0.7,
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
