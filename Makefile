@@ -19,10 +19,12 @@ test: $(VENV)/ready  ## run all tests; TEST="tests/proofs", TEST="-m torch", ...
 quick: $(VENV)/ready  ## run the tests for everyday work: all but whole experiments, long programs and processes
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(TEST)
 
+# of pip's messages only errors: its warnings are of a machine's own settings
 $(VENV)/ready: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $@
+	@echo "setting up $(VENV) (a minute or two)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
 
 selftest: $(VENV)/ready  ## run every planted fault
 	$(BIN)/fedtheory selftest --workers $(WORKERS)

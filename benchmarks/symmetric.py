@@ -6,20 +6,20 @@ from functools import partial
 from time import perf_counter
 
 from fedtheory import FedAvg, GradientSteps
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 from fedtheory.proofs.semidefinite import solve as conic
 
 CLASS = FunctionClass(1.0, 0.1, zeta=1.0)
 
 
 def any_n(K, rounds):
-    return symmetric_worst_case(FedAvg(GradientSteps(K, 1.0)), CLASS, rounds=rounds)
+    return worst_case_for_every_n(FedAvg(GradientSteps(K, 1.0)), CLASS, rounds=rounds)
 
 
 def plain(n, K, rounds):
-    return worst_case(FedAvg(GradientSteps(K, 1.0)), CLASS, n=n, rounds=rounds).value
+    return worst_case_for_one_n(FedAvg(GradientSteps(K, 1.0)), CLASS, n=n, rounds=rounds).value
 
 
 def sizes():
@@ -31,7 +31,7 @@ def sizes():
         found = any_n(K, rounds)
         seconds = perf_counter() - begun
         size = found.size
-        expected = conic.expected_seconds((size["mean"], size["deviation"]), size["constraints"])
+        expected = conic.estimate_seconds((size["mean"], size["deviation"]), size["constraints"])
         print(
             f"  K={K:2d} rounds={rounds:2d}  {size['mean']:3d} + {size['deviation']:3d} {size['constraints']:6d} "
             f"{seconds:9.4f} {found.solution.seconds:9.4f} {expected:9.4f}   {found.value:.8f}"

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from fedtheory import FedAvg, GradientSteps
+from fedtheory.proofs import worst_case
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
 
 
 def by_hand(n, K, rounds):
@@ -35,7 +35,7 @@ def by_hand(n, K, rounds):
 
 
 def traced(n, K, rounds):
-    found = worst_case(FedAvg(GradientSteps(K, 1.0)), FunctionClass(1.0, 0.1, zeta=1.0), n=n, rounds=rounds)
+    found = worst_case(FedAvg(GradientSteps(K, 1.0)), FunctionClass(1.0, 0.1, zeta=1.0), clients=n, rounds=rounds)
     return found.value
 
 

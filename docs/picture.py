@@ -10,8 +10,8 @@ import numpy as np
 
 from fedtheory import FedAvg, FedPD, GradientSteps, run
 from fedtheory.measures import metrics
+from fedtheory.proofs import worst_case
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
 from problems.fedavg_divergence import coercive_counterexample
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
@@ -33,7 +33,8 @@ left.legend(fontsize="small", loc="lower right")
 horizon = [1, 2, 3, 4]
 for u, colour in ((0.1, "C0"), (0.3, "C1")):
     tops = [
-        worst_case(FedPD(u), FunctionClass(1, -1), n=2, rounds=T, measure="sum_stationarity").value for T in horizon
+        worst_case(FedPD(u), FunctionClass(1, -1), clients=2, rounds=T, measure="sum_stationarity").value
+        for T in horizon
     ]
     right.semilogy(horizon, tops, "o-", color=colour, label=f"exact worst case, u = {u}")
     right.semilogy(horizon, [4 * (1 + u) ** 2 / u] * 4, "--", color=colour, label=f"proved bound, u = {u}")

@@ -32,8 +32,8 @@ from fedtheory import (
 )
 from fedtheory.algorithms import FedDane, FedSplit, VrlSgd
 from fedtheory.measures import metrics
+from fedtheory.proofs import worst_case
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
 from problems.quadratics import random_quadratics
 
 L, mu = 1.0, 0.1
@@ -89,7 +89,9 @@ plt.show()
 rounds = np.arange(0, 13)
 figure, axes = plt.subplots(figsize=(6.5, 4), layout="constrained")
 trace = run(GradientDescent(1 / L), problem, x0, 12, metrics={"d": metrics.squared_distance(x_star)})
-tops = [1.0] + [worst_case(GradientDescent(1 / L), FunctionClass(L, mu), n=2, rounds=r).value for r in (1, 2, 3, 4)]
+tops = [1.0] + [
+    worst_case(GradientDescent(1 / L), FunctionClass(L, mu), clients=2, rounds=r).value for r in (1, 2, 3, 4)
+]
 axes.semilogy(rounds, (1 - mu / L) ** (2 * rounds), "k--", label="stated bound $(1-\\mu/L)^{2r}$")
 axes.semilogy(range(5), tops, "o", label="exact worst case (SDP)")
 axes.semilogy(trace.rounds, trace["d"], label="this problem")
@@ -106,7 +108,7 @@ plt.show()
 # %%
 print("local steps   worst case   replayed")
 for K in (1, 2, 4, 8):
-    case = worst_case(FedAvg(GradientSteps(K, 1 / L)), FunctionClass(L, mu, zeta=1.0), n=2, rounds=1)
+    case = worst_case(FedAvg(GradientSteps(K, 1 / L)), FunctionClass(L, mu, zeta=1.0), clients=2, rounds=1)
     print(f"{K:11d}   {case.value:10.6f}   {case.replay():8.6f}")
 
 # %% [markdown]
@@ -118,7 +120,8 @@ for K in (1, 2, 4, 8):
 # %%
 u = 0.3
 tops = [
-    worst_case(FedPD(u), FunctionClass(1, -1), n=2, rounds=T, measure="sum_stationarity").value for T in (1, 2, 3, 4)
+    worst_case(FedPD(u), FunctionClass(1, -1), clients=2, rounds=T, measure="sum_stationarity").value
+    for T in (1, 2, 3, 4)
 ]
 print("worst case of the sum for T = 1..4:", ", ".join(f"{v:.4f}" for v in tops))
 print(f"bound for every T: {4 * (1 + u) ** 2 / u:.2f}")

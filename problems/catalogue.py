@@ -20,7 +20,7 @@ from problems import (
     huber,
     lower_bound,
     nonconvex,
-    prescribed,
+    prescribed_quadratics,
     quadratics,
     separable,
     splits,
@@ -35,7 +35,7 @@ from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
 from problems.softmax import Softmax
 from problems.svm import svm
-from problems.tested import Tested
+from problems.with_test_set import WithTestSet
 
 NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and for one that knows the clients' average
 
@@ -202,14 +202,14 @@ class Family:
 
     def build(self, o: Options) -> Any:
         """Return an instance."""
-        if server_samples(o):
+        if count_server_samples(o):
             raise NotAvailable(
                 f"{self.name!r} is not built on a data set, so its server cannot hold samples; use --server {AVERAGE}"
             )
         return _assisted(self.make(o), o)
 
 
-def server_samples(o: Options) -> int:
+def count_server_samples(o: Options) -> int:
     """Samples that the server is to hold.
 
     Raises
@@ -293,7 +293,7 @@ class DataFamily:
         return [rest[part] for part in divide(dataset.take(rest), o)]
 
     def _held(self, dataset: Dataset, o: Options) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return splits.set_apart(len(dataset), server_samples(o), o.seed)
+        return splits.set_apart(len(dataset), count_server_samples(o), o.seed)
 
     def label_counts(self, dataset: Dataset, split: splits.Split) -> tuple[Any, list[str]]:
         """Return samples of each class on each client ``(n, classes)``, and the classes' names."""
@@ -315,7 +315,9 @@ class DataFamily:
         assert self.model is not None
         problem = self.model(clients, o)
         if self._tested(o):
-            problem = Tested.on(problem, clients, load_part(self.dataset, "test", o.data), o.tests_a_client, o.seed)
+            problem = WithTestSet.on(
+                problem, clients, load_part(self.dataset, "test", o.data), o.tests_a_client, o.seed
+            )
         return _assisted(problem, o, None if of_server is None else self.model([of_server], o))
 
     def build(self, o: Options) -> Any:
@@ -346,7 +348,7 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
 
 def _softmax(clients: list[Dataset], o: Options) -> Any:
     return Softmax(
-        *splits.padded(clients), o.l2, name=f"softmax regression on {clients[0].name}, {len(clients)} clients"
+        *splits.pad_clients(clients), o.l2, name=f"softmax regression on {clients[0].name}, {len(clients)} clients"
     )
 
 
@@ -428,7 +430,7 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
     Family(
         "prescribed",
         "quadratics of given root mean square gradient at the solution",
-        lambda o: prescribed.prescribed_quadratics(
+        lambda o: prescribed_quadratics.prescribed_quadratics(
             o.clients, o.dimension, zeta=o.heterogeneity, L=o.L, mu=o.mu, seed=o.seed
         ),
         (

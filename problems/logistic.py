@@ -15,7 +15,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
 from fedtheory.local.conjugates import newton_conjugate
 from problems.margins import Margins
-from problems.samples import equal_weights, filled_up
+from problems.samples import equal_weights, fill_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,7 @@ def logistic(
             raise InvalidInput(f"client {i} has no data; give every client at least one sample or leave it out")
         if not np.isfinite(a).all():
             raise InvalidInput(f"client {i} has NaN or infinite features; clean the data first")
-    signed = filled_up([b[:, None] * a for a, b in zip(matrices, vectors, strict=True)])
+    signed = fill_up([b[:, None] * a for a, b in zip(matrices, vectors, strict=True)])
     return Logistic(signed, equal_weights(vectors), l2, alpha, beta, name)
 
 

@@ -15,7 +15,7 @@ from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
 from problems.datasets import Dataset, digits
 from problems.samples import Classified, cross_entropy, probabilities
-from problems.splits import by_shards, clients_of, hold_out, iid, padded
+from problems.splits import by_shards, clients_of, hold_out, iid, pad_clients
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +129,12 @@ class MultilayerPerceptron(Classified):
 def perceptron(
     clients: Sequence[Dataset], hidden: int, name: str = "multilayer perceptron", l2: float = 0.0
 ) -> MultilayerPerceptron:
-    """Build the network's problem from one data set a client (`problems.splits.padded` says which); samples weigh 1/n_i."""
+    """Build the network's problem from one data set a client (`problems.splits.pad_clients` says which); samples weigh 1/n_i."""
     if hidden < 1:
         raise InvalidInput(f"expected at least one hidden unit, got {hidden}")
     if not l2 >= 0:
         raise InvalidInput(f"expected a weight decay l2 >= 0, got {l2}")
-    return MultilayerPerceptron(*padded(clients), hidden, name, l2)
+    return MultilayerPerceptron(*pad_clients(clients), hidden, name, l2)
 
 
 @dataclass(frozen=True, eq=False)

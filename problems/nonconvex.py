@@ -137,11 +137,11 @@ class QuadraticPlusCosine(Separable):
         return xp.sum(self.h * x * x / 2 - self.b * x + self.c * (1 - xp.cos(self.w * x)), axis=-1)
 
     def grad(self, x: Array) -> Array:
-        """H x - b + c w sin(w x): ``(..., n, d)``."""
+        """Return h x - b + c w sin(w x): ``(..., n, d)``."""
         return self.h * x - self.b + self.c * self.w * namespace(x).sin(self.w * x)
 
     def curvature(self, x: Array) -> Array:
-        """H + c w^2 cos(w x): ``(..., n, d)``."""
+        """Return h + c w^2 cos(w x): ``(..., n, d)``."""
         return self.h + self.c * self.w**2 * namespace(x).cos(self.w * x)
 
     def lower_bound(self) -> Certified:
@@ -194,12 +194,12 @@ class Cauchy(Separable):
         return xp.sum(self.scale / 2 * xp.log1p((x - self.centre) ** 2), axis=-1)
 
     def grad(self, x: Array) -> Array:
-        """S t / (1 + t^2): ``(..., n, d)``."""
+        """Return s t / (1 + t^2): ``(..., n, d)``."""
         t = x - self.centre
         return self.scale * t / (1 + t * t)
 
     def curvature(self, x: Array) -> Array:
-        """S (1 - t^2)/(1 + t^2)^2: ``(..., n, d)``."""
+        """Return s (1 - t^2)/(1 + t^2)^2: ``(..., n, d)``."""
         square = (x - self.centre) ** 2
         return self.scale * (1 - square) / (1 + square) ** 2
 

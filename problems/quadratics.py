@@ -17,7 +17,7 @@ from fedtheory.core.arrays import (
     like,
     namespace,
     rows_times,
-    solve,
+    solve_linear,
     squared_norm,
     take,
     to_numpy,
@@ -120,7 +120,7 @@ class Quadratic:
         if is_object(self.A) or is_object(right):
             identity = np.eye(self.d, dtype=int).astype(object)
             weight = step if not hasattr(step, "ndim") or step.ndim == 0 else step[..., None]
-            return solve(identity + weight * self.A, right)
+            return solve_linear(identity + weight * self.A, right)
         values, vectors = self._spectrum
         scale = 1 + step * values
         if not bool(namespace(scale).all(scale > 0)):
@@ -167,7 +167,7 @@ class Quadratic:
             A y_i lies outside the domain of f_i^*, where no maximiser exists.
         """
         if is_object(self.A) or is_object(y):
-            return solve(self.A, y + self.b)
+            return solve_linear(self.A, y + self.b)
         rotated, inverse, inside = self._dual_coordinates(y)
         xp = namespace(rotated)
         if not bool(xp.all(inside)):
@@ -240,7 +240,7 @@ class Quadratic:
                     f"the average of {self.name!r} is not positive definite (lowest eigenvalue {lowest.min():.3g}), "
                     "so it has no unique minimiser"
                 )
-        return solve(a, b)
+        return solve_linear(a, b)
 
     def lower_bound(self) -> Certified:
         """f(x*), the infimum of the average."""

@@ -14,7 +14,7 @@ from fedtheory.core.arrays import Array, namespace, take, to_numpy
 from fedtheory.core.participation import Clients
 
 
-def filled_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     """Stack one matrix ``(n_i, k)`` a client, zero rows behind the shorter ones: ``(n, m, k)`` with m the largest n_i."""
     filled = np.zeros((len(matrices), max(len(a) for a in matrices), matrices[0].shape[1]))
     for i, a in enumerate(matrices):
@@ -23,8 +23,8 @@ def filled_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def equal_weights(samples: Sequence[Any]) -> NDArray[np.float64]:
-    """Weights ``(n, m)`` that go with `filled_up`: 1/n_i for the n_i samples of a client, 0 for filling."""
-    return filled_up([np.full((len(a), 1), 1 / len(a)) for a in samples])[..., 0]
+    """Weights ``(n, m)`` that go with `fill_up`: 1/n_i for the n_i samples of a client, 0 for filling."""
+    return fill_up([np.full((len(a), 1), 1 / len(a)) for a in samples])[..., 0]
 
 
 def one_hot(labels: Any, classes: int) -> NDArray[np.float64]:

@@ -97,11 +97,11 @@ class RootPlusQuadratic(Separable):
         return xp.sum(self.h * x * x / 2 + self.g * x + self.c * (1 + x * x) ** 0.5, axis=-1)
 
     def grad(self, x: Array) -> Array:
-        """H x + g + c x / sqrt(1 + x^2): ``(..., n, d)``."""
+        """Return h x + g + c x / sqrt(1 + x^2): ``(..., n, d)``."""
         return self.h * x + self.g + self.c * x / (1 + x * x) ** 0.5
 
     def curvature(self, x: Array) -> Array:
-        """H + c (1 + x^2)^{-3/2}: ``(..., n, d)``."""
+        """Return h + c (1 + x^2)^{-3/2}: ``(..., n, d)``."""
         return self.h + self.c * (1 + x * x) ** -1.5
 
     @property

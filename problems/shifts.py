@@ -14,7 +14,7 @@ from fedtheory.core.randomness import Key
 from problems.datasets import Dataset
 
 
-def gains(n: int, channels: int, *, brightness: float, colour: float = 0.0, seed: int = 0) -> NDArray[np.float64]:
+def draw_gains(n: int, channels: int, *, brightness: float, colour: float = 0.0, seed: int = 0) -> NDArray[np.float64]:
     """Factors of each client's channels ``(n, channels)``: exp(brightness g_i), times exp(colour h_i) on one channel.
 
     g_i and h_i are standard normal and the channel is uniform; client i's numbers do not depend on n.
@@ -33,7 +33,7 @@ def gains(n: int, channels: int, *, brightness: float, colour: float = 0.0, seed
 def shift_brightness(
     clients: Sequence[Dataset], *, brightness: float, colour: float = 0.0, seed: int = 0
 ) -> list[Dataset]:
-    """Multiply each client's images by its `gains`; what exceeds 1, the brightest value, saturates.
+    """Multiply each client's images by its `draw_gains`; what exceeds 1, the brightest value, saturates.
 
     ``brightness`` and ``colour`` are standard deviations on the log scale: a client's mean brightness is moved by the factor
     exp(brightness g_i), up to saturation, and one of its colour channels by exp(colour h_i). The paper names Gaussian noise on the
@@ -60,7 +60,7 @@ def shift_brightness(
                 f"client {number} has values from {client.features.min():.3g} to {client.features.max():.3g}; a shift of "
                 "brightness needs values in [0, 1]"
             )
-    factors = gains(len(clients), channels, brightness=brightness, colour=colour, seed=seed)
+    factors = draw_gains(len(clients), channels, brightness=brightness, colour=colour, seed=seed)
     shifted = []
     for client, factor in zip(clients, factors, strict=True):
         pixels = client.features.reshape(len(client), -1, channels) * factor.astype(client.features.dtype)

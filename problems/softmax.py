@@ -14,7 +14,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
 from fedtheory.local.conjugates import newton_conjugate
-from problems.samples import Classified, cross_entropy, equal_weights, filled_up, one_hot, probabilities
+from problems.samples import Classified, cross_entropy, equal_weights, fill_up, one_hot, probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,5 +176,5 @@ def softmax(
         if not (np.all(b == np.round(b)) and b.min() >= 0):
             raise InvalidInput(f"client {i} has labels {np.unique(b)[:5].tolist()}; expected whole numbers from 0")
     classes = 1 + int(max(b.max() for b in vectors))
-    targets = filled_up([one_hot(b, classes) for b in vectors])
-    return Softmax(filled_up(matrices), targets, equal_weights(vectors), l2, name)
+    targets = fill_up([one_hot(b, classes) for b in vectors])
+    return Softmax(fill_up(matrices), targets, equal_weights(vectors), l2, name)

@@ -16,7 +16,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.randomness import Key
 from problems.datasets import Dataset
 from problems.logistic import Logistic, logistic
-from problems.samples import equal_weights, filled_up, one_hot
+from problems.samples import equal_weights, fill_up, one_hot
 
 Split = list[NDArray[np.int64]]
 Draw = Literal["without", "refill", "with"]
@@ -309,7 +309,7 @@ def client_tests(clients: Sequence[Dataset], test: Dataset, size: int, seed: int
     return out
 
 
-def padded(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def pad_clients(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Features ``(n, m, d)``, one-hot targets ``(n, m, classes)`` and weights ``(n, m)``: 1/n_i, or 0 where a client is filled up.
 
     Raises
@@ -322,8 +322,8 @@ def padded(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArray[np.
     classes = len(clients[0].classes)
     if classes < 2:
         raise InvalidInput(f"{clients[0].name} has labels without classes; expected labels 0, 1, ... of named classes")
-    targets = filled_up([one_hot(client.labels, classes) for client in clients])
-    return filled_up([client.features for client in clients]), targets, equal_weights(clients)
+    targets = fill_up([one_hot(client.labels, classes) for client in clients])
+    return fill_up([client.features for client in clients]), targets, equal_weights(clients)
 
 
 def logistic_of(clients: Sequence[Dataset], **penalties: float) -> Logistic:

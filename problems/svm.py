@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, like, namespace, rows_times, solve, squared_norm, take, to_numpy
+from fedtheory.core.arrays import Array, like, namespace, rows_times, solve_linear, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Certified
 from fedtheory.local.conjugates import newton_maximiser
@@ -190,7 +190,7 @@ class SupportVectorMachine(Margins):
                 right = right - target / room
             curvature = xp.matmul(self._transposed / diagonal[..., None, :], self.signed)
             system = (self.l2 * eye + curvature) * (1 + 8 * self.d * eps * eye)
-            dx = solve(system, rows_times(right / diagonal, self.signed))
+            dx = solve_linear(system, rows_times(right / diagonal, self.signed))
             da = (right - rows_times(dx, self._transposed)) / diagonal
             dlow = (target - low * da) / a - low
             step = xp.minimum(_longest(a, da), _longest(low, dlow))

@@ -61,7 +61,7 @@ def uniform(a: Any, b: Any) -> Law:
 
 
 def mixture(weight: Any, first: Law, second: Law) -> Law:
-    """Weight * first + (1 - weight) * second: the law of a pooled sample (SAFARI: Q = lambda_1 D + lambda_2 P)."""
+    """Return weight * first + (1 - weight) * second: the law of a pooled sample (SAFARI: Q = lambda_1 D + lambda_2 P)."""
     edges = tuple(sorted({*first.edges, *second.edges}))
     heights = (weight * first.density(e, 1) + (1 - weight) * second.density(e, 1) for e in edges[:-1])
     return Law(edges, tuple(heights))

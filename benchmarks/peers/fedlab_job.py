@@ -38,7 +38,8 @@ def prepare():
     trainer = SGDSerialClientTrainer(model, N)
     trainer.setup_dataset(Clients())
     trainer.setup_optim(job.steps, M, job.lr)
-    trainer.optimizer = torch.optim.SGD(trainer._model.parameters(), job.lr, weight_decay=job.l2)
+    for group in trainer.optimizer.param_groups:
+        group["weight_decay"] = job.l2
     trainer.criterion = lambda output, target: torch.nn.functional.softplus(-output[:, 0] * target).mean()
     handler = SyncServerHandler(model, job.rounds, 1.0)
 

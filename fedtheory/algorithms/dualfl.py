@@ -139,6 +139,6 @@ LISTED = (
         "dualfl-regularised",
         DualFL,
         "Park and Xu 2024, Algorithm 1 on problem (10)",
-        changes={"rho": {"called": "momentum"}, "alpha": {"default": 1.0}},
+        changes={"rho": {"called": "momentum"}, "alpha": {"default": 1.0, "called": "rho"}},
     ),
 )

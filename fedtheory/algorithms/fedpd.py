@@ -147,7 +147,7 @@ def _rhythm(p: Any, communicate_every: int) -> Any:
 
 RHYTHM = Asked(
     (
-        Option("p", float, 0, "Probability of skipping communication.", batched=True),
+        Option("p", float, 0, "Probability of skipping communication.", batched=True, telling=0.4),
         Option("communicate_every", int, 1, "Communicate in every so many rounds only."),
     ),
     _rhythm,

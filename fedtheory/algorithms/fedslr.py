@@ -165,7 +165,7 @@ def phase_two(lr: Any, lr_decay: Any, batch: int | None, clip: float | None, l1:
     return ProximalSteps(work_of_round(*own_number(**work)), decayed(lr, lr_decay), L1(l1), batch, clip)
 
 
-WEIGHT = Option("l1", float, 0.01, "Weight of the l1 norm on personal components.")
+WEIGHT = Option("l1", float, 0.01, "Weight of the l1 norm on personal components.", telling=0.2)
 PHASE_TWO = Asked((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS, WEIGHT), phase_two)
 PHASE_ONE: dict[str, Any] = {"personal": None, "init_personal": "zero", "printed": False}  # alone
 

@@ -25,7 +25,7 @@ TELLING = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Listed:
     """One listed method: its name, its class, its source, and what it needs.
 

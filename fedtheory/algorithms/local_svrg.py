@@ -10,7 +10,7 @@ from fedtheory.algorithms.base import Method, State
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import LR, LR_DECAY, decayed
 from fedtheory.algorithms.options import Asked
-from fedtheory.core.arrays import Array, average, choose, either
+from fedtheory.core.arrays import Array, average, choose, choose_lazily
 from fedtheory.core.hyperparameters import Positive, Share, at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -81,7 +81,7 @@ class LocalSvrg(Method):
     def round(self, problem: Problem, state: LocalSvrgState, clients: Clients | None, key: Key) -> LocalSvrgState:
         x = average(self._descend(problem, state, key))
         fresh = self._renews(key)
-        g_i = either(fresh, lambda: problem.grad(x), lambda: state.g_i)
+        g_i = choose_lazily(fresh, lambda: problem.grad(x), lambda: state.g_i)
         return LocalSvrgState(x, choose(fresh, x, state.w), g_i)
 
     def _descend(self, problem: Problem, state: LocalSvrgState, key: Key) -> Array:

@@ -13,7 +13,7 @@ from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, CLIP, LR, LR_DECAY, local_steps
 from fedtheory.algorithms.options import Asked, Option
-from fedtheory.core.arrays import Array, Scalar, average, either
+from fedtheory.core.arrays import Array, Scalar, average, choose_lazily
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import plain
 from fedtheory.core.participation import Clients
@@ -92,7 +92,7 @@ class Safari(Method):
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         return PointState(
-            either(
+            choose_lazily(
                 self._client_round(key),
                 lambda: self._at_clients(problem, state.x, clients, key),
                 lambda: _at_server(self.server, problem, state.x, key),
@@ -136,7 +136,7 @@ _SERVER = Asked(
         BATCH,
         LR_DECAY,
         CLIP,
-        Option("server_lr", float, 1, "Step size of the server, relative to the clients'.", batched=True),
+        Option("server_lr", float, 1, "Step size of the server, relative to the clients'.", batched=True, telling=0.8),
         Option("server_steps", int, 1, "Steps of the server on its own data."),
         Option(
             "server_epochs", int, 0, "Passes of the server through its own data, in place of steps [default: none]."

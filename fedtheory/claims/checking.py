@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Finding, Need, Part, Picture, Reading, Table
-from fedtheory.claims.report import plain
+from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
 from fedtheory.running.families import problem_modules
@@ -139,7 +139,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
             else:
                 picture = finding
         status = decide(claim.kind, parts)
-        evidence, counterexample, drawn, shown = plain(
+        evidence, counterexample, drawn, shown = as_json_value(
             (
                 [_evidence(p) for p in parts],
                 next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None),

@@ -23,9 +23,9 @@ from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Context
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.participation import who_takes_part
+from fedtheory.core.participation import choose_participation
 from fedtheory.core.problem import can
-from fedtheory.measures.catalogue import choose
+from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.running.families import asked_for, build_problem, first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
@@ -213,13 +213,13 @@ def _trained(t: Training, data: str | None, device: str, results: Results | None
     problem = build_problem(t.problem, **options)
     method: Any = listed(t.method).build(**t.settings)
     x0 = first_model(problem, t.start, t.seed)
-    method, metrics = choose(t.metrics, method, problem, start_point(problem, x0))
+    method, metrics = choose_metrics(t.metrics, method, problem, start_point(problem, x0))
     trace = run(
         method,
         problem,
         x0,
         t.rounds,
-        participation=who_takes_part(t.participants, t.available),
+        participation=choose_participation(t.participants, t.available),
         seed=t.seed,
         metrics=metrics,
         every=t.every,

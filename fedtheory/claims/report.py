@@ -80,7 +80,7 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def plain(value: Any) -> Any:
+def as_json_value(value: Any) -> Any:
     """Turn a finding's values into what JSON can say: lists, text, numbers; numbers that are not finite become text.
 
     Raises
@@ -95,9 +95,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
+        return {str(key): as_json_value(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
+        return [as_json_value(entry) for entry in value]
     raise TypeError(f"a finding holds a {type(value).__name__}, which is not plain data")
 
 

@@ -100,7 +100,7 @@ def _observed(found: Contraction, options: dict[str, Any]) -> dict[str, Any] | N
 
     import numpy as np
 
-    from fedtheory.proofs.potentials.smallest_rate import observed
+    from fedtheory.proofs.potentials.smallest_rate import follow_potential
     from fedtheory.running.families import build_problem
 
     n, s = options["clients"] or 4, options["participants"]
@@ -111,7 +111,7 @@ def _observed(found: Contraction, options: dict[str, Any]) -> dict[str, Any] | N
         instance = build_problem(
             "quadratics", clients=n, dimension=3, L=options["big_l"], mu=options["mu"], heterogeneity=1.0, seed=seed
         )
-        before, after = observed(
+        before, after = follow_potential(
             found.potential, instance, instance.solution(), np.ones(3), ROUNDS, participants=s, seed=seed
         )
         seen = before[found.first :] > 1e-9 * before[0]  # below, it is rounding

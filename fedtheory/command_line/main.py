@@ -18,7 +18,7 @@ from fedtheory.command_line.lyapunov import lyapunov
 from fedtheory.command_line.options import EXIT_FAILED
 from fedtheory.command_line.run import run
 from fedtheory.command_line.sweep import sweep
-from fedtheory.command_line.worst_case import verify_certificate, worst_case
+from fedtheory.command_line.worst_case import verify_certificate, worst_case_command
 
 
 class Commands(click.Group):
@@ -62,5 +62,5 @@ def main() -> None:
     """Check the theory of federated optimisation: verdicts with evidence on the claims of papers."""
 
 
-for command in (check, replay, selftest, list_, run, conform, sweep, worst_case, lyapunov, verify_certificate):
+for command in (check, replay, selftest, list_, run, conform, sweep, worst_case_command, lyapunov, verify_certificate):
     main.add_command(command)

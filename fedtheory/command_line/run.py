@@ -68,8 +68,8 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
     import numpy as np
 
     from fedtheory.core.errors import InvalidInput
-    from fedtheory.core.participation import who_takes_part
-    from fedtheory.measures.catalogue import axis_of, choose
+    from fedtheory.core.participation import choose_participation
+    from fedtheory.measures.catalogue import axis_of, choose_metrics
     from fedtheory.running.families import build_and_draw, build_problem, first_model
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
@@ -90,7 +90,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
     method = build_algorithm(algorithm, options, instance)
     x0 = first_model(instance, options["start"], data_seed)
     names = options["metric"]
-    method, metrics = choose(names, method, instance, start_point(instance, x0))
+    method, metrics = choose_metrics(names, method, instance, start_point(instance, x0))
     metric = names[0]
     results = (
         None if options["results"] is None else Results(options["results"], _configuration(algorithm, problem, options))
@@ -102,7 +102,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         instance,
         x0,
         options["rounds"],
-        participation=who_takes_part(options["participants"], options["available"]),
+        participation=choose_participation(options["participants"], options["available"]),
         seed=options["seed"],
         metrics=metrics,
         every=options["every"],

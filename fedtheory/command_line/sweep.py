@@ -105,7 +105,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
     Exit status: 0 when everything ran, diverged or not; 1 when a run could not be run; 2 for bad arguments.
     """
     from fedtheory.running.sweep import Sweep, run_sweep
-    from fedtheory.running.sweep_report import table
+    from fedtheory.running.sweep_report import as_table
 
     given = {
         kind: {
@@ -146,7 +146,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):
-        console().print(table(grid, rows, grid.metrics[0]))
+        console().print(as_table(grid, rows, grid.metrics[0]))
     failed = [row for row in rows if row["error"] is not None]
     for error in dict.fromkeys(row["error"] for row in failed):
         alike = [row["run"] for row in failed if row["error"] == error]

@@ -15,9 +15,9 @@ from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_a
 from fedtheory.command_line.options import EXIT_FAILED
 
 if TYPE_CHECKING:
-    from fedtheory.proofs.every_n.worst_case import SymmetricWorstCase
+    from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
     from fedtheory.proofs.function_class import FunctionClass
-    from fedtheory.proofs.one_n.worst_case import WorstCase
+    from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
 
 
 class ClientCount(click.ParamType[int | None]):
@@ -111,7 +111,7 @@ def _class_options(function: Any) -> Any:
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )
-def worst_case(algorithm: str, **options: Any) -> None:
+def worst_case_command(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
@@ -150,9 +150,9 @@ def worst_case(algorithm: str, **options: Any) -> None:
 
 def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
     """The program with n functions (PEPit)."""
-    from fedtheory.proofs.one_n.worst_case import worst_case as solve
+    from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 
-    found: WorstCase = solve(
+    found: WorstCaseForOneN = worst_case_for_one_n(
         build_algorithm(algorithm, options),
         function_class,
         n=options["clients"],
@@ -175,17 +175,16 @@ def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str,
         "attempts": [dataclasses.asdict(attempt) for attempt in found.attempts],
         "seconds": round(found.seconds, 4),
         "size": found.size,
-        "replayed": None if found.unbounded or found.random else found.replay(),
+        "replayed": None if found.why_not_replayed() else found.replay(),
     }
 
 
 def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
     """The program of exchangeable clients, and what was asked for with it."""
     from fedtheory.core.errors import InvalidInput
-    from fedtheory.proofs.certificates.thresholds import replayed, why_not_replayed
     from fedtheory.proofs.certificates.upper_bounds import prove
     from fedtheory.proofs.every_n.vectors import Sampling
-    from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+    from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 
     n, s = options["clients"], options["participants"]
     sampling = None if n is None else Sampling(n, n if s is None else s)
@@ -197,7 +196,7 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
         "time_limit": options["time_limit"],
     }
     method = build_algorithm(algorithm, options)
-    found: SymmetricWorstCase = symmetric_worst_case(method, function_class, agree=options["agree"], **common)
+    found: WorstCaseForEveryN = worst_case_for_every_n(method, function_class, agree=options["agree"], **common)
     if found.unbounded and (options["certificate"] is not None or options["largest"] is not None):
         raise InvalidInput(
             "the worst case is unbounded: no bound of this kind holds over the class, so there is nothing to prove"
@@ -220,7 +219,7 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
         "status": found.solution.status,
         "seconds": round(found.seconds, 4),
         "size": dict(found.size),
-        "replayed": None if why_not_replayed(found) else replayed(found),
+        "replayed": None if found.why_not_replayed() else found.replay(),
     }
     if options["certificate"] is not None:
         proof = prove(method, function_class, **common)
@@ -232,11 +231,11 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
     if options["along"] is not None:
         answer["along"] = _along(algorithm, function_class, options, common)
     elif options["figure"] is not None:
-        from fedtheory.proofs.every_n.picture import functions_figure
+        from fedtheory.proofs.every_n.picture import draw_functions
         from fedtheory.tools.pictures import write
 
         options["figure"].parent.mkdir(parents=True, exist_ok=True)
-        write(functions_figure(found), options["figure"])
+        write(draw_functions(found), options["figure"])
     return answer
 
 
@@ -256,7 +255,7 @@ def _largest(
     algorithm: str, function_class: FunctionClass, options: dict[str, Any], common: dict[str, Any]
 ) -> dict[str, Any]:
     from fedtheory.core.errors import InvalidInput
-    from fedtheory.proofs.certificates.thresholds import largest
+    from fedtheory.proofs.certificates.thresholds import find_threshold
 
     if options["bound"] is None:
         raise InvalidInput("--largest asks for how long a bound holds; state it with --bound")
@@ -264,7 +263,9 @@ def _largest(
     stated = Fraction(repr(options["bound"]))
     ends = Fraction(repr(low)), Fraction(repr(high))
     make = _with_parameter(algorithm, name, options)
-    found = largest(make, lambda value: stated, *ends, function_class, accuracy=(ends[1] - ends[0]) / 1000, **common)
+    found = find_threshold(
+        make, lambda value: stated, *ends, function_class, accuracy=(ends[1] - ends[0]) / 1000, **common
+    )
     return {
         "parameter": name,
         "holds": float(found.holds),
@@ -279,11 +280,11 @@ def _along(
 ) -> dict[str, Any]:
     import numpy as np
 
-    from fedtheory.proofs.certificates.thresholds import along
+    from fedtheory.proofs.certificates.thresholds import worst_cases_along
 
     name, low, high, count = options["along"]
     values = [Fraction(repr(round(float(v), 12))) for v in np.linspace(low, high, count)]
-    found = along(_with_parameter(algorithm, name, options), values, function_class, **common)
+    found = worst_cases_along(_with_parameter(algorithm, name, options), values, function_class, **common)
     shown = [float(v) for v in values]
     if options["figure"] is not None:
         series = [{"label": "worst case", "x": shown, "y": found, "style": "line"}]

@@ -21,7 +21,7 @@ from fedtheory.conformance.adapters import Gradient, Round, Task
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import on_library
+from fedtheory.core.problem import move_to_library
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.running.families import build_problem
@@ -168,7 +168,7 @@ def start_state(
         lots = np.random.default_rng(jitter).uniform(-1, 1, x0.shape)
         x0 = x0 + float(np.finfo(dtype).eps) * np.max(np.abs(x0)) * lots
     start = x0.astype(dtype)[None, :]
-    problem = trial.problem if dtype is np.float64 else on_library(trial.problem, start)
+    problem = trial.problem if dtype is np.float64 else move_to_library(trial.problem, start)
     return problem, algorithm.init(problem, start)
 
 

@@ -166,8 +166,8 @@ def squared_norm(x: Array) -> Array:
     return inner(x, x)
 
 
-def stepped(x: Array, lr: Scalar, g: Array) -> Array:
-    """X - lr g; tensors of PyTorch and a plain number in one pass over memory, which is what local steps of large models cost."""
+def take_step(x: Array, lr: Scalar, g: Array) -> Array:
+    """Return x - lr g; tensors of PyTorch and a plain number in one pass over memory, which is what local steps of large models cost."""
     if isinstance(lr, int | float) and not isinstance(x, np.ndarray) and hasattr(x, "detach"):
         return x.sub(g, alpha=lr)
     return x - lr * g
@@ -188,7 +188,7 @@ def rows_times(x: Array, a: Array) -> Array:
     return xp.moveaxis(xp.reshape(product, (product.shape[0], *batch, product.shape[-1])), 0, -2)
 
 
-def solve(a: Array, b: Array) -> Array:
+def solve_linear(a: Array, b: Array) -> Array:
     """Solve ``A_i x_i = b_i``: ``(..., n, d, d), (..., n, d) -> (..., n, d)``; exact for object arrays.
 
     Raises
@@ -237,7 +237,7 @@ def choose(coin: Any, yes: Array, no: Array) -> Array:
     return xp.where(like(coin, yes), yes, no)
 
 
-def either(coin: Any, yes: Callable[[], Array], no: Callable[[], Array]) -> Array:
+def choose_lazily(coin: Any, yes: Callable[[], Array], no: Callable[[], Array]) -> Array:
     """`choose` between two computations; what no run of the batch needs is not computed."""
     if np.all(coin):
         return yes()

@@ -26,7 +26,7 @@ def rational(value: Any) -> Any:
     return value
 
 
-def reduced(rows: Sequence[Sequence[Fraction]], width: int) -> tuple[list[Row], list[int]]:
+def reduce_rows(rows: Sequence[Sequence[Fraction]], width: int) -> tuple[list[Row], list[int]]:
     """Reduced row echelon form with pivots in the first ``width`` columns: the rows that have one, then the others; and the pivots."""
     table = [list(row) for row in rows]
     pivots: list[int] = []
@@ -49,7 +49,7 @@ def reduced(rows: Sequence[Sequence[Fraction]], width: int) -> tuple[list[Row], 
 def solve_exactly(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row | None:
     """A solution of linear equations in fractions, zero where it is free; None if there is none."""
     width = len(rows[0])
-    table, pivots = reduced([[*row, value] for row, value in zip(rows, right, strict=True)], width)
+    table, pivots = reduce_rows([[*row, value] for row, value in zip(rows, right, strict=True)], width)
     if any(row[-1] != 0 for row in table[len(pivots) :]):
         return None
     solution = [Fraction(0)] * width

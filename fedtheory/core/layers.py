@@ -47,7 +47,7 @@ class Layer:
         return (self.shape[0], self.shape[1]) if len(self.shape) == 2 else None
 
 
-def views(x: Array, layers: tuple[Layer, ...]) -> list[Array]:
+def split_layers(x: Array, layers: tuple[Layer, ...]) -> list[Array]:
     """Cut ``(..., n, d)`` into the layers' arrays ``(..., n, *shape)``.
 
     Raises
@@ -104,7 +104,7 @@ def map_matrices(x: Array, layers: tuple[Layer, ...], change: Callable[[Array], 
     """Apply ``change`` to the matrix of every layer that is one; vectors stay: ``(..., n, d) -> (..., n, d)``."""
     parts = [
         part if layer.matrix_shape is None else from_matrix(change(to_matrix(part, layer)), layer)
-        for part, layer in zip(views(x, layers), layers, strict=True)
+        for part, layer in zip(split_layers(x, layers), layers, strict=True)
     ]
     return namespace(x).concat(parts, axis=-1)
 
@@ -118,10 +118,12 @@ def singular_values(x: Array, layers: tuple[Layer, ...]) -> list[Array]:
         The entries are symbols.
     """
     if is_object(x):
-        raise CannotTrace("singular values of layers need numbers; an engine without numbers cannot run a nuclear norm")
+        raise CannotTrace(
+            "singular values of layers need numbers, and these are symbols; a nuclear norm cannot be followed symbolically"
+        )
     return [
         namespace(x).linalg.svdvals(to_matrix(part, layer))
-        for part, layer in zip(views(x, layers), layers, strict=True)
+        for part, layer in zip(split_layers(x, layers), layers, strict=True)
         if layer.matrix_shape is not None
     ]
 

@@ -83,7 +83,9 @@ class Uniform:
         """Return m clients out of n."""
         among = n if self.among is None else self.among
         if not among <= n:
-            raise InvalidInput(f"{among} clients are to take part and there are n={n}; choose among <= n")
+            raise InvalidInput(
+                f"clients are to be drawn among the first {among}, and there are n={n}; choose among <= n"
+            )
         if not 1 <= self.m <= among:
             raise InvalidInput(f"cannot draw m={self.m} of n={among} clients; choose 1 <= m <= n")
         return Clients(n, key.subset("participation", among, self.m))
@@ -127,7 +129,7 @@ class Schedule:
         return _checked(n, self.choose(key.round))
 
 
-def who_takes_part(participants: int | None, available: int | None = None) -> Participation:
+def choose_participation(participants: int | None, available: int | None = None) -> Participation:
     """Return the participation of ``participants`` clients a round (all by default) of the first ``available`` (all by default)."""
     if participants is None:
         return All() if available is None else Fixed(tuple(range(available)))

@@ -221,7 +221,7 @@ def heterogeneity_at(problem: Problem, x_star: Array) -> Certified:
     return Certified(np.sqrt(np.mean(np.sum(g * g, axis=-1), axis=-1)), "evaluated at the given solution")
 
 
-def on_library(problem: Any, reference: Array) -> Any:
+def move_to_library(problem: Any, reference: Array) -> Any:
     """Return the problem with its arrays, also those of problems it holds, moved to a reference array's library, device and dtype."""
     moved = {}
     for field in dataclasses.fields(problem):
@@ -229,5 +229,5 @@ def on_library(problem: Any, reference: Array) -> Any:
         if is_array(current):
             moved[field.name] = like(to_numpy(current), reference)
         elif dataclasses.is_dataclass(current) and not isinstance(current, type):  # a problem inside it, a regulariser
-            moved[field.name] = on_library(current, reference)
+            moved[field.name] = move_to_library(current, reference)
     return dataclasses.replace(problem, **moved)

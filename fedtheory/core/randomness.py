@@ -79,7 +79,7 @@ class Key:
         return np.asarray(draws).reshape(*batch, index.shape[-1], width)
 
     def subset(self, purpose: str, n: int, m: int) -> NDArray[np.int64]:
-        """M of {0, ..., n - 1}, uniform without replacement, in rising order: ``(*seed.shape, m)``."""
+        """Draw m of {0, ..., n - 1}, uniform without replacement, in rising order: ``(*seed.shape, m)``."""
         seeds = np.asarray(self.seed)
         draws = [self._stream(seed, purpose).choice(n, m, replace=False, shuffle=False) for seed in seeds.ravel()]
         return np.sort(np.asarray(draws, dtype=np.int64).reshape(*seeds.shape, m), axis=-1)
@@ -136,7 +136,7 @@ class ScriptedKey:
             return self.coins[purpose]
         except KeyError:
             raise InvalidInput(
-                f"this engine does not draw at random and no outcome is prescribed for {purpose!r}; "
+                f"this analysis goes through coin outcomes that it is given, and no outcome is prescribed for {purpose!r}; "
                 f"pass coins={{{purpose!r}: True or False}}"
             ) from None
 
@@ -144,6 +144,7 @@ class ScriptedKey:
         """Refuse draws: an engine without numbers has none."""
         if name in {"uniform", "client_uniform", "subset"}:
             raise InvalidInput(
-                "this engine does not draw at random, but the algorithm or its participation asked for it"
+                "this analysis does not draw at random, but the algorithm or its participation asked for it; use full gradients and a "
+                "participation that is not random"
             )
         raise AttributeError(name)

@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory.core.arrays import Array, Scalar, is_array, is_object, namespace, squared_norm
 from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import positive
-from fedtheory.core.layers import Layer, map_matrices, rounding_level, singular_values, to_matrix, views
+from fedtheory.core.layers import Layer, map_matrices, rounding_level, singular_values, split_layers, to_matrix
 from fedtheory.core.problem import Problem, can, gradient
 from fedtheory.core.wrapped import Wrapped
 
@@ -45,7 +45,7 @@ class Regulariser(Protocol):
         ...
 
     def to_cvxpy(self, x: Any) -> Any:
-        """H as a CVXPY expression of a variable of length d."""
+        """Return h as a CVXPY expression of a variable of length d."""
         ...
 
 
@@ -60,7 +60,7 @@ class Zero:
         return namespace(x).sum(0 * x, axis=-1)
 
     def prox(self, v: Array, step: Scalar) -> Array:
-        """V itself."""
+        """Return v itself."""
         return v
 
     def conjugate(self, y: Array) -> Array:
@@ -92,7 +92,7 @@ class Ridge:
         return _by_row(self.weight) / 2 * squared_norm(x)
 
     def prox(self, v: Array, step: Scalar) -> Array:
-        """V / (1 + weight step)."""
+        """Return v / (1 + weight step)."""
         return v / (1 + self.weight * step)
 
     def conjugate(self, y: Array) -> Array:
@@ -122,7 +122,7 @@ class L1:
         positive(self, "weight")
 
     def value(self, x: Array) -> Array:
-        """Weight * ||x||_1."""
+        """Return weight * ||x||_1."""
         return _by_row(self.weight) * namespace(x).sum(namespace(x).abs(x), axis=-1)
 
     def prox(self, v: Array, step: Scalar) -> Array:
@@ -141,7 +141,7 @@ class L1:
         return squared_norm(xp.where(x != 0, moving, soft_threshold(g, self.weight))) ** 0.5
 
     def to_cvxpy(self, x: Any) -> Any:
-        """Weight * ||x||_1."""
+        """Return weight * ||x||_1."""
         import cvxpy
 
         return self.weight * cvxpy.norm1(x)
@@ -173,7 +173,7 @@ class NuclearNorm:
             )
 
     def value(self, x: Array) -> Array:
-        """Weight times the sum of all singular values."""
+        """Return weight times the sum of all singular values."""
         xp = namespace(x)
         total = sum(xp.sum(s, axis=-1) for s in singular_values(x, self.layers))
         return _by_row(self.weight) * total
@@ -200,7 +200,7 @@ class NuclearNorm:
             xp.all(part == 0, axis=-1)
             if layer.matrix_shape is None
             else xp.max(xp.linalg.svdvals(to_matrix(part, layer)), axis=-1) <= _by_row(self.weight)
-            for part, layer in zip(views(y, self.layers), self.layers, strict=True)
+            for part, layer in zip(split_layers(y, self.layers), self.layers, strict=True)
         ]
         return _zero_where(xp.all(xp.stack(inside, axis=-1), axis=-1), y)
 
@@ -214,16 +214,18 @@ class NuclearNorm:
             squared_norm(gradient)
             if layer.matrix_shape is None
             else _squared_distance(to_matrix(point, layer), to_matrix(gradient, layer), self.weight)
-            for point, gradient, layer in zip(views(x, self.layers), views(g, self.layers), self.layers, strict=True)
+            for point, gradient, layer in zip(
+                split_layers(x, self.layers), split_layers(g, self.layers), self.layers, strict=True
+            )
         ]
         return sum(squares[1:], squares[0]) ** 0.5
 
     def to_cvxpy(self, x: Any) -> Any:
-        """Weight times the nuclear norms of the reshaped parts of x."""
+        """Return weight times the nuclear norms of the reshaped parts of x."""
         import cvxpy
 
         total, places = 0.0, np.arange(sum(layer.size for layer in self.layers))
-        for part, layer in zip(views(places, self.layers), self.layers, strict=True):
+        for part, layer in zip(split_layers(places, self.layers), self.layers, strict=True):
             if layer.matrix_shape is not None:
                 place = to_matrix(part, layer)
                 total = total + cvxpy.normNuc(cvxpy.reshape(x[place.ravel()], place.shape, order="C"))

@@ -48,7 +48,7 @@ class Wrapped:
     def __getattr__(self, name: str) -> Any:
         hidden = name in self.withheld or not (self.handed_on is None or name in self.handed_on)
         if hidden or name.startswith("_") or name == "inner":  # asked before there are fields, as in copying
-            raise AttributeError(f"{type(self).__name__} has no {name!r}")
+            raise AttributeError(f"a problem wrapped as {type(self).__name__} has no {name!r}")
         given = getattr(self.inner, name)
         if given is None:
             return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, Scalar, is_array, like, namespace, solve, squared_norm
+from fedtheory.core.arrays import Array, Scalar, is_array, like, namespace, solve_linear, squared_norm
 from fedtheory.core.problem import need
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def newton(sub: Subproblem, start: Array, iterations: int = 60) -> Array:
         if not bool(xp.any(going & (damping > 1e-3))):
             break
         if direction is None:
-            direction = solve(hess(x) + ridge, g)
+            direction = solve_linear(hess(x) + ridge, g)
         trial = x - damping * direction
         g_trial = sub.grad(trial)
         better = going & (squared_norm(g_trial) < squared_norm(g))[..., None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fedtheory.core.arrays import Array, Scalar, namespace, squared_norm, stepped
+from fedtheory.core.arrays import Array, Scalar, namespace, squared_norm, take_step
 from fedtheory.core.hyperparameters import not_negative
 from fedtheory.core.problem import need
 from fedtheory.core.randomness import Key
@@ -90,7 +90,7 @@ class SamSteps(Memoryless):
                 if isinstance(self.weight, int | float) and self.weight == 1
                 else (1 - self.weight) * u + self.weight * v
             )
-            x = stepped(x, step_size(self.lr, key.round, q), shortened(sub.shift(g, x), self.clip))
+            x = take_step(x, step_size(self.lr, key.round, q), shortened(sub.shift(g, x), self.clip))
         return x
 
     def _ascent(self, u: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, Scalar, namespace, spread, squared_norm, stepped
+from fedtheory.core.arrays import Array, Scalar, namespace, spread, squared_norm, take_step
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.problem import Problem, need
@@ -169,7 +169,7 @@ class StochasticSteps(Memoryless):
         x = start
         for q in range(self.steps):
             g = sub.shift(f.noisy_grad(x, key, q), x)
-            x = stepped(x, step_size(self.lr, key.round, q), shortened(g, self.clip))
+            x = take_step(x, step_size(self.lr, key.round, q), shortened(g, self.clip))
         return x, None
 
 
@@ -221,7 +221,7 @@ def _descend(solver: StochasticSteps | Epochs, sub: Subproblem, start: Array, ke
         f: Any = part.f
         for q, drawn in enumerate(samples):
             g = part.shift(f.sample_grad(x, drawn[..., first : first + f.n, :]), x)
-            x = stepped(x, step_size(solver.lr, key.round, q), shortened(g, solver.clip))
+            x = take_step(x, step_size(solver.lr, key.round, q), shortened(g, solver.clip))
         return x
 
     return in_turn(descend, sub, start, solver.batch)

@@ -52,7 +52,7 @@ class NamedMetric:
     @property
     def needs(self) -> str:
         """What it needs, in words; empty where every method and problem has it."""
-        found = [f"a method with {self.field}"] if self.field else []
+        found = [f"a method whose state has {self.field}"] if self.field else []
         found += [f"a problem with {self.ability}"] if self.ability else []
         found += ["a problem whose optimum is certified"] if self.needs_optimum else []
         return " and ".join(found)
@@ -171,12 +171,12 @@ def axis_of(name: str) -> tuple[str, bool]:
     return (name, True) if found is None else (found.label, not found.is_share)
 
 
-def offered(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
+def offered_metrics(state: Any, problem: Problem | None = None) -> dict[str, Metric]:
     """Return the metrics, by name, that need no optimum and that a method with such states has, on a problem if it is given."""
     return {name: metric.function for name, metric in METRICS.items() if metric.is_offered(state, problem)}
 
 
-def choose(names: Iterable[str], method: Any, problem: Problem, x0: Array) -> tuple[Any, dict[str, Metric]]:
+def choose_metrics(names: Iterable[str], method: Any, problem: Problem, x0: Array) -> tuple[Any, dict[str, Metric]]:
     """Return the metrics of these names, and the method whose states have what they read, for runs from x0 ``(..., 1, d)``.
 
     That is the method itself, or with residuals among the names `fedtheory.measures.residuals.WithResiduals` of it, which plays the same rounds.
@@ -194,6 +194,6 @@ def choose(names: Iterable[str], method: Any, problem: Problem, x0: Array) -> tu
     state = method.init(problem, x0)
     for name, metric in found.items():
         if not (metric.needs_optimum or metric.is_offered(state, problem)):
-            known = ", ".join(offered(state, problem))
-            raise InvalidInput(f"the method has no metric {name!r} here, which needs {metric.needs}; it has {known}")
+            known = ", ".join(offered_metrics(state, problem))
+            raise InvalidInput(f"metric {name!r} needs {metric.needs}; what this method and problem have is {known}")
     return method, {name: metric.on(problem) for name, metric in found.items()}

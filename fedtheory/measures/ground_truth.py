@@ -28,7 +28,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable, SolverFailed, requ
 from fedtheory.core.problem import Certified, Problem, can, constant, constants, gradient, need, objective
 from fedtheory.core.regularisers import Regularised, slope
 
-SOLVERS = ("CLARABEL", "OSQP", "SCS")
+CVXPY_SOLVERS = ("CLARABEL", "OSQP", "SCS")
 #: settings for the last digits, where a solver has them
 TIGHT = {"CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}}
 NEWTON_STEPS = 100
@@ -118,10 +118,10 @@ def _strongly_convex(problem: Any, mu: Certified, witness: bool, composite: bool
     if witness and can(problem, "to_cvxpy"):
         start, value, solver = solve_with_cvxpy(problem)
     x = _accelerated_proximal(problem, start, float(mu)) if composite else _newton(problem, start)
-    gap, distance = certificate(problem, x, float(mu))
-    before, _ = certificate(problem, start, float(mu))
+    gap, distance = certify_point(problem, x, float(mu))
+    before, _ = certify_point(problem, start, float(mu))
     if before <= gap:
-        x, gap, distance = start, *certificate(problem, start, float(mu))
+        x, gap, distance = start, *certify_point(problem, start, float(mu))
     measured = "||s||^2/(2 mu), s the least subgradient of f + h," if composite else "||grad f(x)||^2/(2 mu)"
     how = f"{measured} with mu = {float(mu):.6g} ({mu.how}); start: {solver}"
     return GroundTruth(x, float(objective(problem, x[None, :])), gap, distance, how, value), solver
@@ -142,7 +142,7 @@ def _from_duality(problem: Any, mu: float) -> tuple[GroundTruth, str]:
     return GroundTruth(np.asarray(x[0]), float(objective(problem, x)), gap, distance, how, value), solver
 
 
-def certificate(problem: Problem, x: NDArray[np.float64], mu: float) -> tuple[float, float]:
+def certify_point(problem: Problem, x: NDArray[np.float64], mu: float) -> tuple[float, float]:
     """Return the bounds (f(x) - f*, ||x - x*||) that the least (sub)gradient at x gives under mu-strong convexity."""
     g = float(to_numpy(slope(problem, x[None, :])))
     return g * g / (2 * mu), g / mu
@@ -198,7 +198,7 @@ def solve_consensus(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float
 def _solve(cp: Any, model: Any, x: Any, name: str, settings: dict[str, dict[str, float]]) -> str:
     """Try the solvers in turn; the name of the first that gives a finite point."""
     failures = []
-    for solver in SOLVERS:
+    for solver in CVXPY_SOLVERS:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -21,7 +21,7 @@ ERROR_MARGIN = 100.0
 #: windows in log(gap) and points in each, at most; fewest points of a window
 WINDOWS, POINTS, LEAST = 12, 8, 3
 #: exponents this close to 1/2 or 0 are not told from it
-ROUNDING = 1e-9
+EXPONENT_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Exponent:
     def kinds(self) -> tuple[str, ...]:
         """Kinds of rate that the interval leaves open, fastest first."""
         kinds = []
-        if self.low <= ROUNDING:
+        if self.low <= EXPONENT_ROUNDING:
             kinds.append("finite")
-        if self.low <= 0.5 + ROUNDING and self.high > ROUNDING:
+        if self.low <= 0.5 + EXPONENT_ROUNDING and self.high > EXPONENT_ROUNDING:
             kinds.append("linear")
-        if self.high > 0.5 + ROUNDING:
+        if self.high > 0.5 + EXPONENT_ROUNDING:
             kinds.append("sublinear")
         return tuple(kinds)
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from fedtheory.core.errors import InvalidInput
 
 
 @dataclass(frozen=True)
-class Difference:
+class PairedDifference:
     """Mean of the paired differences with its 95 % interval, over ``pairs`` pairs."""
 
     mean: float
@@ -29,7 +28,7 @@ class Difference:
         return f"{self.mean:+.3g} [{self.low:+.3g}, {self.high:+.3g}] over {self.pairs} pairs"
 
 
-def paired_difference(first: Any, second: Any) -> Difference:
+def paired_difference(first: Any, second: Any) -> PairedDifference:
     """Student interval for the mean of ``first - second``, paired entry by entry.
 
     Raises
@@ -42,6 +41,8 @@ def paired_difference(first: Any, second: Any) -> Difference:
         raise InvalidInput(
             f"a paired comparison needs two equally long lists of at least two runs, got {a.size} and {b.size}"
         )
+    from scipy import stats  # takes half a second, for which not everyone who imports this has a use
+
     d = a - b
     half = float(stats.t.ppf(0.975, d.size - 1) * d.std(ddof=1) / np.sqrt(d.size))
-    return Difference(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half, int(d.size))
+    return PairedDifference(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half, int(d.size))

@@ -32,7 +32,7 @@ class Fit:
         return f"{self.rate:.4g} [{self.low:.4g}, {self.high:.4g}] on rounds {self.window[0]}-{self.window[1]}"
 
 
-def usable(values: NDArray[Any], skip: float = 0.25) -> slice:
+def find_window(values: NDArray[Any], skip: float = 0.25) -> slice:
     """Return the window to fit on: after the first ``skip`` of the decay, before rounding takes over.
 
     The end is where values first fall below `FLOOR` times the start or stop being positive and finite.
@@ -52,7 +52,7 @@ def fit_exponent(rounds: Any, values: Any, window: slice | None = None) -> Fit:
         Fewer than five positive values lie in the window.
     """
     rounds, values = np.asarray(rounds, dtype=float), np.asarray(values, dtype=float)
-    window = window or usable(values)
+    window = window or find_window(values)
     r, v = rounds[window], values[window]
     keep = r > 0
     r, v = r[keep], v[keep]
@@ -71,7 +71,7 @@ def fit_contraction(rounds: Any, values: Any, window: slice | None = None) -> Fi
         Fewer than five positive values lie in the window.
     """
     rounds, values = np.asarray(rounds, dtype=float), np.asarray(values, dtype=float)
-    window = window or usable(values)
+    window = window or find_window(values)
     return _fit(rounds[window], values[window], rounds[window], np.exp)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
+from fedtheory.proofs.measures import Measure, Quantities
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
-
-Measure = Literal["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class FunctionClass:
     indicator : bool
         h is the indicator of a closed convex set, its proximal step the projection (with ``composite``).
 
-    ``similarity`` and ``sigma`` are assumptions of the program for all numbers of clients (`fedtheory.proofs.every_n.worst_case`) only.
+    ``similarity`` and ``sigma`` are assumptions of the program for every number of clients (`fedtheory.proofs.every_n`) only.
     Conditions imposed at the server's models only are necessary, not sufficient, for the class: the value is then an upper bound of the
     worst case.
     """
@@ -97,6 +97,65 @@ class FunctionClass:
         h = "the indicator of a convex set" if self.indicator else "a convex h"
         extra += [f"plus {h}"] if self.composite else []
         return ", ".join([f"{self.L}-smooth", kind, *extra])
+
+
+def require_question(function_class: FunctionClass, measure: Measure, rounds: int, radius: Any) -> None:
+    """Refuse a measure that says nothing over a class, and numbers that make no program.
+
+    Raises
+    ------
+    InvalidInput
+        With what goes together instead.
+    """
+    if rounds < 1 or not radius > 0:
+        raise InvalidInput(f"expected rounds >= 1 and radius > 0; got rounds={rounds}, radius={radius}")
+    if measure.of_minimiser and not function_class.convex:
+        raise InvalidInput(f"{measure.name!r} speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
+    if not measure.of_minimiser and function_class.composite:
+        raise InvalidInput(
+            f"{measure.name!r} is the gradient of f alone; composite classes go with 'squared_distance' and 'gap'"
+        )
+
+
+def state_conditions(
+    function_class: FunctionClass,
+    measure: Measure,
+    quantities: Quantities,
+    x0: Any,
+    models: Sequence[Any],
+    radius: Any,
+    lowest: Any = None,
+) -> list[tuple[str, Any]]:
+    """Conditions on the start and on the class beyond interpolation, as forms ``<= 0`` by name; every engine states these.
+
+    Parameters
+    ----------
+    x0 : the start
+    models : the server's models of all courses, at which conditions on gradients are imposed.
+    lowest : a value that f is nowhere below, for measures that do not speak of x*.
+    """
+    found = []
+    if measure.of_minimiser:
+        found.append(("radius", quantities.square(x0) - radius**2))
+        if function_class.zeta is not None:
+            found.append(
+                ("zeta", quantities.square(quantities.gradients(quantities.minimiser)) - function_class.zeta**2)
+            )
+    else:
+        found.append(("radius", quantities.value(x0) - lowest - radius))
+        for x in models:  # f is L-smooth, and nowhere below its lowest value
+            slope = quantities.square(quantities.mean(quantities.gradients(x)))
+            found.append(("lower bound", lowest - quantities.value(x) + slope / (2 * function_class.L)))
+    if function_class.bgd is None and function_class.dissimilarity is None:
+        return found
+    gradients = [quantities.gradients(x) for x in models]
+    for g in {id(g): g for g in gradients}.values():
+        if function_class.bgd is not None:
+            big_g, big_d = function_class.bgd
+            found.append(("bgd", quantities.square(g) - quantities.square(quantities.mean(g)) * big_d**2 - big_g**2))
+        if function_class.dissimilarity is not None:
+            found += [("dissimilarity", form - function_class.dissimilarity**2) for form in quantities.squares_apart(g)]
+    return found
 
 
 def why_no_worst_case(algorithm: Any) -> str | None:

@@ -23,7 +23,7 @@ from fedtheory.core.errors import InvalidInput, SolverFailed, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified, Pooled
 
-Matrix = NDArray[np.float64]
+_Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +39,9 @@ class Interpolated:
     name : str
     """
 
-    points: Matrix
-    grads: Matrix
-    values: Matrix
+    points: _Matrix
+    grads: _Matrix
+    values: _Matrix
     L: float
     mu: float
     name: str = "interpolated worst case"
@@ -63,43 +63,43 @@ class Interpolated:
         """Number of coordinates."""
         return int(self.points.shape[2])
 
-    def _pieces(self) -> tuple[Matrix, Matrix, Matrix]:
+    def _pieces(self) -> tuple[_Matrix, _Matrix, _Matrix]:
         q = self.grads - self.mu * self.points
         l = self.L - self.mu
         z = self.points - q / l
         a = self.values - self.mu / 2 * (self.points**2).sum(-1) - (q**2).sum(-1) / (2 * l)
         return q, z, a
 
-    def _inner(self, client: int, w: Matrix, curvature: float) -> Matrix:
+    def _inner(self, client: int, w: _Matrix, curvature: float) -> _Matrix:
         """argmin_z max_j [a_j + <q_j, z - z_j>] + (curvature/2) ||z - w||^2 for one client."""
         q, z, a = (part[client] for part in self._pieces())
         return prox_of_max_affine(q, a - (q * z).sum(-1), w, 1 / curvature)
 
-    def _each(self, x: Array, function: Any) -> Matrix:
+    def _each(self, x: Array, function: Any) -> _Matrix:
         x = to_numpy(x)
         if x.ndim > 2:
             raise InvalidInput("an interpolated instance runs one run at a time; x must have shape (n, d) or (1, d)")
         full = np.broadcast_to(x, (self.n, self.d))
         return np.stack([function(i, full[i]) for i in range(self.n)])
 
-    def grad(self, x: Array) -> Matrix:
+    def grad(self, x: Array) -> _Matrix:
         """Gradients mu x + l (x - z(x)): ``(n, d)``."""
         l = self.L - self.mu
         return self._each(x, lambda i, xi: self.mu * xi + l * (xi - self._inner(i, xi, l)))
 
-    def value(self, x: Array) -> Matrix:
+    def value(self, x: Array) -> _Matrix:
         """Values ``(n,)``."""
         q, z, a = self._pieces()
         l = self.L - self.mu
 
-        def one(i: int, xi: Matrix) -> float:
+        def one(i: int, xi: _Matrix) -> float:
             inner = self._inner(i, xi, l)
             top = (a[i] + (q[i] * (inner - z[i])).sum(-1)).max()
             return float(self.mu / 2 * xi @ xi + top + l / 2 * ((xi - inner) ** 2).sum())
 
         return self._each(x, one)
 
-    def prox(self, v: Array, step: Any) -> Matrix:
+    def prox(self, v: Array, step: Any) -> _Matrix:
         """argmin_x f_i(x) + ||x - v_i||^2/(2 step): ``(n, d)``.
 
         For fixed z the minimiser is x = (l z + v/step)/(L + 1/step); what remains is again of the form of `grad`.
@@ -109,13 +109,13 @@ class Interpolated:
             raise InvalidInput(f"step={step} is too large: the subproblem needs step < 1/|mu| with mu={self.mu}")
         reduced = l * (self.mu + weight) / (self.L + weight)
 
-        def one(i: int, vi: Matrix) -> Matrix:
+        def one(i: int, vi: _Matrix) -> _Matrix:
             z = self._inner(i, vi * weight / (self.mu + weight), reduced)
             return (l * z + weight * vi) / (self.L + weight)
 
         return self._each(v, one)
 
-    def conjugate_grad(self, y: Array) -> Matrix:
+    def conjugate_grad(self, y: Array) -> _Matrix:
         """argmax_x <x, y_i> - f_i(x): ``(n, d)``, for mu > 0; as `prox`, with a linear term in place of the quadratic.
 
         For fixed z the maximiser is x = (l z + y)/L.
@@ -124,7 +124,7 @@ class Interpolated:
             raise InvalidInput(f"gradients of conjugates need strongly convex functions (mu > 0), got mu={self.mu}")
         l = self.L - self.mu
 
-        def one(i: int, yi: Matrix) -> Matrix:
+        def one(i: int, yi: _Matrix) -> _Matrix:
             return (l * self._inner(i, yi / self.mu, l * self.mu / self.L) + yi) / self.L
 
         return self._each(y, one)
@@ -152,7 +152,7 @@ class Interpolated:
         }
 
 
-def prox_of_max_affine(q: Matrix, offset: Matrix, w: Matrix, step: float) -> Matrix:
+def prox_of_max_affine(q: _Matrix, offset: _Matrix, w: _Matrix, step: float) -> _Matrix:
     """argmin_z max_j (offset_j + <q_j, z>) + ||z - w||^2/(2 step).
 
     By duality z = w - step * sum_j lam_j q_j where lam on the simplex maximises
@@ -169,7 +169,7 @@ def prox_of_max_affine(q: Matrix, offset: Matrix, w: Matrix, step: float) -> Mat
     return np.asarray(w - step * (lam @ q))
 
 
-def _simplex_qp(gram: Matrix, level: Matrix) -> Matrix:
+def _simplex_qp(gram: _Matrix, level: _Matrix) -> _Matrix:
     """Maximise level @ lam - lam @ gram @ lam / 2 over the simplex."""
     from scipy import sparse
 
@@ -194,7 +194,7 @@ def _simplex_qp(gram: Matrix, level: Matrix) -> Matrix:
     return np.asarray(lam / lam.sum())
 
 
-def _on_active_set(gram: Matrix, level: Matrix, active: NDArray[np.int64]) -> Matrix | None:
+def _on_active_set(gram: _Matrix, level: _Matrix, active: NDArray[np.int64]) -> _Matrix | None:
     k = len(active)
     system = np.zeros((k + 1, k + 1))
     system[:k, :k] = gram[np.ix_(active, active)]

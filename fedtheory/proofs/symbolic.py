@@ -32,7 +32,7 @@ def vector(name: str, d: int = 1) -> NDArray[Any]:
     return np.asarray([found] if d == 1 else list(found), dtype=object)
 
 
-def play(
+def play_exactly(
     algorithm: Algorithm,
     problem: Problem,
     x0: NDArray[Any],

@@ -52,7 +52,7 @@ class ProblemOption:
         return f"--{self.name.replace('_', '-')}"
 
 
-def problem_options(of: type[Any]) -> tuple[ProblemOption, ...]:
+def command_options(of: type[Any]) -> tuple[ProblemOption, ...]:
     """Return the options of a dataclass that the command line offers: the fields with a help text."""
     types, known = get_type_hints(of), [family for family, its in problem_families().values() if its is of]
     found = []
@@ -69,7 +69,7 @@ def options_of(names: Iterable[str] = ()) -> list[ProblemOption]:
     """Return the options of the dataclasses of these families, or of all; of one name the first."""
     families = problem_families()
     kinds = dict.fromkeys(families[name][1] for name in (names or families))
-    return list({option.name: option for kind in reversed(kinds) for option in problem_options(kind)}.values())
+    return list({option.name: option for kind in reversed(kinds) for option in command_options(kind)}.values())
 
 
 def asked_for(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -86,7 +86,7 @@ def asked_for(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
     family, make_options = families[name]
     asked = make_options(**options)
     strict = {f.name for f in fields(make_options) if f.metadata.get("strict")}
-    for option in problem_options(make_options):
+    for option in command_options(make_options):
         if option.name in strict and getattr(asked, option.name) != option.default and name not in option.readers:
             raise InvalidInput(f"{name} does not use {option.spelled}; these do: {', '.join(option.readers)}")
     return family, asked

@@ -21,7 +21,7 @@ from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import Problem
-from fedtheory.measures.catalogue import choose, look_up
+from fedtheory.measures.catalogue import choose_metrics, look_up
 from fedtheory.running.families import build_problem, first_model, problem_families, problem_modules
 from fedtheory.running.runner import run, start_point
 from fedtheory.tools.jobs import run_jobs
@@ -30,7 +30,7 @@ from fedtheory.tools.journal import JOURNALS, Journal
 BATCH_RUNS = 64  #: runs in one job: enough to make the loop over rounds cheap, few enough to spread and to lose
 BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch; larger ones are halved
 
-Row = dict[str, Any]
+RunRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Batch:
             replace(self, **{name: values[cut:]}, first=self.first + self.size * cut // len(values)),
         )
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[RunRow]:
         """What each run is: its number and every parameter, spelled as on the command line."""
         _, make_options = problem_families()[self.problem]
         every = asdict(make_options(**self.options))
@@ -188,7 +188,7 @@ def spell(option: Option) -> str:
 
 def run_sweep(
     sweep: Sweep, *, workers: int = 1, scheduler: str | None = None, journal: Journal | None = None
-) -> Iterator[list[Row]]:
+) -> Iterator[list[RunRow]]:
     """Run a sweep as `fedtheory.tools.jobs.run_jobs` does, and yield the rows of each batch as it is ready.
 
     A row is plain data: ``run`` (its number in the grid), every parameter, the metrics at the start (``<metric>_at_start``) and at
@@ -203,7 +203,7 @@ def run_sweep(
             yield [_failed(row, outcome.error) for row in jobs[outcome.key][0].rows()]
 
 
-def run_batch(batch: Batch) -> list[Row]:
+def run_batch(batch: Batch) -> list[RunRow]:
     """Run one batch; where it raises, it is halved until the runs that raise stand alone."""
     problem = _instance(batch.problem, tuple(batch.options.items()), batch.instance, batch.data)
     if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
@@ -216,7 +216,7 @@ def run_batch(batch: Batch) -> list[Row]:
         return [row for half in batch.halves() for row in run_batch(half)]
 
 
-def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
+def run_batch_at_once(batch: Batch, problem: Problem) -> list[RunRow]:
     """All runs of a batch as one run with axes (seeds, settings)."""
     first = batch.settings[0]
     swept = [name for name in first if any(s[name] != first[name] for s in batch.settings)]
@@ -224,7 +224,7 @@ def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
     require_convexity(listed(batch.method), first, problem)
     algorithm = listed(batch.method).build(**settings)
     x0 = first_model(problem, batch.start, batch.instance)
-    algorithm, metrics = choose(batch.metrics, algorithm, problem, start_point(problem, x0))
+    algorithm, metrics = choose_metrics(batch.metrics, algorithm, problem, start_point(problem, x0))
     trace = run(
         algorithm,
         problem,
@@ -255,7 +255,7 @@ def run_batch_at_once(batch: Batch, problem: Problem) -> list[Row]:
     return rows
 
 
-def _failed(row: Row, error: str) -> Row:
+def _failed(row: RunRow, error: str) -> RunRow:
     return row | {"diverged_at": None, "error": error}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.catalogue import axis_of, look_up
-from fedtheory.running.sweep import Row, Sweep
+from fedtheory.running.sweep import RunRow, Sweep
 from fedtheory.tools.value_lists import EVERYTHING
 
 LINES = 12  #: lines in a picture at most
@@ -54,7 +54,7 @@ class Cell:
         return -self.loss if self.more_is_better and np.isfinite(self.loss) else self.loss
 
 
-def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
+def cells(sweep: Sweep, rows: Iterable[RunRow], metric: str) -> list[Cell]:
     """Rows by method, setup and settings, in the order of the grid."""
     setup = [
         *(["problem"] if len(sweep.problems) > 1 else []),
@@ -62,7 +62,7 @@ def cells(sweep: Sweep, rows: Iterable[Row], metric: str) -> list[Cell]:
         *(["participants"] if len(sweep.participants) > 1 else []),
     ]
     settings = sweep.swept()
-    groups: dict[tuple[Any, ...], list[Row]] = {}
+    groups: dict[tuple[Any, ...], list[RunRow]] = {}
     for row in sorted(rows, key=lambda r: r["run"]):
         key = (row["method"], *(row[name] for name in setup), *(row.get(name) for name in settings))
         groups.setdefault(key, []).append(row)
@@ -99,7 +99,7 @@ def best(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
     return [(min(group, key=lambda cell: (cell.failed > 0, cell.loss)), group) for group in groups.values()]
 
 
-def table(sweep: Sweep, rows: Sequence[Row], metric: str) -> Any:
+def as_table(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
     """Return a rich table: the best settings of each method in each setup."""
     from rich.table import Table
 
@@ -133,7 +133,7 @@ def _shown(value: Any) -> str:
 # ---- pictures -----------------------------------------------------------------------------------------------------
 
 
-def picture(sweep: Sweep, rows: Sequence[Row], metric: str) -> dict[str, Any]:
+def picture(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> dict[str, Any]:
     """Return the picture of a sweep, as data: the metric at the end against what was swept.
 
     Two numeric parameters of one method in one setup give a heat map. Otherwise the parameter with the most values is the
@@ -204,12 +204,12 @@ def _wide(values: Sequence[float]) -> bool:
 # ---- files --------------------------------------------------------------------------------------------------------
 
 
-def as_json_lines(rows: Iterable[Row]) -> str:
+def as_json_lines(rows: Iterable[RunRow]) -> str:
     """One JSON object a run."""
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def as_csv(rows: Sequence[Row]) -> str:
+def as_csv(rows: Sequence[RunRow]) -> str:
     """One line a run, or one a measured round where the rows have a trace; columns of another method are empty."""
     flat = [line for row in rows for line in _flat(row)]
     columns = list(dict.fromkeys(name for line in flat for name in line if name not in ("diverged_at", "error")))
@@ -220,7 +220,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-def _flat(row: Row) -> list[Row]:
+def _flat(row: RunRow) -> list[RunRow]:
     trace = row.get("trace")
     if trace is None:
         return [row]

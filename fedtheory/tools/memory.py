@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,11 @@ def free_bytes(beside: Array) -> int | None:
         cuda = require("torch", "asking a GPU for its free memory").cuda
         unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
         return int(cuda.mem_get_info(place)[0]) + int(unused)
-    meminfo = Path("/proc/meminfo")
-    on_host = isinstance(beside, np.ndarray) or getattr(place, "type", None) == "cpu"
-    if not on_host or not meminfo.exists():
-        return None
-    lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines() if ":" in line)
-    return int(lines["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in lines else None
+    if isinstance(beside, np.ndarray) or getattr(place, "type", None) == "cpu":
+        import psutil
+
+        return int(psutil.virtual_memory().available)
+    return None
 
 
 def room_for(what: str, needed: int, beside: Array, advice: str) -> None:

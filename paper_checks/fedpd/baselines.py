@@ -15,7 +15,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.proofs.symbolic import is_zero, play, symbols
+from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, fractions, rational, total
 from paper_checks.fedpd.divergence import fedavg_fixed_point
@@ -47,7 +47,7 @@ def _scalar(n: int) -> tuple[Quadratic, Any, Any, Any]:
 def _affine(method: Any, problem: Quadratic) -> tuple[Any, Any]:
     """One round of a method that carries a point alone: x goes to slope x + rest."""
     x = symbols("x")
-    new = play(method, problem, np.array([x], dtype=object), 1)[1].x[0, 0]
+    new = play_exactly(method, problem, np.array([x], dtype=object), 1)[1].x[0, 0]
     slope = new.diff(x)
     return slope, new - slope * x
 

@@ -20,7 +20,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.spectrum import round_map
-from fedtheory.proofs.symbolic import is_zero, play, round_matrix, symbols, vector
+from fedtheory.proofs.symbolic import is_zero, play_exactly, round_matrix, symbols, vector
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
@@ -300,7 +300,7 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
     for Q in range(2, 6):
         functions: Any = _BoundedPull()
         x = vector("x")
-        states = play(FedAvg(GradientSteps(Q - drop, eta)), functions, x, 1)
+        states = play_exactly(FedAvg(GradientSteps(Q - drop, eta)), functions, x, 1)
         image = sympy.expand(states[1].x[0, 0])
         m = ((1 - 2 * eta) ** Q + (1 + 2 * eta) ** Q) / 2
         weights = [-image.coeff(s) for s in functions.slopes]
@@ -440,7 +440,7 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
     grows = is_zero(matrix[0, 0] - 1 - (lr * a1) ** 2)
     for Q in (2, 3):
         point = fedavg_fixed_point((a1, a2), (c1, c2), lr, Q + steps_in_formula)
-        states = play(FedAvg(GradientSteps(Q, lr)), problem, np.array([point], dtype=object), 1)
+        states = play_exactly(FedAvg(GradientSteps(Q, lr)), problem, np.array([point], dtype=object), 1)
         kept &= is_zero(states[1].x[0, 0] - point)
         biased &= not is_zero(point - x_star)
     single = is_zero(fedavg_fixed_point((a1, a2), (c1, c2), lr, 1) - x_star)

@@ -18,7 +18,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import is_zero, play, symbols
+from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import PAPER, HalfDualStep
 from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models, same_symbols
@@ -63,7 +63,7 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
     general, h, b = general_quadratics(2)
     eta = symbols("eta", positive=True)
     x = np.asarray([symbols("x")], dtype=object)
-    states = play(algorithm(eta), general, x, 2)
+    states = play_exactly(algorithm(eta), general, x, 2)
     z = (states[1].x_i + eta * states[1].lam_i).sum() / 2
     again = [(bi - yi + z / eta) / (hi + 1 / eta) for hi, bi, yi in zip(h, b, states[1].lam_i[:, 0], strict=True)]
     dual = [yi + (xi - z) / eta for yi, xi in zip(states[1].lam_i[:, 0], again, strict=True)]

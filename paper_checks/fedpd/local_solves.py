@@ -17,7 +17,7 @@ from fedtheory.local.solvers import Exact
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.rates import fit_exponent
-from fedtheory.proofs.symbolic import is_zero, play, symbols, vector
+from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols, vector
 from paper_checks.fedpd.common import A1, PAPER, STEP, Prescribed, rational
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import random_quadratics
@@ -132,7 +132,7 @@ def check_d13(ctx: Context, *, init_dual: str = "grad") -> Iterator[Finding]:
     sub = Subproblem(functions, a=start.lam_i, rho=1 / eta, z=start.x0_i)
     stationary = all(is_zero(entry) for entry in sub.grad(start.x_i).ravel())
     # the subproblem is strongly convex for u < 1, so its stationary point x^0 is its solution
-    states = play(FedPD(eta, Prescribed(lambda r: start.x_i), init_dual=init_dual), functions, x, 1)  # type: ignore[arg-type]
+    states = play_exactly(FedPD(eta, Prescribed(lambda r: start.x_i), init_dual=init_dual), functions, x, 1)  # type: ignore[arg-type]
     step = is_zero(states[1].x[0, 0] - (x[0] - eta * functions.gradients.sum() / 3))
     yield proved(
         "one gradient step",

@@ -16,7 +16,7 @@ from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
-from fedtheory.proofs.certificates.thresholds import largest
+from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map, spectral_radius
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd import lagrangian
@@ -60,7 +60,7 @@ def thresholds(algorithm: Any, accuracy: Fraction = Fraction(1, 200)) -> Iterato
         low, high = Fraction(3, 10), Fraction(19, 20)
         over: Any = {"rounds": T, "measure": "sum_stationarity"}
         try:
-            found = largest(algorithm, stated, low, high, SMOOTH, accuracy=accuracy, **over)
+            found = find_threshold(algorithm, stated, low, high, SMOOTH, accuracy=accuracy, **over)
             proved = check(dict(found.proof.data))
             reached = check_witness(attain(algorithm(found.fails), SMOOTH, **over).data)
         except InvalidInput as error:

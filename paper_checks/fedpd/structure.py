@@ -18,7 +18,7 @@ from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
-from fedtheory.proofs.symbolic import is_zero, play, symbols
+from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
 from paper_checks.fedpd.common import PAPER, HalfDualStep, Prescribed, fractions, total
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
@@ -60,7 +60,7 @@ def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
         problem, h, b = general_quadratics(n)
         for first in (True, False):
             for second in (True, False):
-                states = play(
+                states = play_exactly(
                     algorithm(eta, Prescribed(lambda r: points[r]), 0.5),  # noqa: B023
                     problem,
                     np.asarray([symbols("x")], dtype=object),
@@ -71,7 +71,7 @@ def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
                 kept &= is_zero(states[2].lam_i.sum() / n - (mean_new - mean_old) / eta)
                 kept &= is_zero(states[2].x0_i.sum() / n - (2 * mean_new - mean_old))
         # with exact solves lam_i = -grad f_i(x_i), so the first relation is an implicit gradient step of the mean
-        states = play(algorithm(eta), problem, np.asarray([symbols("x")], dtype=object), 2)
+        states = play_exactly(algorithm(eta), problem, np.asarray([symbols("x")], dtype=object), 2)
         gradients = sum(hi * xi - bi for hi, xi, bi in zip(h, states[2].x_i[:, 0], b, strict=True)) / n
         exact &= is_zero(states[2].x_i.sum() / n - states[1].x_i.sum() / n + eta * gradients)
     yield proved(

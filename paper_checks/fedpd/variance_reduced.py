@@ -20,7 +20,7 @@ from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
 from fedtheory.proofs.certificates.checker import check
-from fedtheory.proofs.certificates.thresholds import largest
+from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, total
@@ -167,7 +167,7 @@ def _largest_step(over: Fraction) -> Part:
     make = partial(_with_exact_gradients, 1, over=over)
     low, high = Fraction(1, 3), Fraction(19, 20)
     try:
-        found = largest(
+        found = find_threshold(
             make,
             lambda eta: 2 / eta,
             low,

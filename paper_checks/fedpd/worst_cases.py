@@ -13,10 +13,8 @@ from fedtheory.claims.certified import SMOOTH, enclosed_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture
 from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.core.errors import require
-from fedtheory.proofs.certificates.thresholds import replayed
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
-from fedtheory.proofs.one_n.worst_case import worst_case
-from fedtheory.proofs.symbolic import is_zero, play, symbols
+from fedtheory.proofs import worst_case
+from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
 from paper_checks.fedpd.common import A1, PAPER, AveragesModels, HalfDualStep, theorem_one_factor
 from problems.quadratics import Quadratic
 
@@ -80,7 +78,7 @@ def zero_duals_are_unbounded(init_dual: Any = "zero") -> bool:
     L, eta, s = symbols("L eta s", positive=True)
     half = L / 2
     problem = Quadratic(np.array([L, half], dtype=object)[:, None, None], np.array([s, -s], dtype=object)[:, None])
-    states = play(FedPD(eta, init_dual=init_dual), problem, np.array([0 * s], dtype=object), 1)
+    states = play_exactly(FedPD(eta, init_dual=init_dual), problem, np.array([0 * s], dtype=object), 1)
     slope = states[1].x[0, 0] * (L + half) / 2
     rate = slope / s
     return not is_zero(slope) and is_zero(rate.diff(s))
@@ -128,17 +126,17 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
         f"{float(TABLE_ACCURACY):g}; the formula and the unboundedness are shown in symbols",
         engine="exact",
     )
-    case = symmetric_worst_case(algorithm(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
+    case = worst_case(algorithm(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
     for n in (2, 5):
         yield equal(
             f"replay n={n}",
-            replayed(case, n),
+            case.replay(n),
             case.value,
             "numeric",
             "u = 0.3, T = 3: the worst-case functions, run by the numeric engine",
             rtol=1e-3,
         )
-    alone = worst_case(algorithm(0.49), SMOOTH, n=1, rounds=2, measure="sum_stationarity")
+    alone = worst_case(algorithm(0.49), SMOOTH, clients=1, rounds=2, measure="sum_stationarity")
     yield holds(
         "reading: one client alone",
         alone.value >= values["49/100"][1] - 1e-3,

@@ -14,7 +14,7 @@ from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.orderings import table
 from fedtheory.claims.parts import at_most, equal, holds
-from fedtheory.core.layers import Layer, factor_floats, to_matrix, truncate, views
+from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix, truncate
 from fedtheory.core.randomness import Key
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
@@ -147,7 +147,7 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
     for layer in (Layer("linear", (9, 14)), Layer("convolution", (5, 4, 3, 3))):
         rows, columns = layer.matrix_shape or (0, 0)
         x = rng.standard_normal((1, layer.size))
-        whole = to_matrix(views(x, (layer,))[0], layer)[0]
+        whole = to_matrix(split_layers(x, (layer,))[0], layer)[0]
         u, s, vt = np.linalg.svd(whole, full_matrices=False)
         ours, sizes = [], []
         for r in range(len(s) + 1):

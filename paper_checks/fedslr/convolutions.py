@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.layers import Layer, truncate, views
+from fedtheory.core.layers import Layer, split_layers, truncate
 
 Images = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def as_two_convolutions(kernel: Images, rank: int, scheme: int = 2) -> tuple[Ima
         flat = Layer("matrix", (out, into * height * width))
         low = truncate(kernel.reshape(1, -1), (flat,), rank).reshape(kernel.shape)
     else:
-        low = views(truncate(kernel.reshape(1, -1), (layer,), rank), (layer,))[0][0]
+        low = split_layers(truncate(kernel.reshape(1, -1), (layer,), rank), (layer,))[0][0]
     matrix = np.moveaxis(low, 2, 1).reshape(out * height, into * width)
     u, s, vt = np.linalg.svd(matrix, full_matrices=False)
     first = (s[:rank, None] * vt[:rank]).reshape(rank, into, 1, width)

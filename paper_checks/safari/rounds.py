@@ -12,7 +12,7 @@ from fedtheory.algorithms import FedAvg, Safari
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
 from fedtheory.claims.experiments import Repeated, needed
 from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
-from fedtheory.core.participation import who_takes_part
+from fedtheory.core.participation import choose_participation
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import Epochs
@@ -145,7 +145,7 @@ def check_q_one(ctx: Context, *, q: float = 1.0) -> Iterator[Finding]:
         x0 = problem.initial(ctx.seed)[None] if hasattr(problem, "initial") else np.zeros((1, problem.d))
         one, other = Safari(q, local, local), FedAvg(local)
         a, b = one.init(problem, x0), other.init(problem, x0)
-        who = who_takes_part(5, 6)
+        who = choose_participation(5, 6)
         differing = 0
         for r in range(rounds):
             key = Key(ctx.seed, r)

@@ -268,7 +268,7 @@ class Network:
         assert tests is not None and tests.of_client is not None
         if self.counts.ndim > 1 or len(tests.of_client) != self.n:
             raise InvalidInput(
-                f"tests of {len(tests.of_client)} clients for {self.n} models; ask the problem of all clients"
+                f"there are test samples for all {len(tests.of_client)} clients and models of {self.n}; ask the problem of all clients"
             )
         own = [self._there(row[row >= 0]) for row in tests.of_client]
         if x.shape[-2] == 1:  # a common model: its answers to all images are enough

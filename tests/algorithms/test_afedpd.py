@@ -17,7 +17,7 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.measures import metrics, primal_dual
 from problems.dual_drift import opposite_clients
 from problems.nonconvex import random_cosines
-from problems.prescribed import prescribed_quadratics
+from problems.prescribed_quadratics import prescribed_quadratics
 from problems.quadratics import scalar_quadratics
 
 # ---- identities of A-FedPD -----------------------------------------------------------------------------------------

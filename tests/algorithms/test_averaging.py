@@ -27,7 +27,7 @@ from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
 from problems.biased_participation import FIRST_ONLY
@@ -433,11 +433,11 @@ def test_safari_in_the_worst_case() -> None:
     """A server that knows the average makes server rounds gradient descent, over the whole class; client rounds FedAvg's."""
     smooth, one = FunctionClass(1, 0.1), GradientSteps(1, 0.5)
     safari = Safari(0.5, one, one)
-    descent = worst_case(GradientDescent(0.5), smooth, n=2, rounds=2).value
+    descent = worst_case_for_one_n(GradientDescent(0.5), smooth, n=2, rounds=2).value
     for coins in ({"communicate": False}, {"communicate": True}):
-        found = worst_case(safari, smooth, n=2, rounds=2, coins={0: coins, 1: coins})
+        found = worst_case_for_one_n(safari, smooth, n=2, rounds=2, coins={0: coins, 1: coins})
         assert found.value == pytest.approx(descent, rel=1e-4)
-    assert worst_case(ServerSgd(one), smooth, n=2, rounds=2).replay() == pytest.approx(descent, rel=1e-4)
+    assert worst_case_for_one_n(ServerSgd(one), smooth, n=2, rounds=2).replay() == pytest.approx(descent, rel=1e-4)
 
 
 # ---- traffic, symbols, refusals -----------------------------------------------------------------------------------

@@ -30,10 +30,10 @@ from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stopping import ResidualBound
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
-from fedtheory.proofs.symbolic import play as play_in_symbols
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.symbolic import play_exactly
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 ROUNDING = 1e-12  # the same arithmetic in another order
@@ -327,7 +327,7 @@ def test_rounds_grow_with_the_root_of_the_condition_number() -> None:
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_worst_case_of_dualfl_is_the_known_one(rounds) -> None:
     """max ||x^n - x*||^2 over mean ||grad f_j(x*)||^2 <= 1, mu = nu = 1, L = 10 (DUALFL-N3)."""
-    found = worst_case(DualFL(1.0, 0.1), FunctionClass(10, 1, zeta=1.0), n=2, rounds=rounds)
+    found = worst_case_for_one_n(DualFL(1.0, 0.1), FunctionClass(10, 1, zeta=1.0), n=2, rounds=rounds)
     assert found.value == pytest.approx([0.2025, 0.08633, 0.04329][rounds - 1], rel=1e-3)
     assert found.replay() == pytest.approx(found.lower, rel=1e-3)
 
@@ -336,7 +336,7 @@ def test_worst_case_of_dualfl_is_the_known_one(rounds) -> None:
 def test_worst_case_of_dualfl_holds_for_every_number_of_clients(method) -> None:
     """The values of DUALFL-N3, known for n = 2 and 3, and the same of the dual forms."""
     for rounds, value in ((1, 0.2025), (3, 0.04329)):
-        found = symmetric_worst_case(method(1.0, 0.1), FunctionClass(10, 1, zeta=1.0), rounds=rounds)
+        found = worst_case_for_every_n(method(1.0, 0.1), FunctionClass(10, 1, zeta=1.0), rounds=rounds)
         assert found.value == pytest.approx(value, rel=2e-4)
 
 
@@ -434,7 +434,7 @@ def test_one_round_in_symbols() -> None:
     sympy = pytest.importorskip("sympy")
     a, b, c, d, nu, rho = sympy.symbols("a b c d nu rho", positive=True)
     f = scalar_quadratics(np.array([a, b]), np.array([c, d]))
-    _, first, second = play_in_symbols(DualFL(nu, rho), f, np.array([sympy.Symbol("x")]), 2)
+    _, first, second = play_exactly(DualFL(nu, rho), f, np.array([sympy.Symbol("x")]), 2)
     assert sympy.simplify(first.x[0, 0] - (c + d) / 2) == 0
     assert sympy.simplify(first.zeta_i[0, 0] - (d - c) / 2) == 0
     # theta_j = c_j + nu zeta_j / a_j
@@ -445,7 +445,7 @@ def test_one_round_in_symbols() -> None:
 def test_worst_case_of_scaffnew_for_prescribed_coins(coins) -> None:
     """One client never communicates anything: gradient descent, (1 - lr mu)^2 a round, h_1 = 0 throughout."""
     script = {r: {"communicate": c} for r, c in enumerate(coins)}
-    found = worst_case(Scaffnew(0.5, 0.4), FunctionClass(1, 0.1), n=1, rounds=2, coins=script)
+    found = worst_case_for_one_n(Scaffnew(0.5, 0.4), FunctionClass(1, 0.1), n=1, rounds=2, coins=script)
     assert found.value == pytest.approx(0.95**4, rel=1e-4)
 
 

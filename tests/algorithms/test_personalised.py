@@ -18,10 +18,10 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.measures import metrics
-from fedtheory.measures.catalogue import offered
+from fedtheory.measures.catalogue import offered_metrics
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
-from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.symbolic import play_exactly
 from fedtheory.running.runner import run
 from problems.mlp import digits_task
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
@@ -402,7 +402,7 @@ BAD = {
     "mu": (lambda: Ditto(GD, -1), "mu must be positive, got -1"),
     "alpha": (lambda: Apfl(GD, 1.1), r"must lie in \[0, 1\], got 1.1"),
     "own step": (lambda: PerFedAvg(GD, -0.1), "must not be negative, got -0.1"),
-    "curvature": (lambda: PerFedAvg(GD, 0.1, "newton"), "curvature must be one of first-order, difference, hessian"),
+    "curvature": (lambda: PerFedAvg(GD, 0.1, "newton"), "curvature must be 'first-order', 'difference' or 'hessian'"),
     "delta": (lambda: PerFedAvg(GD, 0.1, inverse_delta=0), "inverse_delta must be a whole number"),
     "density": (lambda: FedSpa(GD, 0), r"must lie in \(0, 1\], got 0"),
     "prune": (lambda: FedSpa(GD, 0.5, 1.5), r"must lie in \[0, 1\], got 1.5"),
@@ -440,22 +440,24 @@ def test_one_round_of_apfl_in_fractions() -> None:
 def test_worst_cases_of_whole_models_only() -> None:
     """The first-order step is a gradient method on L-smooth functions; parts of a model are refused by name."""
     L, mu, a = 1.0, 0.1, 0.3
-    found = worst_case(PerFedAvg(GradientSteps(1, 0.5), a, "first-order"), FunctionClass(L, mu), n=1, rounds=1)
+    found = worst_case_for_one_n(
+        PerFedAvg(GradientSteps(1, 0.5), a, "first-order"), FunctionClass(L, mu), n=1, rounds=1
+    )
     slopes = np.linspace(mu, L, 1001)
     on_quadratics = np.abs(1 - 0.5 * slopes * (1 - a * slopes)).max() ** 2
     assert on_quadratics <= found.value * (1 + 1e-6) and found.replay() == pytest.approx(found.value, rel=1e-3)
     for method in (FedRep(GD, GD), LgFedAvg(GD), FedSpa(GD, prune=0)):
         with pytest.raises(CannotTrace, match=f"{type(method).__name__}: it treats coordinates apart"):
-            worst_case(method, FunctionClass(L, mu), n=2, rounds=1)
+            worst_case_for_one_n(method, FunctionClass(L, mu), n=2, rounds=1)
     near = PerFedAvg(GradientSteps(1, 0.5), a, "difference", inverse_delta=10)
-    found = worst_case(near, FunctionClass(L, mu), n=1, rounds=1)
+    found = worst_case_for_one_n(near, FunctionClass(L, mu), n=1, rounds=1)
     on_quadratics = np.abs(1 - 0.5 * slopes * (1 - a * slopes) ** 2).max() ** 2
     assert on_quadratics <= found.value * (1 + 1e-6) and found.replay() == pytest.approx(found.value, rel=1e-3)
     for curvature, reason in (("difference", "ill-conditioned"), ("hessian", "it needs Hessians")):
         with pytest.raises(CannotTrace, match=f"PerFedAvg: .*{reason}"):
-            worst_case(PerFedAvg(GD, a, curvature), FunctionClass(L, mu), n=2, rounds=1)
+            worst_case_for_one_n(PerFedAvg(GD, a, curvature), FunctionClass(L, mu), n=2, rounds=1)
     with pytest.raises(CannotTrace, match="FedSpa: it ranks coordinates by size"):
-        worst_case(FedSpa(GD), FunctionClass(L, mu), n=2, rounds=1)
+        worst_case_for_one_n(FedSpa(GD), FunctionClass(L, mu), n=2, rounds=1)
     with pytest.raises(CannotTrace, match="Ditto: StochasticSteps: it draws samples at random"):
         play_exactly(Ditto(GD, 1.0, SGD), problem("logistic"), start(problem("logistic")), 1)
 
@@ -469,9 +471,9 @@ def test_personal_metrics_by_hand_and_only_where_there_are_personal_models() -> 
     values, slopes = f.value(state.personal), f.grad(state.personal)
     assert metrics.personal_value(f, state) == pytest.approx(values.mean(), rel=1e-14)
     assert metrics.personal_stationarity(f, state) == pytest.approx((slopes**2).sum(axis=-1).mean(), rel=1e-14)
-    assert {"personal_value", "personal_stationarity"} <= offered(state).keys()
+    assert {"personal_value", "personal_stationarity"} <= offered_metrics(state).keys()
     plain = play(FedAvg(GD), f, x0_of(f), 1)[-1]
-    assert offered(plain).keys() == {"stationarity", "value", "magnitude"}
+    assert offered_metrics(plain).keys() == {"stationarity", "value", "magnitude"}
 
 
 def test_a_personal_model_that_leaves_all_bounds_is_divergence() -> None:

@@ -28,11 +28,11 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics, primal_dual
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 from fedtheory.proofs.spectrum import round_map, spectral_radius
 from fedtheory.running.runner import run
 from problems.dual_drift import convex_and_concave, strictly_non_convex
-from problems.prescribed import prescribed_quadratics
+from problems.prescribed_quadratics import prescribed_quadratics
 from problems.quadratics import random_indefinite, random_quadratics, scalar_quadratics
 
 # ---- references in their papers' own variables --------------------------------------------------------------------
@@ -292,7 +292,7 @@ def test_the_family_has_one_worst_case(steps) -> None:
     functions = FunctionClass(1.0, 0.2, zeta=1.0)
 
     def value(algorithm):
-        return worst_case(algorithm, functions, n=2, rounds=2).value
+        return worst_case_for_one_n(algorithm, functions, n=2, rounds=2).value
 
     base = value(AFedPD(rho, local))
     for algorithm in (FedADMM(rho, local), FedADMM(rho, local, "active"), FedDyn(rho, local), FedDR(1 / rho, 1, local)):

@@ -27,7 +27,8 @@ FEDAVG = Training(
 )
 CLAIM = """
 from fedtheory.claims import Claim, Fault
-from fedtheory.claims.experiments import Training, curves, needed, ordered, repeated, shown, table
+from fedtheory.claims.experiments import Training, needed, repeated
+from fedtheory.claims.orderings import curves, ordered, shown, table
 
 BASE = Training("fedavg", "digits-softmax", 6, {"lr": 0.01, "steps": 1, "batch": 16},
                 {"clients": 5, "split": "iid", "test": "own"}, start=0.0)

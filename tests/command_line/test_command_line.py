@@ -384,8 +384,8 @@ def test_run_measures_what_is_asked_for_if_the_method_has_it(call) -> None:
     assert trace["metric"] == "personal_value" and trace["personal_value"] == expected["own"].tolist()
     assert "mean_i f_i(personal_i):" in call("run", "ditto", "quadratics", *arguments).stdout
     result = call("run", "fedavg", "quadratics", *arguments, code=2)
-    assert "the method has no metric 'personal_value' here, which needs a method with personal;" in result.stderr
-    assert "it has stationarity, value, magnitude" in result.stderr
+    assert "metric 'personal_value' needs a method whose state has personal;" in result.stderr
+    assert "have is stationarity, value, magnitude" in result.stderr
     result = call("run", "fedrep", "quadratics", "--personal-layers", "head + body", code=2)
     assert "naming a part of the model needs 'layers'" in result.stderr
 
@@ -529,8 +529,8 @@ def test_a_server_gets_data_of_its_own(call) -> None:
     with_samples = ("iris-softmax", "--clients", 4, "--rounds", 3, "--server", 30, "--json", "-")
     f = build_problem("iris-softmax", clients=4, server="30")
     assert f.server.n_samples.tolist() == [30] and f.n_samples.sum() == 120
-    rows = np.concatenate([f.server.features[0], *f.clients.features])
-    kept = np.concatenate([f.server.weights[0], *f.clients.weights]) > 0
+    rows = np.concatenate([f.server.features[0], *f.inner.features])
+    kept = np.concatenate([f.server.weights[0], *f.inner.weights]) > 0
     whole = build_problem("iris-softmax", clients=1)
     np.testing.assert_array_equal(np.sort(rows[kept], axis=0), np.sort(whole.features[0], axis=0))
     trace = strict(call("run", "safari", *with_samples, "--q", 0.5).stdout)

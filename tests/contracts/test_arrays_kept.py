@@ -30,7 +30,7 @@ from helpers import (
 
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.core.arrays import to_numpy
-from fedtheory.core.problem import on_library
+from fedtheory.core.problem import move_to_library
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 
@@ -75,7 +75,7 @@ def test_single_precision_is_kept(case: Case, xp: Library) -> None:
     """float32 in, float32 out; the numbers are those of float64 to its precision."""
     single = array_namespace(xp.example).float32
     example = array_namespace(xp.example).astype(xp.example, single)
-    f = on_library(case.problem, example)
+    f = move_to_library(case.problem, example)
     x0 = array_namespace(example).astype(xp.array(case.x0), single)
     for state, double in zip(play(case.algorithm(), f, x0, 2), case.played[:3], strict=True):
         for name, value in arrays_of(state).items():

@@ -36,7 +36,7 @@ from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.proofs.symbolic import play_exactly
 from problems.fedavg_divergence import fedavg_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, same_curvature, scalar_quadratics

@@ -99,7 +99,7 @@ def test_penalties_must_be_positive() -> None:
 
 
 def test_counts_must_be_whole_numbers_of_at_least_one() -> None:
-    refused({"steps": [0, -1, 1.5]})
+    refused({"steps": [0, -1, 1.5]}, "must be a whole number of at least 1")
 
 
 def test_the_probability_of_skipping_lies_below_one() -> None:

@@ -22,7 +22,7 @@ from fedtheory.core.arrays import (
     namespace,
     rows_times,
     scatter,
-    solve,
+    solve_linear,
     spread,
     take,
     to_numpy,
@@ -89,17 +89,17 @@ def test_rows_times_is_a_product_a_client(xp: Library, shapes) -> None:
 
 def test_solve_and_its_error(xp: Library) -> None:
     a, b = RNG.standard_normal((2, 3, 4, 4)), RNG.standard_normal((2, 3, 4))
-    close(solve(xp.array(a), xp.array(b)), np.linalg.solve(a, b[..., None])[..., 0], 1e-12)
+    close(solve_linear(xp.array(a), xp.array(b)), np.linalg.solve(a, b[..., None])[..., 0], 1e-12)
     with pytest.raises(InvalidInput, match=r"a linear system is singular.*raise rho"):
-        solve(xp.array(np.zeros((1, 2, 2))), xp.array(np.ones((1, 2))))
+        solve_linear(xp.array(np.zeros((1, 2, 2))), xp.array(np.ones((1, 2))))
 
 
 def test_exact_solve_on_symbols_and_fractions() -> None:
     eta = sympy.Symbol("eta", positive=True)
     a = np.array([[[1 + eta, 0], [1, 1]]], dtype=object)
-    x = solve(a, np.array([[1, 0]], dtype=object))
+    x = solve_linear(a, np.array([[1, 0]], dtype=object))
     assert sympy.simplify(x[0, 0] - 1 / (1 + eta)) == 0 and sympy.simplify(x[0, 1] + 1 / (1 + eta)) == 0
-    assert solve(np.array([[[Fraction(3)]]]), np.array([[Fraction(1)]]))[0, 0] == Fraction(1, 3)
+    assert solve_linear(np.array([[[Fraction(3)]]]), np.array([[Fraction(1)]]))[0, 0] == Fraction(1, 3)
 
 
 def test_like_moves_values_and_keeps_integers(xp: Library) -> None:

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from fedtheory.core.arrays import along_batch, to_numpy
 from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
-from fedtheory.core.layers import Layer, factor_floats, from_matrix, layer_mask, ranks, to_matrix, truncate, views
+from fedtheory.core.layers import (
+    Layer,
+    factor_floats,
+    from_matrix,
+    layer_mask,
+    ranks,
+    split_layers,
+    to_matrix,
+    truncate,
+)
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import constant, objective
 from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, Zero, regularised
@@ -61,7 +70,7 @@ def test_a_factorised_convolution_is_two_convolutions() -> None:
 
 def test_views_and_masks_cover_the_model() -> None:
     x = draw((2, 3, D))
-    parts = views(x, NET)
+    parts = split_layers(x, NET)
     assert [p.shape for p in parts] == [(2, 3, 3, 2, 2, 4), (2, 3, 3), (2, 3, 5, 3)]
     np.testing.assert_array_equal(np.concatenate([p.reshape(2, 3, -1) for p in parts], axis=-1), x)
     mask = layer_mask(NET, ["head", "biases"])
@@ -75,7 +84,7 @@ def test_views_and_masks_cover_the_model() -> None:
     with pytest.raises(InvalidInput, match="'head' is not a collection"):
         layer_mask(NET, "head")
     with pytest.raises(InvalidInput, match="have 66 coordinates, the model 65"):
-        views(x[..., :-1], NET)
+        split_layers(x[..., :-1], NET)
     with pytest.raises(InvalidInput, match=r"has shape \(2, 3, 4\); expected"):
         Layer("cube", (2, 3, 4))
 
@@ -84,7 +93,7 @@ def test_the_perceptron_tells_its_layers() -> None:
     """The layers are the blocks that the network multiplies with."""
     f = small_perceptron()
     x = draw((3, f.d))
-    w1, b1, w2, b2 = views(x, f.layers)
+    w1, b1, w2, b2 = split_layers(x, f.layers)
     hidden = np.maximum(f.features @ w1 + b1[:, None, :], 0)
     close(hidden @ w2 + b2[:, None, :], f.logits(x, f.features), ROUNDING)
 
@@ -121,7 +130,7 @@ def test_truncation_is_the_best_approximation_layer_by_layer(xp) -> None:
         cut = to_numpy(truncate(xp.array(x), NET, rank))
         lost = sum(
             (np.linalg.svd(to_matrix(part, layer), compute_uv=False)[:, rank:] ** 2).sum(-1)
-            for part, layer in zip(views(x, NET), NET, strict=True)
+            for part, layer in zip(split_layers(x, NET), NET, strict=True)
             if layer.matrix_shape
         )
         close(((cut - x) ** 2).sum(-1), lost, 1e-13)

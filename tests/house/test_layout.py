@@ -23,7 +23,7 @@ def files(package: str) -> list[Path]:
     return found
 
 
-HEAVY = "cvxpy sympy PEPit torch cupy matplotlib sklearn jax rich joblib loky jinja2 click clarabel mpmath pandas distributed dask cloudpickle"
+HEAVY = "cvxpy sympy PEPit torch cupy matplotlib sklearn jax rich joblib loky jinja2 click clarabel mpmath pandas distributed dask cloudpickle psutil"
 
 
 def loaded_by(code: str) -> set[str]:
@@ -85,7 +85,7 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
     from fedtheory.measures.ground_truth import ground_truth
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.interpolation import prox_of_max_affine
-    from fedtheory.proofs.one_n.worst_case import worst_case
+    from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
     from fedtheory.proofs.symbolic import symbols
     from fedtheory.tools.pictures import figure
     from problems.datasets import breast_cancer
@@ -98,7 +98,10 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
     for use, message in (
         (lambda: ground_truth(f), r"cvxpy is needed for ground truth from an independent solver.*fedtheory\[verify\]"),
         (lambda: symbols("x"), r"sympy is needed for closed forms.*fedtheory\[verify\]"),
-        (lambda: worst_case(GradientDescent(1.0), FunctionClass(1), n=1, rounds=1), r"PEPit is needed for worst cases"),
+        (
+            lambda: worst_case_for_one_n(GradientDescent(1.0), FunctionClass(1), n=1, rounds=1),
+            r"PEPit is needed for worst cases",
+        ),
         (
             lambda: prox_of_max_affine(np.ones((1, 1)), np.ones(1), np.ones(1), 1.0),
             r"clarabel is needed for rebuilding",

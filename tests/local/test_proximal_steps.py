@@ -27,7 +27,7 @@ from fedtheory.algorithms import (
 )
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
-from fedtheory.core.layers import Layer, factor_floats, ranks, truncate, views
+from fedtheory.core.layers import Layer, factor_floats, ranks, split_layers, truncate
 from fedtheory.core.participation import Clients, Uniform
 from fedtheory.core.problem import constant, objective
 from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, Zero, regularised, slope
@@ -35,11 +35,11 @@ from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
-from fedtheory.measures.catalogue import look_up, offered
-from fedtheory.measures.ground_truth import certificate, ground_truth
+from fedtheory.measures.catalogue import look_up, offered_metrics
+from fedtheory.measures.ground_truth import certify_point, ground_truth
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.one_n.worst_case import worst_case
-from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.symbolic import play_exactly
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
@@ -414,7 +414,7 @@ def test_the_composite_certificate_covers_the_distance() -> None:
     mu = float(constant(LRS, "mu_avg"))
     for seed in range(20):
         near = truth.x + 10.0 ** -(seed / 3) * draw(LRS.d, seed)
-        gap, distance = certificate(LRS, near, mu)
+        gap, distance = certify_point(LRS, near, mu)
         assert np.linalg.norm(near - truth.x) <= distance + truth.distance
         assert float(objective(LRS, near[None])) - truth.f <= gap + truth.gap
     stationary = metrics.stationarity(LRS, dataclasses.make_dataclass("S", ["x"])(truth.x[None]))
@@ -424,32 +424,38 @@ def test_the_composite_certificate_covers_the_distance() -> None:
 def test_worst_cases_of_composite_objectives() -> None:
     """Known exactly: max(1 - lr mu, |1 - lr L|)^(2R) in distance, L R_0^2/(4 R) in value at lr = 1/L (Taylor et al. 2018)."""
     for n, lr in ((1, 0.5), (2, 1.5)):
-        answer = worst_case(ProximalGradient(lr), FunctionClass(1.0, 0.2, composite=True), n=n, rounds=2)
+        answer = worst_case_for_one_n(ProximalGradient(lr), FunctionClass(1.0, 0.2, composite=True), n=n, rounds=2)
         assert answer.value == pytest.approx(max(1 - 0.2 * lr, abs(1 - lr)) ** 4, rel=1e-5)
-    answer = worst_case(ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=2, measure="gap")
+    answer = worst_case_for_one_n(
+        ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=2, measure="gap"
+    )
     assert answer.value == pytest.approx(1 / 8, rel=1e-5)
-    with pytest.raises(InvalidInput, match=r"no instance to replay .* the class is composite"):
+    with pytest.raises(InvalidInput, match=r"cannot be run: the class is composite"):
         answer.replay()
-    smooth = worst_case(FedSLR(1.0), FunctionClass(1.0, 0.2), n=2, rounds=1)
-    shared = worst_case(FedSLR(1.0), FunctionClass(1.0, 0.2, composite=True), n=2, rounds=1)
+    smooth = worst_case_for_one_n(FedSLR(1.0), FunctionClass(1.0, 0.2), n=2, rounds=1)
+    shared = worst_case_for_one_n(FedSLR(1.0), FunctionClass(1.0, 0.2, composite=True), n=2, rounds=1)
     assert smooth.value <= shared.value * (1 + 1e-4), "h = 0 is one of the regularisers"
     with pytest.raises(InvalidInput, match="gradient of f alone; composite classes go with"):
-        worst_case(ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=1, measure="stationarity")
+        worst_case_for_one_n(
+            ProximalGradient(1.0), FunctionClass(1.0, composite=True), n=1, rounds=1, measure="stationarity"
+        )
     with pytest.raises(InvalidInput, match="need convex f_i"):
         FunctionClass(1.0, -1.0, composite=True)
 
 
 def test_engines_without_numbers_name_what_they_cannot_run() -> None:
     personal = FedSLR(1.0, personal=ProximalSteps(1, 0.1, L1(1.0)))
-    with pytest.raises(CannotTrace, match=r"worst-case engine .* FedSLR: the proximal step of the l1 norm"):
-        worst_case(personal, FunctionClass(1.0), n=1, rounds=1)
+    with pytest.raises(
+        CannotTrace, match=r"worst-case engine .* FedSLR: ProximalSteps: the proximal step of the l1 norm"
+    ):
+        worst_case_for_one_n(personal, FunctionClass(1.0), n=1, rounds=1)
     quadratic = scalar_quadratics([Q(1)], [Q(0)])
     nuclear = regularised(quadratic, NuclearNorm(1.0, (Layer("scalar", (1, 1)),)))
-    with pytest.raises(CannotTrace, match="cannot run a nuclear norm"):
+    with pytest.raises(CannotTrace, match="a nuclear norm cannot be followed symbolically"):
         play_exactly(FedSLR(Q(1)), nuclear, np.array([Q(1)], dtype=object), 1)
     batched = FedSLR(1.0, personal=ProximalSteps(1, 0.1, Ridge(1.0), batch=1))
     with pytest.raises(CannotTrace, match="draws samples at random"):
-        worst_case(batched, FunctionClass(1.0), n=1, rounds=1)
+        worst_case_for_one_n(batched, FunctionClass(1.0), n=1, rounds=1)
 
 
 def test_linear_heterogeneity_never_reaches_the_global_model() -> None:
@@ -477,7 +483,7 @@ def test_exact_phase_one_contracts_by_one_over_one_plus_x() -> None:
 def test_sizes_and_ranks_of_models() -> None:
     f = small_perceptron()
     x = truncate(draw((3, 1, f.d)), f.layers, 2)
-    measured = offered(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
+    measured = offered_metrics(FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1))).init(f, x[0]), f)
     assert {"factored_size", "component_size"} <= measured.keys()
     p = draw((3, f.n, f.d)) * (np.arange(f.d) < np.arange(f.n)[:, None])
 
@@ -495,7 +501,7 @@ def test_components_may_start_at_a_copy_of_the_matrices() -> None:
     f = small_perceptron()
     x0 = draw((1, f.d))
     p = FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(0.1)), init_personal="copy").init(f, x0).p_i
-    for part, first, layer in zip(views(p, f.layers), views(x0, f.layers), f.layers, strict=True):
+    for part, first, layer in zip(split_layers(p, f.layers), split_layers(x0, f.layers), f.layers, strict=True):
         expected = np.zeros_like(first) if layer.matrix_shape is None else first
         np.testing.assert_array_equal(part, np.repeat(expected, f.n, axis=0))
     with pytest.raises(InvalidInput, match="init_personal must be 'zero' or 'copy', got 'ones'"):
@@ -511,7 +517,9 @@ def test_networks_may_share_a_nuclear_norm() -> None:
     plain, f = (build_problem("digits-mlp", nuclear=weight, **asked) for weight in (0.0, 0.3))
     x = draw((1, f.d))
     assert not hasattr(plain, "regulariser")
-    nuclear = sum(np.linalg.norm(part, "nuc") for part in (views(x, f.layers)[0][0], views(x, f.layers)[2][0]))
+    nuclear = sum(
+        np.linalg.norm(part, "nuc") for part in (split_layers(x, f.layers)[0][0], split_layers(x, f.layers)[2][0])
+    )
     np.testing.assert_allclose(metrics.value(f, SimpleNamespace(x=x)) - plain.value(x).mean(axis=-1), 0.3 * nuclear)
     np.testing.assert_array_equal(f.personal_accuracy(x), plain.personal_accuracy(x))
     with pytest.raises(NotAvailable, match=r"a nuclear norm of layers \(--nuclear\)"):

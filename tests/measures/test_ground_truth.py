@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fedtheory.core.errors import InvalidInput, NotAvailable, SolverFailed
 from fedtheory.core.problem import constant, objective
 from fedtheory.measures import ground_truth as engine
-from fedtheory.measures.ground_truth import certificate, ground_truth, solve_with_cvxpy
+from fedtheory.measures.ground_truth import certify_point, ground_truth, solve_with_cvxpy
 from problems.datasets import breast_cancer
 from problems.quadratics import random_quadratics
 from problems.splits import by_sorted_label, federate
@@ -39,7 +39,7 @@ def test_certificates_hold_at_any_point(seed, l2, scale) -> None:
     f = ragged_logistic(l2=l2, seed=seed % 11)
     truth = ground_truth(f, witness=False).good_to(1e-20)
     x = truth.x + scale * np.random.default_rng(seed).standard_normal(f.d)
-    gap, distance = certificate(f, x, float(constant(f, "mu_avg")))
+    gap, distance = certify_point(f, x, float(constant(f, "mu_avg")))
     assert 0 <= float(objective(f, x[None, :])) - truth.f <= gap + 1e-14
     assert np.linalg.norm(x - truth.x) <= distance + truth.distance
 
@@ -48,7 +48,7 @@ def test_certificates_are_tight_on_a_sphere() -> None:
     """For f = mu/2 ||x - c||^2 both are equalities."""
     f = random_quadratics(1, 3, L=0.5, mu=0.5, seed=0)
     x = f.solution() + np.array([1.0, 2.0, -2.0])
-    gap, distance = certificate(f, x, 0.5)
+    gap, distance = certify_point(f, x, 0.5)
     assert distance == pytest.approx(3.0, rel=1e-12)
     assert gap == pytest.approx(float(objective(f, x[None, :])) - float(f.lower_bound().value), rel=1e-10)
 
@@ -96,9 +96,9 @@ def test_what_cannot_be_certified_is_refused() -> None:
 
 def test_failing_solvers_are_tried_in_turn_and_told(monkeypatch) -> None:
     f = problem("logistic")
-    monkeypatch.setattr(engine, "SOLVERS", ("BOGUS", "SCS"))
+    monkeypatch.setattr(engine, "CVXPY_SOLVERS", ("BOGUS", "SCS"))
     assert "start: SCS" in ground_truth(f).how
-    monkeypatch.setattr(engine, "SOLVERS", ("BOGUS",))
+    monkeypatch.setattr(engine, "CVXPY_SOLVERS", ("BOGUS",))
     with pytest.raises(SolverFailed, match=r"no solver minimised 'logistic regression' \(BOGUS: "):
         solve_with_cvxpy(f)
 

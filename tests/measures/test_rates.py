@@ -12,7 +12,7 @@ from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import constant
 from fedtheory.measures import metrics
-from fedtheory.measures.rates import FLOOR, fit_contraction, fit_exponent, usable
+from fedtheory.measures.rates import FLOOR, find_window, fit_contraction, fit_exponent
 from fedtheory.running.runner import run
 from problems.quadratics import random_indefinite, random_quadratics
 from problems.separable import random_sines
@@ -65,7 +65,7 @@ def test_intervals_are_not_wide_beyond_use() -> None:
 def test_the_window_ends_where_values_stop_meaning_anything(end) -> None:
     values = 5 * 0.9 ** np.arange(100)
     values[60:] = end
-    window = usable(values)
+    window = find_window(values)
     assert window == slice(15, 60)  # the first quarter of the decay is left out
     fit = fit_contraction(np.arange(100), values)
     assert fit.rate == pytest.approx(0.9, rel=1e-12) and fit.window == (15, 59) and fit.points == 45
@@ -73,7 +73,7 @@ def test_the_window_ends_where_values_stop_meaning_anything(end) -> None:
 
 def test_a_window_may_be_given_and_rounding_is_cut_off() -> None:
     values = 1.0 * 0.5 ** np.arange(200)
-    assert usable(values).stop == int(np.floor(np.log(FLOOR) / np.log(0.5))) + 1
+    assert find_window(values).stop == int(np.floor(np.log(FLOOR) / np.log(0.5))) + 1
     mixed = np.where(np.arange(100) < 50, 0.9 ** np.arange(100), 0.5 ** np.arange(100))
     assert fit_contraction(np.arange(100), mixed, slice(0, 50)).rate == pytest.approx(0.9, rel=1e-12)
     assert "rounds 0-49" in str(fit_contraction(np.arange(100), mixed, slice(0, 50)))

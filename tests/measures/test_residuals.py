@@ -15,7 +15,7 @@ from fedtheory.core.states import from_host, to_host
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
-from fedtheory.measures.catalogue import offered
+from fedtheory.measures.catalogue import offered_metrics
 from fedtheory.measures.residuals import WithResiduals
 from fedtheory.running.runner import run
 
@@ -80,18 +80,18 @@ def test_a_checkpoint_holds_them() -> None:
     assert {"x", "c", "c_i", "primal_residual", "dual_residual"} == {*held}
     again = from_host(state, {name: 2 * value for name, value in held.items()})
     assert (again.dual_residual == 2 * state.dual_residual).all() and again.dual_residual > 0
-    assert {*RESIDUALS} <= {*offered(again)}
+    assert {*RESIDUALS} <= {*offered_metrics(again)}
 
 
 def test_metrics_of_the_average_model() -> None:
     f = problem("quadratics")
     state = run(AFedPD(0.7, STEPS), f, start(f), 4, progress=False).state
-    found = offered(state, f)
+    found = offered_metrics(state, f)
     assert found["average_value"](f, state) == pytest.approx(f.value(state.x_bar).mean(axis=-1))
     assert abs(found["average_value"](f, state) - found["value"](f, state)) > 1e-6
     assert "average_accuracy" not in found and "primal_residual" not in found
     plain = run(FedAvg(STEPS), f, start(f), 1, progress=False).state
-    assert not {"average_value", "average_accuracy"} & {*offered(plain, f)}
+    assert not {"average_value", "average_accuracy"} & {*offered_metrics(plain, f)}
 
 
 def test_sam_divides_by_a_little_more_when_asked() -> None:

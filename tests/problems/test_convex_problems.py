@@ -15,7 +15,7 @@ from fedtheory.core.arrays import average, to_numpy
 from fedtheory.core.duality import fenchel_young_gap
 from fedtheory.core.errors import InvalidInput, NotAvailable, SolverFailed
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import can, constant, constants, objective, on_library
+from fedtheory.core.problem import can, constant, constants, move_to_library, objective
 from fedtheory.core.regularisers import L1, Regularised, Ridge
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.ground_truth import ground_truth, solve_consensus
@@ -335,7 +335,7 @@ def test_a_ridge_outside_has_the_solution_of_a_ridge_inside() -> None:
 @pytest.mark.parametrize("xp", as_parameters(LIBRARIES))
 def test_moving_a_regularised_problem_moves_both_parts(xp) -> None:
     f = Regularised(random_quadratics(3, 2, mu=0.2, seed=4), L1(np.full((1, 1), 0.2)))
-    moved = on_library(f, xp.example)
+    moved = move_to_library(f, xp.example)
     x = draw(f, 0)[:1]
     assert type(moved.inner.A) is type(xp.example) and type(moved.regulariser.weight) is type(xp.example)
     close(to_numpy(moved.grad(xp.array(x))), f.grad(x), 1e-14)

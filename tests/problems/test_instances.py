@@ -12,7 +12,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant, gradient, heterogeneity_at, objective
 from problems.dual_drift import convex_and_concave, opposite_clients, strictly_non_convex
 from problems.nonconvex import Cauchy, Cosines, QuadraticPlusCosine, random_cauchy, random_cosines
-from problems.prescribed import prescribed_quadratics
+from problems.prescribed_quadratics import prescribed_quadratics
 from problems.quadratics import random_quadratics, scalar_quadratics
 
 # ---- constants are attained ---------------------------------------------------------------------------------------

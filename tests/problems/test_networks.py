@@ -19,7 +19,7 @@ from fedtheory.local.schedules import Decayed
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
-from fedtheory.measures.catalogue import offered
+from fedtheory.measures.catalogue import offered_metrics
 from fedtheory.running import runner
 from fedtheory.running.runner import run
 from fedtheory.tools import memory
@@ -303,9 +303,9 @@ def test_accuracies_by_hand() -> None:
     assert metrics.personal_accuracy(f, State) == pytest.approx(np.mean(own), rel=1e-14)
     del State.personal
     assert metrics.personal_accuracy(f, State) == pytest.approx(np.mean([_own_of(f, x[0], test, i) for i in range(N)]))
-    assert {"test_accuracy", "personal_accuracy"} <= offered(State, f).keys()
+    assert {"test_accuracy", "personal_accuracy"} <= offered_metrics(State, f).keys()
     without = small(test=None)
-    assert "test_accuracy" not in offered(State, without)
+    assert "test_accuracy" not in offered_metrics(State, without)
     with pytest.raises(NotAvailable, match="measuring accuracy needs 'test_accuracy'"):
         metrics.test_accuracy(without, State)
 

@@ -12,7 +12,7 @@ from fedtheory.tools.pictures import split_figure
 from problems.catalogue import PROBLEMS, SPLITS, DataFamily, Options, divide
 from problems.datasets import Dataset, digits
 from problems.mlp import perceptron
-from problems.shifts import gains, shift_brightness
+from problems.shifts import draw_gains, shift_brightness
 from problems.splits import (
     by_classes,
     by_group,
@@ -363,7 +363,7 @@ def coloured(samples: int = 6, top: float = 0.2) -> Dataset:
 def test_a_shift_multiplies_each_clients_channels() -> None:
     data = coloured()
     clients = [data.take(np.array([0, 1])), data.take(np.array([2, 3, 4]))]
-    factors = gains(2, 3, brightness=0.2, colour=0.3, seed=4)
+    factors = draw_gains(2, 3, brightness=0.2, colour=0.3, seed=4)
     shifted = shift_brightness(clients, brightness=0.2, colour=0.3, seed=4)
     for before, after, factor in zip(clients, shifted, factors, strict=True):
         images = before.features.reshape(-1, 4, 4, 3)
@@ -377,7 +377,7 @@ def test_a_shift_multiplies_each_clients_channels() -> None:
 def test_brightness_moves_the_mean_by_its_factor_and_saturates_at_one() -> None:
     grey = Dataset(np.array([[0.0, 0.25, 0.5, 1.0]]), np.array([0]), "grey", shape=(2, 2))
     clients = [grey] * 30
-    factor = gains(30, 1, brightness=0.8)[:, 0]
+    factor = draw_gains(30, 1, brightness=0.8)[:, 0]
     shifted = np.stack([c.features[0] for c in shift_brightness(clients, brightness=0.8)])
     np.testing.assert_allclose(shifted, np.minimum(factor[:, None] * grey.features, 1), rtol=1e-15)
     assert shifted.max() == 1 and shifted[:, 0].max() == 0, "black stays black"
@@ -388,15 +388,15 @@ def test_brightness_moves_the_mean_by_its_factor_and_saturates_at_one() -> None:
 def test_factors_have_the_spread_that_was_asked_for() -> None:
     """log gains: brightness^2 on every channel, and colour^2 more on one of three, chosen uniformly."""
     n = 20000
-    logs = np.log(gains(n, 3, brightness=0.3, colour=0.5, seed=2))
+    logs = np.log(draw_gains(n, 3, brightness=0.3, colour=0.5, seed=2))
     shared = np.median(logs, axis=1)  # two channels of three have no colour shift
     assert shared.std() == pytest.approx(0.3, rel=5 / np.sqrt(2 * n)) and abs(shared.mean()) < 5 * 0.3 / np.sqrt(n)
     own = (logs - shared[:, None]).sum(axis=1)
     assert own.std() == pytest.approx(0.5, rel=5 / np.sqrt(2 * n))
     chosen = np.bincount(np.abs(logs - shared[:, None]).argmax(axis=1)) / n
     np.testing.assert_allclose(chosen, 1 / 3, atol=5 * np.sqrt(2 / 9 / n))
-    np.testing.assert_array_equal(gains(5, 3, brightness=0.3, colour=0.5, seed=2), np.exp(logs[:5]))
-    assert not np.array_equal(gains(5, 3, brightness=0.3, seed=3), gains(5, 3, brightness=0.3, seed=4))
+    np.testing.assert_array_equal(draw_gains(5, 3, brightness=0.3, colour=0.5, seed=2), np.exp(logs[:5]))
+    assert not np.array_equal(draw_gains(5, 3, brightness=0.3, seed=3), draw_gains(5, 3, brightness=0.3, seed=4))
 
 
 def test_shifts_need_images_in_the_unit_interval() -> None:
@@ -473,7 +473,7 @@ def test_parity_splits_by_digit_and_learns_even_or_odd() -> None:
 
 def test_a_shift_reaches_the_instance() -> None:
     plain, bright = (family("digits-mlp").build(Options(clients=3, brightness=b)) for b in (0.0, 0.4))
-    factor = gains(3, 1, brightness=0.4)[:, 0]
+    factor = draw_gains(3, 1, brightness=0.4)[:, 0]
     np.testing.assert_allclose(bright.features, np.minimum(plain.features * factor[:, None, None], 1), rtol=1e-15)
 
 

@@ -9,10 +9,10 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.running.families import build_problem
 from problems.mlp import perceptron
-from problems.tested import Tested
+from problems.with_test_set import WithTestSet
 
 
-def instance(family: str = "digits-mlp", **options) -> Tested:
+def instance(family: str = "digits-mlp", **options) -> WithTestSet:
     return build_problem(
         family, clients=4, split="classes", classes_per_client=3, test="own", tests_a_client=12, **options
     )

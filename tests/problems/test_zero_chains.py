@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fedtheory.algorithms import FedAvg, FedPD, Scaffold
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import constant, gradient, objective, on_library
+from fedtheory.core.problem import constant, gradient, move_to_library, objective
 from fedtheory.local.solvers import GradientSteps
 from problems.finite_sum import SampledQuadratic, rough_samples
 from problems.lower_bound import printed_chain, supports, two_group_chain, unreached
@@ -89,7 +89,7 @@ def test_printed_chain_differs_from_what_it_promises_in_smoothness_only() -> Non
 
 def test_moving_to_another_precision_leaves_the_original() -> None:
     f = problem("logistic")
-    moved = on_library(f, np.zeros(1, dtype=np.float32))
+    moved = move_to_library(f, np.zeros(1, dtype=np.float32))
     assert moved.signed.dtype == np.float32 and f.signed.dtype == np.float64
     assert dataclasses.replace(moved, signed=f.signed, weights=f.weights) is not f
 

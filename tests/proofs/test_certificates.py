@@ -19,11 +19,11 @@ from fedtheory.local.inexact import Inexact
 from fedtheory.proofs.certificates import checker as certificate_checker
 from fedtheory.proofs.certificates.checker import Refused, check
 from fedtheory.proofs.certificates.files import read_certificate
-from fedtheory.proofs.certificates.forms import stored_function
+from fedtheory.proofs.certificates.forms import store_function
 from fedtheory.proofs.certificates.upper_bounds import prove
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Sampling
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -75,7 +75,7 @@ def certificate():
 def test_proved_bounds_are_as_good_as_the_numerical_value(name):
     algorithm, functions, options = CASES[name]
     proved = prove(algorithm, functions, **options)
-    value = symmetric_worst_case(algorithm, functions, **options).value
+    value = worst_case_for_every_n(algorithm, functions, **options).value
     assert isinstance(proved.bound, Fraction)
     assert value - 1e-7 <= proved.bound <= value + 5e-5
     assert check(dict(proved.data)) == proved.bound
@@ -145,7 +145,7 @@ def test_the_checker_writes_down_the_inequalities_of_the_program(participation):
     """Both are exact, and made by different code from the same evaluations."""
     functions = rational(replace(STRONG, composite=True, similarity=0.2))
     model, *_ = state_program(rational(LocalProximal(2, 0.5)), functions, 1, "gap", 1, participation)
-    known = {f.name: certificate_checker.read_function(stored_function(f)) for f in model.functions}
+    known = {f.name: certificate_checker.read_function(store_function(f)) for f in model.functions}
     across = certificate_checker.across_clients(model.clients)
     names = [(name, form) for f in model.functions for name, form in f.conditions(model.clients)]
     assert {name.split()[0] for name, _ in names} == {"interpolation", "regulariser", "average", "difference"}

@@ -13,7 +13,7 @@ from fedtheory.algorithms import ALGORITHMS
 from fedtheory.core.errors import CannotTrace
 from fedtheory.proofs.engines import ENGINES, why_not
 from fedtheory.proofs.spectrum import round_map
-from fedtheory.proofs.symbolic import play
+from fedtheory.proofs.symbolic import play_exactly
 from fedtheory.running.runner import run
 from problems.quadratics import scalar_quadratics
 
@@ -34,7 +34,7 @@ def _symbolic(entry) -> None:
     f = dressed(entry, scalar_quadratics([Fraction(1), Fraction(3)], [Fraction(1), Fraction(-1)]))
     tens = dict.fromkeys(("lr", "eta", "alpha", "l1", "inner_lr", "q", "nu", "momentum", "mu"), Fraction(1, 10))
     method = build(entry, rho=Fraction(1), **tens)
-    state = play(method, f, np.array([Fraction(2)]), 1, {0: defaultdict(lambda: True)})[-1]
+    state = play_exactly(method, f, np.array([Fraction(2)]), 1, {0: defaultdict(lambda: True)})[-1]
     assert isinstance(state.x[0, 0], Fraction | int)
 
 

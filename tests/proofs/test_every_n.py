@@ -1,4 +1,4 @@
-"""The n-free worst case against the plain one with n = 2, 3, 4, and against the numeric engine on its own worst-case functions."""
+"""The worst case for every n against that of one n with n = 2, 3, 4, and against the numeric engine on its own worst-case functions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fedtheory.algorithms import ALGORITHMS
 from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.measures import metrics as measures
 from fedtheory.proofs.every_n.vectors import Sampling, Vector, square
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.function_class import why_no_worst_case
-from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 from fedtheory.running.enumeration import every_outcome
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
@@ -45,8 +45,8 @@ def close(found: float, expected: float) -> bool:
     ids=lambda v: getattr(v, "measure", None) or type(v).__name__ if not isinstance(v, str | int) else str(v),
 )
 def test_same_value_for_every_n(n, algorithm, functions, rounds, measure):
-    any_n = symmetric_worst_case(algorithm, functions, rounds=rounds, measure=measure, tolerance=1e-5)
-    plain = worst_case(algorithm, functions, n=n, rounds=rounds, measure=measure)
+    any_n = worst_case_for_every_n(algorithm, functions, rounds=rounds, measure=measure, tolerance=1e-5)
+    plain = worst_case_for_one_n(algorithm, functions, n=n, rounds=rounds, measure=measure)
     assert close(any_n.value, plain.value)
 
 
@@ -55,10 +55,10 @@ def test_every_listed_method_has_the_same_value_or_is_refused_by_name(entry):
     algorithm = build(entry, lr=0.5, steps=1, eta=0.5, rho=1.0, q=1)
     if why_no_worst_case(algorithm) is not None:
         with pytest.raises(CannotTrace):
-            symmetric_worst_case(algorithm, STRONG, rounds=1)
+            worst_case_for_every_n(algorithm, STRONG, rounds=1)
         return
-    found = symmetric_worst_case(algorithm, STRONG, rounds=1, tolerance=1e-5)
-    assert close(found.value, worst_case(algorithm, STRONG, n=3, rounds=1).value)
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=1, tolerance=1e-5)
+    assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=3, rounds=1).value)
 
 
 @pytest.mark.parametrize(("n", "s"), [(2, 1), (3, 1), (3, 2), (4, 2), (3, 3)])
@@ -66,13 +66,13 @@ def test_every_listed_method_has_the_same_value_or_is_refused_by_name(entry):
     "algorithm", [FedAvg(GradientSteps(2, 0.7)), Scaffold(GradientSteps(2, 0.5))], ids=["fedavg", "scaffold"]
 )
 def test_uniform_sampling_is_followed_exactly(n, s, algorithm):
-    found = symmetric_worst_case(algorithm, STRONG, rounds=1, participation=Sampling(n, s))
-    assert close(found.value, worst_case(algorithm, STRONG, n=n, rounds=1, participants=s).value)
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=1, participation=Sampling(n, s))
+    assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=n, rounds=1, participants=s).value)
 
 
 def test_few_of_very_many_clients_cost_nothing():
-    found = symmetric_worst_case(FedAvg(GradientSteps(4, 0.5)), STRONG, rounds=1, participation=Sampling(10**6, 10))
-    full = symmetric_worst_case(FedAvg(GradientSteps(4, 0.5)), STRONG, rounds=1)
+    found = worst_case_for_every_n(FedAvg(GradientSteps(4, 0.5)), STRONG, rounds=1, participation=Sampling(10**6, 10))
+    full = worst_case_for_every_n(FedAvg(GradientSteps(4, 0.5)), STRONG, rounds=1)
     assert found.value > full.value * 1.01
     assert found.size == full.size
 
@@ -80,7 +80,7 @@ def test_few_of_very_many_clients_cost_nothing():
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_worst_case_functions_reach_the_value(n):
     algorithm = FedAvg(GradientSteps(3, 0.8))
-    found = symmetric_worst_case(algorithm, STRONG, rounds=2)
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=2)
     instance, x0 = found.instance(n)
     assert instance.n == n
     g = instance.grad(np.zeros((1, instance.d)))
@@ -94,7 +94,7 @@ def test_worst_case_functions_reach_the_value(n):
 def test_expectation_over_subsets_is_reached_by_the_worst_case_functions():
     n, s = 4, 2
     algorithm = FedAvg(GradientSteps(2, 0.8))
-    found = symmetric_worst_case(algorithm, STRONG, rounds=1, participation=Sampling(n, s))
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=1, participation=Sampling(n, s))
     instance, x0 = found.instance(n)
     reached = [
         run(algorithm, instance, x0, 1, participation=Schedule(lambda r, c=c: c), metrics={"m": measures.magnitude})[
@@ -107,10 +107,10 @@ def test_expectation_over_subsets_is_reached_by_the_worst_case_functions():
 
 def test_known_values():
     """Contraction (1 - mu/L)^2 of one step, and values computed independently with PEPit."""
-    one = symmetric_worst_case(FedAvg(GradientSteps(1, 1.0)), STRONG, rounds=1)
+    one = worst_case_for_every_n(FedAvg(GradientSteps(1, 1.0)), STRONG, rounds=1)
     assert one.value == pytest.approx(0.81, abs=1e-8)
     for steps, rounds, value in ((2, 1, 1.095180), (4, 1, 2.709188), (8, 1, 6.835826), (2, 3, 1.209544)):
-        found = symmetric_worst_case(FedAvg(GradientSteps(steps, 1.0)), STRONG, rounds=rounds)
+        found = worst_case_for_every_n(FedAvg(GradientSteps(steps, 1.0)), STRONG, rounds=rounds)
         assert found.value == pytest.approx(value, abs=2e-6)
         assert found.solution.worst() <= 1e-6
 
@@ -127,42 +127,42 @@ def test_clients_that_differ_without_limit_get_no_number(lr, rounds, steps):
     functions = FunctionClass(L=1.0, mu=0.1)
     algorithm = FedAvg(GradientSteps(steps, lr))
     if steps == 1:  # gradient descent on the average
-        found = symmetric_worst_case(algorithm, functions, rounds=rounds)
+        found = worst_case_for_every_n(algorithm, functions, rounds=rounds)
         assert found.value == pytest.approx((1 - 0.1 * lr) ** (2 * rounds), abs=1e-6)
         return
     with contextlib.suppress(SolverFailed):
-        found = symmetric_worst_case(algorithm, functions, rounds=rounds)
+        found = worst_case_for_every_n(algorithm, functions, rounds=rounds)
         assert found.unbounded
         assert found.value == np.inf
 
 
 def test_limits_hide_behind_no_rounding():
     """FedPD's duals absorb whatever the clients differ by, exactly: 0.3 is read as 3/10 where floats leave 1e-17 over."""
-    found = symmetric_worst_case(FedPD(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
+    found = worst_case_for_every_n(FedPD(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
     assert found.value == pytest.approx(2.5386753, abs=2e-6)
 
 
 def test_an_average_that_keeps_deviations_would_be_seen(monkeypatch):
-    right = symmetric_worst_case(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=2).value
+    right = worst_case_for_every_n(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=2).value
     monkeypatch.setattr(Vector, "averaged", lambda self, clients: self)
-    wrong = symmetric_worst_case(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=2).value
+    wrong = worst_case_for_every_n(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=2).value
     assert not close(wrong, right)
 
 
 def test_a_second_sampled_round_is_refused():
     with pytest.raises(CannotTrace, match="one round"):
-        symmetric_worst_case(FedAvg(GradientSteps(2, 0.5)), STRONG, rounds=2, participation=Sampling(4, 2))
+        worst_case_for_every_n(FedAvg(GradientSteps(2, 0.5)), STRONG, rounds=2, participation=Sampling(4, 2))
 
 
 def test_bad_input():
     with pytest.raises(InvalidInput, match="s of n"):
         Sampling(3, 4)
     with pytest.raises(InvalidInput, match="rounds"):
-        symmetric_worst_case(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=0)
+        worst_case_for_every_n(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=0)
     with pytest.raises(InvalidInput, match="minimiser"):
-        symmetric_worst_case(FedPD(0.3), SMOOTH, rounds=1)
+        worst_case_for_every_n(FedPD(0.3), SMOOTH, rounds=1)
     with pytest.raises(CannotTrace, match="shape"):
-        symmetric_worst_case(FedAvg(GradientSteps(1, np.ones((2, 1, 1)))), STRONG, rounds=1)
+        worst_case_for_every_n(FedAvg(GradientSteps(1, np.ones((2, 1, 1)))), STRONG, rounds=1)
 
 
 def test_outcomes_are_all_found_with_their_probabilities():

@@ -1,4 +1,4 @@
-"""Classes, local answers and noise of the n-free worst case, against the plain one and against programs written by hand in PEPit."""
+"""Classes, local answers and noise of the worst case for every n, against that of one n and against programs written by hand in PEPit."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.local.inexact import Inexact
 from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.measures import metrics as measures
-from fedtheory.proofs.every_n.vectors import Lost, Sampling, Vector, inner, inner_apart, square
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.vectors import Lost, Sampling, Vector, inner_product, inner_product_apart, square
+from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.function_class import why_no_worst_case
-from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite import solvers
 from problems.quadratics import random_quadratics
@@ -62,17 +62,19 @@ COMPOSITE = {
 def test_composite_classes_agree_with_the_plain_program(name, measure, indicator, n):
     functions = with_(composite=True, indicator=indicator)
     rounds = 2 if name == "server" else 1
-    found = symmetric_worst_case(
+    found = worst_case_for_every_n(
         COMPOSITE[name], functions, rounds=rounds, measure=measure, participation=Sampling(n, n), tolerance=1e-5
     )
-    assert close(found.value, worst_case(COMPOSITE[name], functions, n=n, rounds=rounds, measure=measure).value)
+    assert close(
+        found.value, worst_case_for_one_n(COMPOSITE[name], functions, n=n, rounds=rounds, measure=measure).value
+    )
 
 
 def test_clients_proximal_steps_are_their_own():
     """In the plain program, too: with one step h is met by n clients at n points, and the average leaves prox's fixed points."""
     functions = with_(composite=True)
-    server = worst_case(GlobalProximal(GradientSteps(1, 0.5), 0.5), functions, n=2, rounds=1)
-    clients = worst_case(LocalProximal(1, 0.5), functions, n=2, rounds=1)
+    server = worst_case_for_one_n(GlobalProximal(GradientSteps(1, 0.5), 0.5), functions, n=2, rounds=1)
+    clients = worst_case_for_one_n(LocalProximal(1, 0.5), functions, n=2, rounds=1)
     assert server.value == pytest.approx(0.95**2, rel=1e-5)  # proximal gradient descent contracts
     assert clients.value > server.value * 1.01
 
@@ -81,7 +83,9 @@ def test_the_value_for_every_n_is_the_limit_of_values_that_do_not_fall_with_n():
     functions = with_(composite=True)
     method = LocalProximal(2, 0.9)
     value = {
-        n: symmetric_worst_case(method, functions, rounds=1, participation=None if n is None else Sampling(n, n)).value
+        n: worst_case_for_every_n(
+            method, functions, rounds=1, participation=None if n is None else Sampling(n, n)
+        ).value
         for n in (2, 3, 10, 10**6, None)
     }
     assert value[2] <= value[3] + 1e-7 and value[3] <= value[10] + 1e-7 and value[10] <= value[None] + 1e-7
@@ -90,7 +94,7 @@ def test_the_value_for_every_n_is_the_limit_of_values_that_do_not_fall_with_n():
 
 def test_without_h_nothing_changes_and_an_indicator_is_a_special_h():
     plain, convex, projected = (
-        symmetric_worst_case(GlobalProximal(GradientSteps(1, 1.5), 1.5), c, rounds=1).value
+        worst_case_for_every_n(GlobalProximal(GradientSteps(1, 1.5), 1.5), c, rounds=1).value
         for c in (STRONG, with_(composite=True), with_(composite=True, indicator=True))
     )
     assert projected <= convex * (1 + 1e-6)
@@ -98,13 +102,13 @@ def test_without_h_nothing_changes_and_an_indicator_is_a_special_h():
 
 
 def test_composite_classes_have_no_instances_and_the_distance_measures_only():
-    found = symmetric_worst_case(COMPOSITE["server"], with_(composite=True), rounds=1)
+    found = worst_case_for_every_n(COMPOSITE["server"], with_(composite=True), rounds=1)
     with pytest.raises(InvalidInput, match="h is not rebuilt"):
         found.instance(2)
     with pytest.raises(InvalidInput, match="gradient of f alone"):
-        symmetric_worst_case(COMPOSITE["server"], with_(composite=True), rounds=1, measure="stationarity")
+        worst_case_for_every_n(COMPOSITE["server"], with_(composite=True), rounds=1, measure="stationarity")
     with pytest.raises(CannotTrace, match="the regulariser would have to be evaluated at a point that depends"):
-        symmetric_worst_case(COMPOSITE["server"], with_(composite=True), rounds=1, participation=Sampling(3, 2))
+        worst_case_for_every_n(COMPOSITE["server"], with_(composite=True), rounds=1, participation=Sampling(3, 2))
 
 
 def test_pairs_of_different_clients_by_enumeration():
@@ -112,7 +116,7 @@ def test_pairs_of_different_clients_by_enumeration():
     n, mean, deviation = 4, rng.standard_normal(2), rng.standard_normal((2, 4))
     deviation -= deviation.mean(axis=1, keepdims=True)
     u, v = (Vector({("mean", k): 1, ("deviation", k): 1}) for k in (0, 1))
-    form = inner_apart(u, v, n)
+    form = inner_product_apart(u, v, n)
     grams = {"S": np.outer(mean, mean), "Q": deviation @ deviation.T / n}
     found = sum(float(c) * grams[matrix][i, j] for (matrix, i, j), c in form.gram.items())
     a, b = mean[:, None] + deviation
@@ -127,10 +131,10 @@ def test_pairwise_dissimilarity_counts_clients(n):
     """2n/(n-1) mean squares make a mean over pairs; every n allows most, what n -> infinity does."""
     functions, method = FunctionClass(1.0, -1.0, dissimilarity=1.0), FedAvg(GradientSteps(2, 0.3))
     options = {"rounds": 1, "measure": "stationarity"}
-    found = symmetric_worst_case(method, functions, participation=Sampling(n, n), **options)
-    assert close(found.value, worst_case(method, functions, n=n, **options).value)
+    found = worst_case_for_every_n(method, functions, participation=Sampling(n, n), **options)
+    assert close(found.value, worst_case_for_one_n(method, functions, n=n, **options).value)
     every, many = (
-        symmetric_worst_case(method, functions, participation=p, **options) for p in (None, Sampling(10**6, 10**6))
+        worst_case_for_every_n(method, functions, participation=p, **options) for p in (None, Sampling(10**6, 10**6))
     )
     assert every.value > found.value * 1.001 and every.value == pytest.approx(many.value, rel=1e-5)
     assert every.model.relaxations
@@ -182,7 +186,7 @@ def similar_by_hand(n: int, steps: int, lr: float, delta: float) -> float:
 
 @pytest.mark.parametrize(("n", "steps"), [(2, 2), (2, 3), (3, 2)])
 def test_similar_hessians_against_a_program_written_by_hand(n, steps):
-    found = symmetric_worst_case(
+    found = worst_case_for_every_n(
         FedAvg(GradientSteps(steps, 0.9)), with_(similarity=0.2), rounds=1, participation=Sampling(n, n)
     )
     assert found.value == pytest.approx(similar_by_hand(n, steps, 0.9, 0.2), rel=1e-5)
@@ -191,15 +195,15 @@ def test_similar_hessians_against_a_program_written_by_hand(n, steps):
 
 def test_similarity_matters_between_its_two_ends():
     method = FedAvg(GradientSteps(3, 0.9))
-    free = symmetric_worst_case(method, STRONG, rounds=1).value
-    value = {d: symmetric_worst_case(method, with_(similarity=d), rounds=1).value for d in (0.01, 0.1, 0.9)}
+    free = worst_case_for_every_n(method, STRONG, rounds=1).value
+    value = {d: worst_case_for_every_n(method, with_(similarity=d), rounds=1).value for d in (0.01, 0.1, 0.9)}
     assert value[0.9] == pytest.approx(free, rel=1e-6)  # Hessians of the class differ by L - mu at most
     assert value[0.01] < 0.99 * value[0.1] < 0.98 * value[0.9]
 
 
 def test_similar_quadratics_stay_below():
     method, delta, n = FedAvg(GradientSteps(3, 0.9)), 0.3, 4
-    found = symmetric_worst_case(method, with_(similarity=delta), rounds=2)
+    found = worst_case_for_every_n(method, with_(similarity=delta), rounds=2)
     for seed in range(20):
         f = random_quadratics(n, 3, mu=0.1, seed=seed)
         mean = f.A.mean(axis=0)
@@ -230,9 +234,11 @@ INEXACT = {
 @pytest.mark.parametrize("name", INEXACT)
 def test_inexact_answers_agree_with_the_plain_program(name, n):
     algorithm, functions, options = INEXACT[name]
-    found = symmetric_worst_case(algorithm, functions, tolerance=1e-5, **options)
-    assert close(found.value, worst_case(algorithm, functions, n=n, **options).value)
-    exact = symmetric_worst_case(dataclasses.replace(algorithm, local=type(algorithm)(1.0).local), functions, **options)
+    found = worst_case_for_every_n(algorithm, functions, tolerance=1e-5, **options)
+    assert close(found.value, worst_case_for_one_n(algorithm, functions, n=n, **options).value)
+    exact = worst_case_for_every_n(
+        dataclasses.replace(algorithm, local=type(algorithm)(1.0).local), functions, **options
+    )
     assert found.value > exact.value * 1.001
     with pytest.raises(InvalidInput, match="errors of local answers"):
         found.instance(2)
@@ -241,8 +247,8 @@ def test_inexact_answers_agree_with_the_plain_program(name, n):
 def test_errors_do_not_depend_on_who_takes_part():
     """A client's error is a function of its own subproblem, in both programs."""
     algorithm = FedProx(0.5, Inexact(epsilon=0.04))
-    found = symmetric_worst_case(algorithm, STRONG, rounds=1, participation=Sampling(3, 2))
-    assert close(found.value, worst_case(algorithm, STRONG, n=3, rounds=1, participants=2).value)
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=1, participation=Sampling(3, 2))
+    assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=3, rounds=1, participants=2).value)
 
 
 @pytest.mark.parametrize("per_client", [True, False])
@@ -268,7 +274,7 @@ def test_bounds_on_each_client_and_on_the_mean_are_the_same(per_client):
         pep.add_constraint((errors[0] ** 2 + errors[1] ** 2) / 2 <= 0.04)
     pep.set_performance_metric(((ends[0] + ends[1]) / 2 - star) ** 2)
     by_hand = float(pep.solve(wrapper="cvxpy", solver="CLARABEL", verbose=0))
-    found = symmetric_worst_case(FedProx(0.5, Inexact(epsilon=0.04)), STRONG, rounds=1)
+    found = worst_case_for_every_n(FedProx(0.5, Inexact(epsilon=0.04)), STRONG, rounds=1)
     assert found.value == pytest.approx(by_hand, rel=1e-5)
 
 
@@ -291,7 +297,7 @@ def test_runs_have_errors_of_the_stated_size_and_stay_below(criterion):
     assert answers[1] == pytest.approx(
         answers[0][[1, 4]], rel=1e-12
     )  # a client's error is its own, whoever else takes part
-    found = symmetric_worst_case(FedProx(0.5, solver), STRONG, rounds=2)
+    found = worst_case_for_every_n(FedProx(0.5, solver), STRONG, rounds=2)
     x_star = f.solution()
     scale = 1 / np.sqrt(np.mean(np.sum(f.grad(x_star[None, :]) ** 2, axis=-1)))
     if "epsilon" in criterion:
@@ -341,8 +347,8 @@ def noisy(steps: int, lr: float = 0.8) -> FedAvg:
 @pytest.mark.parametrize(("n", "s"), [(2, 2), (5, 5), (5, 2), (5, 1)])
 def test_one_noisy_step_is_exact(n, s):
     """E ||x - lr g||^2 plus lr^2 sigma^2 / s: noise is averaged over those that take part."""
-    found = symmetric_worst_case(noisy(1), NOISY, rounds=1, participation=Sampling(n, s))
-    without = symmetric_worst_case(FedAvg(GradientSteps(1, 0.8)), STRONG, rounds=1, participation=Sampling(n, s))
+    found = worst_case_for_every_n(noisy(1), NOISY, rounds=1, participation=Sampling(n, s))
+    without = worst_case_for_every_n(FedAvg(GradientSteps(1, 0.8)), STRONG, rounds=1, participation=Sampling(n, s))
     assert found.value == pytest.approx(without.value + 0.8**2 * 0.25 / s, rel=1e-6)
     assert found.model.relaxations == ()
 
@@ -388,27 +394,27 @@ def noise_by_hand(n: int, steps: int, lr: float, sigma: float, rounds: int) -> f
     ("n", "steps", "rounds"), [(2, 1, 1), (2, 2, 1), (3, 2, 1), (2, 3, 1), (2, 1, 2), (3, 1, 2), (2, 2, 2)]
 )
 def test_noise_against_a_program_written_by_hand(n, steps, rounds):
-    found = symmetric_worst_case(noisy(steps), NOISY, rounds=rounds, participation=Sampling(n, n))
+    found = worst_case_for_every_n(noisy(steps), NOISY, rounds=rounds, participation=Sampling(n, n))
     assert found.value == pytest.approx(noise_by_hand(n, steps, 0.8, 0.5, rounds), rel=1e-5)
     assert bool(found.model.relaxations) == (steps * rounds > 1)
 
 
 def test_noise_without_variance_is_none_and_more_clients_have_less():
     method = Scaffold(StochasticSteps(2, 0.4, 1))
-    exact = symmetric_worst_case(Scaffold(GradientSteps(2, 0.4)), STRONG, rounds=2).value
+    exact = worst_case_for_every_n(Scaffold(GradientSteps(2, 0.4)), STRONG, rounds=2).value
     value = [
-        symmetric_worst_case(method, with_(sigma=0.5), rounds=2, participation=Sampling(n, n)).value
+        worst_case_for_every_n(method, with_(sigma=0.5), rounds=2, participation=Sampling(n, n)).value
         for n in (2, 4, 100, 10**6)
     ]
     assert all(a > b for a, b in zip(value, value[1:], strict=False)) and value[-1] > exact
-    still = symmetric_worst_case(method, with_(sigma=1e-4), rounds=2, participation=Sampling(4, 4)).value
+    still = worst_case_for_every_n(method, with_(sigma=1e-4), rounds=2, participation=Sampling(4, 4)).value
     assert still == pytest.approx(exact, rel=2e-4)
 
 
 def test_noise_of_runs_stays_below():
     """Averages over many runs with noise of sigma on quadratics: the expectation is below, up to its standard error."""
     n, steps, lr = 3, 3, 0.8
-    found = symmetric_worst_case(noisy(steps, lr), NOISY, rounds=1, participation=Sampling(n, n))
+    found = worst_case_for_every_n(noisy(steps, lr), NOISY, rounds=1, participation=Sampling(n, n))
     f = random_quadratics(n, 3, mu=0.1, seed=2)
     x_star = f.solution()
     scale = 1 / np.sqrt(np.mean(np.sum(f.grad(x_star[None, :]) ** 2, axis=-1)))
@@ -422,15 +428,15 @@ def test_noise_of_runs_stays_below():
 
 def test_noise_is_refused_by_name_where_it_cannot_be_followed():
     with pytest.raises(InvalidInput, match="their number n matters"):
-        symmetric_worst_case(noisy(1), NOISY, rounds=1)
+        worst_case_for_every_n(noisy(1), NOISY, rounds=1)
     with pytest.raises(CannotTrace, match="draws samples at random"):
-        symmetric_worst_case(noisy(1), STRONG, rounds=1)
+        worst_case_for_every_n(noisy(1), STRONG, rounds=1)
     correlated = FedAvg(VarianceReduced(2, 0.5, batch=1))
     with pytest.raises(CannotTrace, match="VarianceReduced"):
-        symmetric_worst_case(correlated, NOISY, rounds=1, participation=Sampling(3, 3))
-    with pytest.raises(InvalidInput, match="all numbers of clients"):
-        worst_case(FedAvg(GradientSteps(1, 0.5)), NOISY, n=2, rounds=1)
-    found = symmetric_worst_case(noisy(1), NOISY, rounds=1, participation=Sampling(3, 3))
+        worst_case_for_every_n(correlated, NOISY, rounds=1, participation=Sampling(3, 3))
+    with pytest.raises(InvalidInput, match="does not state sigma; that of exchangeable clients does"):
+        worst_case_for_one_n(FedAvg(GradientSteps(1, 0.5)), NOISY, n=2, rounds=1)
+    found = worst_case_for_every_n(noisy(1), NOISY, rounds=1, participation=Sampling(3, 3))
     with pytest.raises(InvalidInput, match="noise"):
         found.instance(3)
 
@@ -448,8 +454,8 @@ COINS = {
 @pytest.mark.parametrize("name", COINS)
 def test_random_communication_over_several_rounds(name):
     algorithm, rounds = COINS[name]
-    found = symmetric_worst_case(algorithm, STRONG, rounds=rounds, tolerance=1e-5)
-    assert close(found.value, worst_case(algorithm, STRONG, n=2, rounds=rounds).value)
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=rounds, tolerance=1e-5)
+    assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=2, rounds=rounds).value)
 
 
 @pytest.mark.slow
@@ -458,15 +464,15 @@ def test_random_communication_over_several_rounds(name):
 def test_every_method_with_some_of_the_clients_a_round(entry, n, s):
     algorithm = build(entry, lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.6, momentum=0.3)
     if why_no_worst_case(algorithm) is not None:
-        pytest.skip("refused by name, as test_symmetric.py sees")
+        pytest.skip("refused by name, as test_every_n.py sees")
     if entry.name.startswith("per-fedavg"):
         algorithm = dataclasses.replace(algorithm, local=GradientSteps(1, 0.5))  # each step takes two gradients
     if entry.name == "feddane":  # gradients of the active clients are averaged before their local work
         with pytest.raises(CannotTrace, match="at a point that depends on who takes part"):
-            symmetric_worst_case(algorithm, STRONG, rounds=1, participation=Sampling(n, s))
+            worst_case_for_every_n(algorithm, STRONG, rounds=1, participation=Sampling(n, s))
         return
-    found = symmetric_worst_case(algorithm, STRONG, rounds=1, participation=Sampling(n, s), tolerance=1e-5)
-    assert close(found.value, worst_case(algorithm, STRONG, n=n, rounds=1, participants=s).value)
+    found = worst_case_for_every_n(algorithm, STRONG, rounds=1, participation=Sampling(n, s), tolerance=1e-5)
+    assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=n, rounds=1, participants=s).value)
 
 
 def test_averages_over_those_that_take_part_of_what_they_updated():
@@ -504,7 +510,7 @@ def test_a_lost_vector_is_refused_when_it_is_used():
         lost.averaged(half),
     )
     assert all(isinstance(vector, Lost) for vector in made)
-    for use in (lambda: inner(one, lost), lambda: square(lost), lambda: lost.certain, lambda: lost.common):
+    for use in (lambda: inner_product(one, lost), lambda: square(lost), lambda: lost.certain, lambda: lost.common):
         with pytest.raises(CannotTrace, match="it was lost"):
             use()
 
@@ -520,9 +526,9 @@ def program(objective: float, entry: float, bound: float) -> conic.Program:
 
 
 def test_solvers_can_be_made_to_agree():
-    found = symmetric_worst_case(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=1, agree=True)
+    found = worst_case_for_every_n(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=1, agree=True)
     assert found.solution.difference is not None and found.solution.difference <= 1e-6
-    assert symmetric_worst_case(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=1).solution.difference is None
+    assert worst_case_for_every_n(FedAvg(GradientSteps(2, 0.7)), STRONG, rounds=1).solution.difference is None
 
 
 def test_solvers_that_disagree_are_not_believed(monkeypatch):
@@ -533,35 +539,35 @@ def test_solvers_that_disagree_are_not_believed(monkeypatch):
         return x * (1 + 2e-3), y * (1 + 2e-3), status
 
     monkeypatch.setattr(solvers, "_scs", off)
-    assert conic.solve(program(1, 1, 1)).value == pytest.approx(1)
+    assert conic.solve_program(program(1, 1, 1)).value == pytest.approx(1)
     with pytest.raises(SolverFailed, match=r"not every solver's answer is accurate to 1e-06 \(SCS: solved, worst"):
-        conic.solve(program(1, 1, 1), agree=True)
+        conic.solve_program(program(1, 1, 1), agree=True)
     with pytest.raises(SolverFailed, match="values differ by 2"):
         monkeypatch.setattr(conic.Solution, "worst", lambda self: 0.0)
-        conic.solve(program(1, 1, 1), agree=True)
+        conic.solve_program(program(1, 1, 1), agree=True)
 
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
 def test_programs_without_a_solution_say_what_that_means(solver):
     with pytest.raises(conic.Unbounded, match="no bound of this kind holds over the class"):
-        conic.solve(program(1, -1, 1), solvers=(solver,))
+        conic.solve_program(program(1, -1, 1), solvers=(solver,))
     with pytest.raises(conic.Infeasible, match="assumptions of the class contradict each other"):
-        conic.solve(program(1, 1, -1), solvers=(solver,))
+        conic.solve_program(program(1, 1, -1), solvers=(solver,))
 
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
 def test_limits_are_found_or_refused(solver):
     for entry, bound in ((1.0, 3.0), (0.1, 3.0), (10.0, 0.1)):
-        found = conic.limits(program(0, entry, bound), solvers=(solver,))
+        found = conic.find_limits(program(0, entry, bound), solvers=(solver,))
         assert isinstance(found, conic.Limits)
         assert found.trace >= bound / entry
         assert found.multipliers @ [entry] >= 1
     for entry in (0.0, -1e-6, -1.0):
-        assert not isinstance(conic.limits(program(0, entry, 1), solvers=(solver,)), conic.Limits)
+        assert not isinstance(conic.find_limits(program(0, entry, 1), solvers=(solver,)), conic.Limits)
 
 
 def test_a_direction_without_limit_is_found():
-    assert isinstance(conic.limits(program(0, -1.0, 1)), conic.Ray)
+    assert isinstance(conic.find_limits(program(0, -1.0, 1)), conic.Ray)
 
 
 def test_programs_that_are_too_large_are_refused_before_they_are_solved(monkeypatch):
@@ -569,13 +575,13 @@ def test_programs_that_are_too_large_are_refused_before_they_are_solved(monkeypa
     with pytest.raises(
         conic.TooLarge, match=r"blocks of sizes 25 \+ 25 and 602 constraints .* time limit of 0.01 s; lower the rounds"
     ):
-        symmetric_worst_case(FedAvg(GradientSteps(4, 0.5)), STRONG, rounds=6, time_limit=0.01)
+        worst_case_for_every_n(FedAvg(GradientSteps(4, 0.5)), STRONG, rounds=6, time_limit=0.01)
 
 
 def test_the_expected_time_is_about_right():
     for steps, rounds in ((4, 3), (4, 5)):
-        found = symmetric_worst_case(FedAvg(GradientSteps(steps, 0.9)), STRONG, rounds=rounds)
-        expected = conic.expected_seconds((found.size["mean"], found.size["deviation"]), found.size["constraints"])
+        found = worst_case_for_every_n(FedAvg(GradientSteps(steps, 0.9)), STRONG, rounds=rounds)
+        expected = conic.estimate_seconds((found.size["mean"], found.size["deviation"]), found.size["constraints"])
         assert expected / 20 < found.solution.seconds < expected * 20  # a loaded machine is slower
 
 
@@ -584,7 +590,7 @@ BAD = {
     "sigma": (lambda: with_(sigma=-1.0), "sigma must not be negative, got -1.0"),
     "indicator": (lambda: with_(indicator=True), "goes with composite=True"),
     "solver": (
-        lambda: conic.solve(program(1, 1, 1), solvers=("BOGUS",)),
+        lambda: conic.solve_program(program(1, 1, 1), solvers=("BOGUS",)),
         "unknown solver 'BOGUS'; known are CLARABEL and SCS",
     ),
 }

@@ -13,7 +13,7 @@ from fedtheory.proofs.certificates.checker import Refused
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
 from fedtheory.proofs.certificates.upper_bounds import prove
 from fedtheory.proofs.every_n.vectors import Sampling
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -38,7 +38,7 @@ def witness():
 def test_witness_and_certificate_enclose_the_worst_case(name):
     algorithm, functions, options = CASES[name]
     found = attain(algorithm, functions, **options)
-    value = symmetric_worst_case(algorithm, functions, **options).value
+    value = worst_case_for_every_n(algorithm, functions, **options).value
     assert isinstance(found.reached, Fraction)
     assert value * (1 - 1e-4) <= found.reached <= prove(algorithm, functions, **options).bound
     assert check_witness(found.data) == found.reached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from functools import partial
@@ -28,13 +29,13 @@ from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.proofs.function_class import FunctionClass, why_no_worst_case
-from fedtheory.proofs.one_n import worst_case as engine
 from fedtheory.proofs.one_n.pepit_problem import PointProblem, column
-from fedtheory.proofs.one_n.standard_form import standard_form
-from fedtheory.proofs.one_n.worst_case import worst_case
+from fedtheory.proofs.one_n.program import state_point_program
+from fedtheory.proofs.one_n.standard_form import read_standard_form
+from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite import solvers
-from fedtheory.proofs.semidefinite.bounded import _reach_cap, maximise
+from fedtheory.proofs.semidefinite.bounded import maximise, reach_cap
 from fedtheory.proofs.semidefinite.program import pack
 from fedtheory.proofs.spectrum import why_not_traceable
 
@@ -55,7 +56,7 @@ def local_gd(steps, lr=1.0):
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_gradient_descent_contracts_by_its_known_factor(steps) -> None:
     """K steps of size 1/L on one client: (1 - mu/L)^(2K) exactly."""
-    found = worst_case(local_gd(steps), STRONG, n=1, rounds=1)
+    found = worst_case_for_one_n(local_gd(steps), STRONG, n=1, rounds=1)
     assert found.value == pytest.approx(0.9 ** (2 * steps), rel=SOLVER)
     assert found.lower == pytest.approx(found.value, rel=SOLVER)
     assert found.residuals.worst() < 1e-5 and not found.unbounded
@@ -65,7 +66,7 @@ def test_gradient_descent_contracts_by_its_known_factor(steps) -> None:
 def test_gradient_descent_on_convex_functions(rounds) -> None:
     """f(x^N) - f* <= L R^2/(4 N + 2), tight (Drori and Teboulle 2014); n does not matter."""
     for n in (1, 2):
-        found = worst_case(GradientDescent(1.0), CONVEX, n=n, rounds=rounds, measure="gap", radius=2.0)
+        found = worst_case_for_one_n(GradientDescent(1.0), CONVEX, n=n, rounds=rounds, measure="gap", radius=2.0)
         assert found.value == pytest.approx(4 / (4 * rounds + 2), rel=SOLVER)
 
 
@@ -73,19 +74,25 @@ def test_longer_than_two_over_l_steps_expand() -> None:
     """The factor is max(|1 - lr mu|, |1 - lr L|)^2 on either side of 2/(L + mu)."""
     for lr in (0.5, 1.7, 1.9, 2.5):
         expected = max(abs(1 - 0.1 * lr), abs(1 - lr)) ** 2
-        assert worst_case(GradientDescent(lr), STRONG, n=2, rounds=1).value == pytest.approx(expected, rel=SOLVER)
+        assert worst_case_for_one_n(GradientDescent(lr), STRONG, n=2, rounds=1).value == pytest.approx(
+            expected, rel=SOLVER
+        )
 
 
 def test_values_scale_with_the_radius_and_the_units() -> None:
-    one = worst_case(local_gd(2), STRONG, n=2, rounds=1, radius=1.0).value
-    assert worst_case(local_gd(2), STRONG, n=2, rounds=1, radius=3.0).value == pytest.approx(9 * one, rel=SOLVER)
+    one = worst_case_for_one_n(local_gd(2), STRONG, n=2, rounds=1, radius=1.0).value
+    assert worst_case_for_one_n(local_gd(2), STRONG, n=2, rounds=1, radius=3.0).value == pytest.approx(
+        9 * one, rel=SOLVER
+    )
     # f -> 5 f with steps divided by 5
-    assert worst_case(local_gd(2, 0.2), FunctionClass(5, 0.5), n=2, rounds=1).value == pytest.approx(one, rel=SOLVER)
+    assert worst_case_for_one_n(local_gd(2, 0.2), FunctionClass(5, 0.5), n=2, rounds=1).value == pytest.approx(
+        one, rel=SOLVER
+    )
 
 
 def test_a_common_minimiser_makes_local_steps_harmless() -> None:
     """zeta = 0: every client contracts towards the same point."""
-    found = worst_case(local_gd(3), dataclasses.replace(STRONG, zeta=0.0), n=2, rounds=1)
+    found = worst_case_for_one_n(local_gd(3), dataclasses.replace(STRONG, zeta=0.0), n=2, rounds=1)
     assert found.value == pytest.approx(0.9**6, rel=1e-4)  # the class has no interior at zeta = 0: fewer digits
 
 
@@ -99,7 +106,7 @@ def test_a_common_minimiser_makes_local_steps_harmless() -> None:
 )
 def test_fedavg_under_bounded_heterogeneity(n, steps, rounds, value) -> None:
     """mu = 0.1, zeta = 1, lr = 1/L: values computed with a separate PEPit model, the same for n = 2 and 4."""
-    found = worst_case(local_gd(steps), dataclasses.replace(STRONG, zeta=1.0), n=n, rounds=rounds)
+    found = worst_case_for_one_n(local_gd(steps), dataclasses.replace(STRONG, zeta=1.0), n=n, rounds=rounds)
     assert found.value == pytest.approx(value, rel=SOLVER)
 
 
@@ -118,7 +125,7 @@ D2 = [
 @pytest.mark.parametrize(("u", "measure", "table"), D2)
 def test_fedpd_on_smooth_functions(u, measure, table) -> None:
     for rounds, value in table.items():
-        found = worst_case(FedPD(u), SMOOTH, n=2, rounds=rounds, measure=measure)
+        found = worst_case_for_one_n(FedPD(u), SMOOTH, n=2, rounds=rounds, measure=measure)
         assert found.value == pytest.approx(value, abs=2e-4)
         # the proven bound of the method's docstring lies above
         assert found.value <= 4 * (1 + u) ** 2 / u * max(1, u**2 / ((1 - 2 * u) * (1 + u)))
@@ -128,15 +135,15 @@ def test_fedpd_on_smooth_functions(u, measure, table) -> None:
 def test_first_round_of_fedpd_in_closed_form(n) -> None:
     """2 L (1+u)^2/(1 + 4u + 2u^2) at T = 1, for every n (FEDPD-D2)."""
     u = 0.25
-    found = worst_case(FedPD(u), SMOOTH, n=n, rounds=1, measure="sum_stationarity")
+    found = worst_case_for_one_n(FedPD(u), SMOOTH, n=n, rounds=1, measure="sum_stationarity")
     assert found.value == pytest.approx(2 * (1 + u) ** 2 / (1 + 4 * u + 2 * u**2), rel=1e-4)
 
 
 def test_no_bound_is_reported_as_no_bound() -> None:
     """From zero duals no bound by f(x^0) - inf f exists (FEDPD-T1 needs lam^0 = -grad)."""
-    found = worst_case(FedPD(0.2, init_dual="zero"), SMOOTH, n=2, rounds=1, measure="sum_stationarity")
+    found = worst_case_for_one_n(FedPD(0.2, init_dual="zero"), SMOOTH, n=2, rounds=1, measure="sum_stationarity")
     assert found.unbounded and found.value == np.inf and found.residuals is None
-    with pytest.raises(InvalidInput, match="has no instance to replay"):
+    with pytest.raises(InvalidInput, match="the program is unbounded"):
         found.replay()
 
 
@@ -165,7 +172,7 @@ def test_a_hand_written_model_of_fedavg_agrees() -> None:
         ends.append(y)
     pep.set_performance_metric(((ends[0] + ends[1]) / 2 - minimiser) ** 2)
     theirs = solve(pep)  # before ours: PEPit counts its points globally
-    ours = worst_case(local_gd(3, 0.6), dataclasses.replace(STRONG, zeta=0.5), n=2, rounds=1)
+    ours = worst_case_for_one_n(local_gd(3, 0.6), dataclasses.replace(STRONG, zeta=0.5), n=2, rounds=1)
     assert ours.value == pytest.approx(theirs, rel=SOLVER)
 
 
@@ -189,7 +196,7 @@ def test_a_hand_written_model_of_fedpd_agrees() -> None:
         v = [vi + model - xi for xi, vi in zip(x, v, strict=True)]
     pep.set_performance_metric((model - minimiser) ** 2)
     theirs = solve(pep)
-    ours = worst_case(FedPD(eta), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=2)
+    ours = worst_case_for_one_n(FedPD(eta), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=2)
     assert ours.value == pytest.approx(theirs, rel=1e-4)  # two solvers' paths to the same degenerate optimum
 
 
@@ -225,19 +232,19 @@ REPLAYED = {
 def test_the_replayed_instance_attains_the_value(name) -> None:
     """The numeric engine, on the worst-case functions rebuilt from the Gram matrix, reaches what the program says."""
     algorithm, functions, n, rounds, measure = REPLAYED[name]
-    found = worst_case(algorithm, functions, n=n, rounds=rounds, measure=measure)
+    found = worst_case_for_one_n(algorithm, functions, n=n, rounds=rounds, measure=measure)
     # the Gram matrix is known to 1e-8 or so, its factor to the square root of that
     assert found.replay() == pytest.approx(found.value, rel=1e-3)
 
 
 def test_the_replayed_instance_meets_the_initial_condition() -> None:
-    found = worst_case(local_gd(2), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
+    found = worst_case_for_one_n(local_gd(2), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
     assert np.linalg.norm(found.x0) <= 1 + 1e-4
     origin = np.zeros((1, found.instance.d))
     g = found.instance.grad(origin)
     assert np.abs(gradient(found.instance, origin)).max() < 1e-3, "the origin is the minimiser"
     assert np.mean((g**2).sum(-1)) <= 1 + 1e-3
-    found = worst_case(FedPD(0.2), SMOOTH, n=2, rounds=1, measure="sum_stationarity")
+    found = worst_case_for_one_n(FedPD(0.2), SMOOTH, n=2, rounds=1, measure="sum_stationarity")
     x = found.x0[None, :]
     lowest = min(
         float(objective(found.instance, s.x)) - np.sum(gradient(found.instance, s.x) ** 2) / 2
@@ -251,7 +258,7 @@ def test_worst_cases_bound_every_instance_of_the_class() -> None:
     from problems.quadratics import random_quadratics
 
     algorithm = Scaffold(GradientSteps(2, 0.3))
-    found = worst_case(algorithm, dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=2)
+    found = worst_case_for_one_n(algorithm, dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=2)
     for seed in range(50):
         f = random_quadratics(2, 3, mu=0.1, seed=seed)
         x_star = f.solution()
@@ -268,24 +275,24 @@ def test_worst_cases_bound_every_instance_of_the_class() -> None:
 
 def test_assumptions_only_lower_the_value() -> None:
     base = dataclasses.replace(STRONG, zeta=2.0)
-    free = worst_case(local_gd(3, 0.5), base, n=2, rounds=1).value
+    free = worst_case_for_one_n(local_gd(3, 0.5), base, n=2, rounds=1).value
     for more in ({"zeta": 0.5}, {"bgd": (0.5, 1.0)}, {"dissimilarity": 0.5}):
-        held = worst_case(local_gd(3, 0.5), dataclasses.replace(base, **more), n=2, rounds=1).value
+        held = worst_case_for_one_n(local_gd(3, 0.5), dataclasses.replace(base, **more), n=2, rounds=1).value
         assert held <= free * (1 + SOLVER) and held < 0.99 * free
     # a constraint that never binds changes nothing
-    slack = worst_case(local_gd(3, 0.5), dataclasses.replace(base, dissimilarity=100.0), n=2, rounds=1).value
+    slack = worst_case_for_one_n(local_gd(3, 0.5), dataclasses.replace(base, dissimilarity=100.0), n=2, rounds=1).value
     assert slack == pytest.approx(free, rel=SOLVER)
 
 
 def test_prescribed_coins_are_followed() -> None:
     functions = dataclasses.replace(SMOOTH, dissimilarity=1.0)
     options = {"n": 2, "rounds": 2, "measure": "stationarity"}
-    scripted = worst_case(
+    scripted = worst_case_for_one_n(
         FedPD(0.2, p=0.5), functions, coins={0: {"communicate": False}, 1: {"communicate": True}}, **options
     )
-    schedule = worst_case(FedPD(0.2, p=every(2)), functions, **options)
+    schedule = worst_case_for_one_n(FedPD(0.2, p=every(2)), functions, **options)
     assert scripted.value == pytest.approx(schedule.value, rel=1e-4)
-    with pytest.raises(InvalidInput, match="prescribed coins"):
+    with pytest.raises(InvalidInput, match="coins were prescribed"):
         scripted.replay()
 
 
@@ -294,10 +301,10 @@ def test_coins_that_are_not_prescribed_are_averaged_over() -> None:
     functions = dataclasses.replace(SMOOTH, dissimilarity=1.0)
     options = {"n": 2, "rounds": 1, "measure": "stationarity"}
     each = [
-        worst_case(FedPD(0.2, p=0.5), functions, coins={0: {"communicate": coin}}, **options).value
+        worst_case_for_one_n(FedPD(0.2, p=0.5), functions, coins={0: {"communicate": coin}}, **options).value
         for coin in (True, False)
     ]
-    mean = worst_case(FedPD(0.2, p=0.5), functions, **options).value
+    mean = worst_case_for_one_n(FedPD(0.2, p=0.5), functions, **options).value
     assert max(each) / 2 <= mean * (1 + SOLVER)
     assert mean <= sum(each) / 2 * (1 + SOLVER)
 
@@ -309,24 +316,24 @@ def test_every_listed_method_can_be_traced_or_is_refused_by_name(entry) -> None:
     reason = why_no_worst_case(algorithm)
     if reason is not None:
         with pytest.raises(CannotTrace, match=re.escape(reason)):
-            worst_case(algorithm, STRONG, n=2, rounds=1)
+            worst_case_for_one_n(algorithm, STRONG, n=2, rounds=1)
         return
-    found = worst_case(algorithm, dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
+    found = worst_case_for_one_n(algorithm, dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
     assert np.isfinite(found.value) and found.algorithm is algorithm
     noisy = build(entry, batch=2)
     if "batch" in entry.uses:
         assert why_not_traceable(noisy) is not None
         with pytest.raises(CannotTrace, match=r"the worst-case engine has no numbers to decide on, and .*at random"):
-            worst_case(noisy, STRONG, n=2, rounds=1)
+            worst_case_for_one_n(noisy, STRONG, n=2, rounds=1)
     else:
-        worst_case(VrlSgd(GradientSteps(1, 0.5)), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
+        worst_case_for_one_n(VrlSgd(GradientSteps(1, 0.5)), dataclasses.replace(STRONG, zeta=1.0), n=2, rounds=1)
 
 
 def test_stopping_rules_are_refused_by_name() -> None:
     with pytest.raises(CannotTrace, match="ToAccuracy: it stops on the norm of a gradient"):
-        worst_case(FedPD(0.1, ToAccuracy(0.1, 0.1)), SMOOTH, n=2, rounds=1, measure="stationarity")
+        worst_case_for_one_n(FedPD(0.1, ToAccuracy(0.1, 0.1)), SMOOTH, n=2, rounds=1, measure="stationarity")
     with pytest.raises(CannotTrace, match="StochasticSteps"):
-        worst_case(FedAvg(StochasticSteps(1, 0.1, 1)), STRONG, n=2, rounds=1)
+        worst_case_for_one_n(FedAvg(StochasticSteps(1, 0.1, 1)), STRONG, n=2, rounds=1)
 
 
 BAD = {
@@ -335,12 +342,15 @@ BAD = {
     "mu": (lambda: FunctionClass(1, -0.5), "mu=-0.5 has no interpolation conditions"),
     "mu = L": (lambda: FunctionClass(1, 1), "has no interpolation conditions"),
     "zeta": (lambda: FunctionClass(1, -1, zeta=1.0), "it goes with convex classes"),
-    "n": (lambda: worst_case(local_gd(1), STRONG, n=0, rounds=1), "expected n >= 1"),
-    "rounds": (lambda: worst_case(local_gd(1), STRONG, n=1, rounds=0), "rounds >= 1"),
-    "radius": (lambda: worst_case(local_gd(1), STRONG, n=1, rounds=1, radius=-1), "radius > 0"),
-    "solvers": (lambda: worst_case(local_gd(1), STRONG, n=1, rounds=1, solvers=()), "no solver is given"),
-    "gap": (lambda: worst_case(local_gd(1), SMOOTH, n=1, rounds=1, measure="gap"), "speaks of the minimiser"),
-    "measure": (lambda: worst_case(local_gd(1), STRONG, n=1, rounds=1, measure="regret"), "unknown measure 'regret'"),
+    "n": (lambda: worst_case_for_one_n(local_gd(1), STRONG, n=0, rounds=1), "expected n >= 1"),
+    "rounds": (lambda: worst_case_for_one_n(local_gd(1), STRONG, n=1, rounds=0), "rounds >= 1"),
+    "radius": (lambda: worst_case_for_one_n(local_gd(1), STRONG, n=1, rounds=1, radius=-1), "radius > 0"),
+    "solvers": (lambda: worst_case_for_one_n(local_gd(1), STRONG, n=1, rounds=1, solvers=()), "no solver is given"),
+    "gap": (lambda: worst_case_for_one_n(local_gd(1), SMOOTH, n=1, rounds=1, measure="gap"), "speaks of the minimiser"),
+    "measure": (
+        lambda: worst_case_for_one_n(local_gd(1), STRONG, n=1, rounds=1, measure="regret"),
+        "unknown measure 'regret'",
+    ),
 }
 
 
@@ -362,8 +372,7 @@ def test_classes_describe_themselves() -> None:
 
 def stated(algorithm, functions, n, measure="squared_distance"):
     """The program of one round, in standard form."""
-    pep, *_ = engine._model(algorithm, functions, n, 1, measure, 1.0, None, None)
-    return standard_form(pep).program
+    return read_standard_form(state_point_program(algorithm, functions, n, 1, measure, 1.0).pep).program
 
 
 def test_a_failing_solver_is_followed_by_the_next(monkeypatch) -> None:
@@ -374,31 +383,31 @@ def test_a_failing_solver_is_followed_by_the_next(monkeypatch) -> None:
         return (x, y, "Solved") if settings else (x * np.nan, y * np.nan, "NumericalError")
 
     monkeypatch.setattr(solvers, "_clarabel", failing)
-    found = worst_case(local_gd(2), STRONG, n=1, rounds=1)
+    found = worst_case_for_one_n(local_gd(2), STRONG, n=1, rounds=1)
     assert found.value == pytest.approx(0.9**4, rel=SOLVER) and found.solver == "SCS"
     assert [a.solver for a in found.attempts] == ["CLARABEL", "SCS"]
     assert found.attempts[0].status == "NumericalError" and found.attempts[0].worst_residual is None
     with pytest.raises(InvalidInput, match="unknown solver 'BOGUS'"):
-        worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=("BOGUS",))
+        worst_case_for_one_n(local_gd(2), STRONG, n=1, rounds=1, solvers=("BOGUS",))
 
 
 def test_inaccurate_answers_are_not_believed(monkeypatch) -> None:
     """Whatever the status says: here an answer of little accuracy, and a tolerance that nothing meets."""
     monkeypatch.setattr(solvers, "_scs", partial(solvers._scs, accuracy=1e-2))
-    found = worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=("SCS", "CLARABEL"))
+    found = worst_case_for_one_n(local_gd(2), STRONG, n=1, rounds=1, solvers=("SCS", "CLARABEL"))
     assert found.solver == "CLARABEL" and found.value == pytest.approx(0.9**4, rel=SOLVER)
     assert found.attempts[0].status == "solved" and found.attempts[0].worst_residual > 1e-6
     with pytest.raises(
         SolverFailed, match=r"accurate to 1e-30 \(CLARABEL: .*worst relative residual .*blocks of sizes \(3,\)"
     ):
-        worst_case(local_gd(2), STRONG, n=1, rounds=1, solvers=("CLARABEL",), tolerance=1e-30)
+        worst_case_for_one_n(local_gd(2), STRONG, n=1, rounds=1, solvers=("CLARABEL",), tolerance=1e-30)
 
 
 def test_residuals_are_measured_not_read(monkeypatch) -> None:
     """Solvers' errors appear in the residuals: a sloppy answer has large ones."""
-    good = worst_case(local_gd(3), STRONG, n=1, rounds=1).residuals.worst()
+    good = worst_case_for_one_n(local_gd(3), STRONG, n=1, rounds=1).residuals.worst()
     monkeypatch.setattr(solvers, "_scs", partial(solvers._scs, accuracy=1e-2))
-    bad = worst_case(local_gd(3), STRONG, n=1, rounds=1, solvers=("SCS",), tolerance=10.0).residuals.worst()
+    bad = worst_case_for_one_n(local_gd(3), STRONG, n=1, rounds=1, solvers=("SCS",), tolerance=10.0).residuals.worst()
     assert good < 1e-6 < bad
     names = {f.name for f in dataclasses.fields(conic.Residuals)}
     zero = dict.fromkeys(names, 0.0)
@@ -435,16 +444,18 @@ def test_each_residual_sees_its_own_fault() -> None:
 def test_two_solvers_agree() -> None:
     options = {"n": 2, "rounds": 1}
     functions = dataclasses.replace(STRONG, zeta=1.0)
-    answers = [worst_case(local_gd(2), functions, solvers=(name,), **options).value for name in ("CLARABEL", "SCS")]
+    answers = [
+        worst_case_for_one_n(local_gd(2), functions, solvers=(name,), **options).value for name in ("CLARABEL", "SCS")
+    ]
     assert answers[0] == pytest.approx(answers[1], rel=1e-5)
-    assert worst_case(local_gd(2), functions, agree=True, **options).solution.difference < 1e-5
+    assert worst_case_for_one_n(local_gd(2), functions, agree=True, **options).solution.difference < 1e-5
 
 
 def test_unboundedness_is_seen_and_not_believed() -> None:
     """A bounded program neither grows along a direction nor reaches a high cap."""
     bounded = stated(GradientDescent(0.5), SMOOTH, 1, "sum_stationarity")
-    assert conic.growing(bounded) is None
-    assert _reach_cap(bounded, 1e4, None) is None
+    assert conic.find_growth(bounded) is None
+    assert reach_cap(bounded, 1e4, None) is None
     assert not maximise(bounded, size=1.0)[1]
     assert maximise(stated(FedPD(0.2, init_dual="zero"), SMOOTH, 2, "sum_stationarity"), size=1.0)[1]
 
@@ -458,7 +469,7 @@ def test_unboundedness_is_seen_and_not_believed() -> None:
 )
 def test_values_of_fedpd_have_six_digits(n, measure, value) -> None:
     """Two points that coincide without the program saying so once left an error of 3e-4 behind residuals of 3e-5."""
-    found = worst_case(FedPD(0.3), SMOOTH, n=n, rounds=2, measure=measure)
+    found = worst_case_for_one_n(FedPD(0.3), SMOOTH, n=n, rounds=2, measure=measure)
     assert found.value == pytest.approx(value, abs=5e-6) and found.lower == pytest.approx(value, abs=5e-6)
     assert found.replay() == pytest.approx(value, rel=1e-3)
 
@@ -483,17 +494,17 @@ def test_points_that_rounding_keeps_apart_are_one() -> None:
 
 def test_free_vectors_leave_the_program() -> None:
     """FedPD's duals absorb linear terms of any size: n - 1 vectors that no condition limits, and none where zeta does."""
-    pep, *_ = engine._model(FedPD(0.3), SMOOTH, 3, 2, "stationarity", 1.0, None, None)
-    form = standard_form(pep)
+    form = read_standard_form(state_point_program(FedPD(0.3), SMOOTH, 3, 2, "stationarity", 1.0).pep)
     assert form.directions.shape == (12, 2) and form.program.sizes == (10,)
-    pep, *_ = engine._model(FedPD(0.3), dataclasses.replace(STRONG, zeta=1.0), 3, 2, "gap", 1.0, None, None)
-    assert standard_form(pep).directions.shape[1] == 0
+    form = read_standard_form(
+        state_point_program(FedPD(0.3), dataclasses.replace(STRONG, zeta=1.0), 3, 2, "gap", 1.0).pep
+    )
+    assert form.directions.shape[1] == 0
 
 
 def test_coordinates_have_the_products_of_the_answer() -> None:
     """With products <gamma, b> that do not vanish, up to the length that free vectors get."""
-    pep, *_ = engine._model(FedPD(0.3), SMOOTH, 3, 1, "stationarity", 1.0, None, None)
-    form = standard_form(pep)
+    form = read_standard_form(state_point_program(FedPD(0.3), SMOOTH, 3, 1, "stationarity", 1.0).pep)
     rng = np.random.default_rng(0)
     others, m = form.program.sizes[0], form.directions.shape[1]
     form = dataclasses.replace(form, count=2, kept=tuple(range(2 + others * m)))
@@ -507,3 +518,12 @@ def test_coordinates_have_the_products_of_the_answer() -> None:
     assert gamma @ gamma.T == pytest.approx(root @ root.T, abs=1e-4)
     assert gamma @ b.T == pytest.approx(products, abs=1e-6)
     assert np.linalg.eigvalsh(gram)[0] > -1e-6 * np.abs(gram).max()
+
+
+@pytest.mark.parametrize("lr", [0.5, 0.1, 0.01, 0.003])
+def test_clients_that_differ_without_limit_get_no_number(lr) -> None:
+    """Two local steps drift by as much as the clients differ; for lr = 0.01 a solver once reported 0.996 with small residuals."""
+    with contextlib.suppress(SolverFailed):
+        assert worst_case_for_one_n(local_gd(2, lr), STRONG, n=2, rounds=1).unbounded
+    one_step = worst_case_for_one_n(local_gd(1, lr), STRONG, n=2, rounds=1)
+    assert one_step.value == pytest.approx((1 - 0.1 * lr) ** 2, abs=1e-6)

@@ -31,8 +31,7 @@ from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.spectrum import round_map, spectral_radius
-from fedtheory.proofs.symbolic import is_zero, round_matrix, simplify, symbols, tidy, vector
-from fedtheory.proofs.symbolic import play as play_exactly
+from fedtheory.proofs.symbolic import is_zero, play_exactly, round_matrix, simplify, symbols, tidy, vector
 from fedtheory.running.runner import run
 from problems.fedavg_divergence import curved_counterexample, fedavg_counterexample
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics

@@ -12,11 +12,10 @@ import pytest
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps, Scaffnew, Scaffold
 from fedtheory.algorithms import FedADMM
 from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.proofs.certificates import thresholds as tightness
 from fedtheory.proofs.certificates.checker import check
-from fedtheory.proofs.certificates.thresholds import along, largest, replayed, why_not_replayed
+from fedtheory.proofs.certificates.thresholds import find_threshold, worst_cases_along
 from fedtheory.proofs.every_n.vectors import Sampling
-from fedtheory.proofs.every_n.worst_case import symmetric_worst_case
+from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN, worst_case_for_every_n
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -34,7 +33,7 @@ def stated(lr):
 @pytest.fixture(scope="module")
 def contraction():
     """One gradient step contracts by (1 - lr/10)^2 as long as 1 - lr mu >= lr L - 1, that is lr <= 2/(L + mu) = 20/11."""
-    return largest(
+    return find_threshold(
         one_step,
         stated,
         Fraction(1),
@@ -71,7 +70,7 @@ BAD = {
 def test_ends_that_make_no_sense_are_refused(name):
     ends, options, message = BAD[name]
     with pytest.raises(InvalidInput, match=message):
-        largest(
+        find_threshold(
             one_step,
             stated,
             *map(Fraction, ends),
@@ -84,13 +83,15 @@ def test_ends_that_make_no_sense_are_refused(name):
 def test_a_class_without_instances_is_refused_before_the_bisection():
     functions = dataclasses.replace(STRONG, composite=True)
     with pytest.raises(InvalidInput, match="cannot be shown by a run: the class is composite"):
-        largest(lambda eta: FedADMM(eta), lambda eta: Fraction(100), Fraction(1), Fraction(2), functions, rounds=1)
+        find_threshold(
+            lambda eta: FedADMM(eta), lambda eta: Fraction(100), Fraction(1), Fraction(2), functions, rounds=1
+        )
 
 
 def test_a_failing_side_that_does_not_exceed_the_claim_is_no_certificate(monkeypatch):
-    monkeypatch.setattr(tightness, "replayed", lambda found: 0)
+    monkeypatch.setattr(WorstCaseForEveryN, "replay", lambda self: 0)
     with pytest.raises(SolverFailed, match="reach 0, which does not exceed"):
-        largest(
+        find_threshold(
             one_step,
             stated,
             Fraction(1),
@@ -102,7 +103,7 @@ def test_a_failing_side_that_does_not_exceed_the_claim_is_no_certificate(monkeyp
 
 def test_thresholds_of_an_expectation():
     """Two of four clients a round: the largest step with E ||x - x*||^2 <= 1."""
-    found = largest(
+    found = find_threshold(
         lambda lr: FedAvg(GradientSteps(2, lr)),
         lambda lr: Fraction(1),
         Fraction(1, 10),
@@ -113,7 +114,7 @@ def test_thresholds_of_an_expectation():
         accuracy=Fraction(1, 100),
     )
     assert found.reached > 1 >= found.proof.bound
-    full = largest(
+    full = find_threshold(
         lambda lr: FedAvg(GradientSteps(2, lr)),
         lambda lr: Fraction(1),
         Fraction(1, 10),
@@ -143,15 +144,15 @@ REPLAYED = {
 @pytest.mark.parametrize("name", REPLAYED)
 def test_runs_reach_the_value_also_in_expectation(name):
     algorithm, functions, options = REPLAYED[name]
-    found = symmetric_worst_case(algorithm, functions, **options)
-    assert why_not_replayed(found) is None
+    found = worst_case_for_every_n(algorithm, functions, **options)
+    assert found.why_not_replayed() is None
     # the Gram matrices are known to 1e-8 or so, their factors to the square root of that
-    assert replayed(found) == pytest.approx(found.value, rel=1e-3)
+    assert found.replay() == pytest.approx(found.value, rel=1e-3)
 
 
 def test_a_claim_that_is_tight_everywhere_says_that_it_has_no_room():
     with pytest.raises(SolverFailed, match="state it with more room"):
-        largest(
+        find_threshold(
             one_step,
             lambda lr: (1 - lr / 10) ** 2,
             Fraction(1),
@@ -163,21 +164,21 @@ def test_a_claim_that_is_tight_everywhere_says_that_it_has_no_room():
 
 @pytest.mark.parametrize(("n", "s", "message"), [(10**6, 10, "too many to rebuild"), (40, 20, "more than 1000 ways")])
 def test_what_cannot_be_run_is_refused(n, s, message):
-    found = symmetric_worst_case(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=1, participation=Sampling(n, s))
+    found = worst_case_for_every_n(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=1, participation=Sampling(n, s))
     with pytest.raises(InvalidInput, match=message):
-        replayed(found)
+        found.replay()
 
 
 def test_curves_have_their_least_value_where_theory_says():
     """max(|1 - lr mu|, |1 - lr L|)^2 along the step size."""
     steps = [Fraction(k, 4) for k in range(1, 9)]
-    found = along(one_step, steps, STRONG, rounds=1)
+    found = worst_cases_along(one_step, steps, STRONG, rounds=1)
     assert found == pytest.approx([max(abs(1 - 0.1 * float(v)), abs(1 - float(v))) ** 2 for v in steps], rel=1e-6)
     assert all(a >= b for a, b in pairwise(found[:7])) and found[-1] > found[-2]
 
 
 def test_curves_are_infinite_where_no_bound_exists():
-    found = along(
+    found = worst_cases_along(
         lambda eta: FedPD(eta, init_dual="zero"), [Fraction(1, 5)], SMOOTH, rounds=1, measure="sum_stationarity"
     )
     assert found == [np.inf]

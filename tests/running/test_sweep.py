@@ -19,7 +19,7 @@ from small_sweeps import rows_of, small
 from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
-from fedtheory.measures.catalogue import METRICS, choose, offered
+from fedtheory.measures.catalogue import METRICS, choose_metrics, offered_metrics
 from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
 from fedtheory.running.sweep import Sweep, run_sweep, spell
@@ -281,7 +281,7 @@ def test_metrics_are_those_asked_for() -> None:
     row, other = rows_of(small("fedpd,gd", metrics=("magnitude", "consensus")))
     assert row["consensus"] > 0 and row["magnitude_at_start"] == 3 and "gd" in other["method"]
     assert (
-        "no metric 'consensus' here, which needs a method with x_i; it has stationarity, value, magnitude"
+        "metric 'consensus' needs a method whose state has x_i; what this method and problem have is stationarity, value, magnitude"
         in other["error"]
     )
     [row] = rows_of(small(problems="sines", metrics=("gap",)))
@@ -292,9 +292,9 @@ def test_every_metric_of_the_catalogue_is_one_that_some_method_has() -> None:
     f, found = PROBLEMS["perceptron"](), set()
     for entry in ALGORITHMS:
         method = build(entry)
-        found |= set(offered(method.init(f, np.zeros((1, f.d))), f))
+        found |= set(offered_metrics(method.init(f, np.zeros((1, f.d))), f))
         if getattr(method, "local", None) is not None:
-            found |= set(choose(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
+            found |= set(choose_metrics(RESIDUALS, method, f, np.zeros((1, f.d)))[1])
     of_tests = {name for name, metric in METRICS.items() if metric.is_share}
     of_optima = {name for name, metric in METRICS.items() if metric.needs_optimum}
     assert len(of_tests) == 4 and of_optima == {"gap", "distance"} and all(m.name == n for n, m in METRICS.items())

@@ -69,7 +69,7 @@ class FedAvgLoop(Loop):
 class FedProxLoop(Loop):
     def round(self, asked):
         factor = {"factor 2": 2, "factor 1/2": 0.5, "sign": -1}.get(self.bug, 1)
-        x, rho = self.x, factor * self.s.rho
+        x, rho = self.x, factor * getattr(self.s, "rho", 1.3)
         self.x = np.mean([self.descend(i, x, lambda y: rho * (y - x)) for i in asked.active], axis=0, dtype=self.dtype)
         return self.state()
 

@@ -15,7 +15,7 @@ from fedtheory.algorithms import ALGORITHMS, Listed
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import Pooled, can, constant, gradient, on_library
+from fedtheory.core.problem import Pooled, can, constant, gradient, move_to_library
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from problems.chains import total_variation_chain
@@ -58,7 +58,7 @@ class Library:
         return self._freeze(made)
 
     def problem(self, problem: Any) -> Any:
-        moved = on_library(problem, self.example)
+        moved = move_to_library(problem, self.example)
         for field in dataclasses.fields(moved):
             self._freeze(getattr(moved, field.name))
         return moved

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.core.errors import InvalidInput
 
-FORMAT = "fedtheory certificate 1"
+CERTIFICATE_FORMAT = "fedtheory certificate 1"
 
 
 def read_certificate(path: Path | str) -> dict[str, Any]:
@@ -23,6 +23,6 @@ def read_certificate(path: Path | str) -> dict[str, Any]:
         data = json.loads(Path(path).read_text())
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} is not a readable certificate: {error}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InvalidInput(f"{path} is not a certificate; expected JSON with format {FORMAT!r}")
+    if not isinstance(data, dict) or data.get("format") != CERTIFICATE_FORMAT:
+        raise InvalidInput(f"{path} is not a certificate; expected JSON with format {CERTIFICATE_FORMAT!r}")
     return data

@@ -10,7 +10,7 @@ from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector
 
 
-def stored_function(function: Function) -> dict[str, Any]:
+def store_function(function: Function) -> dict[str, Any]:
     """Its class and evaluations.
 
     Raises
@@ -45,7 +45,7 @@ def _parts(v: Vector) -> dict[str, dict[str, str]]:
     return found
 
 
-def stored_form(form: Form) -> dict[str, Any]:
+def store_form(form: Form) -> dict[str, Any]:
     """Its coefficients, by matrix entries and values.
 
     Raises

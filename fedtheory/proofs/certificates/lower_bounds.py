@@ -21,20 +21,21 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
 from fedtheory.proofs.certificates.checker import Linear, Refused, pair, read_form, read_function, require_semidefinite
-from fedtheory.proofs.certificates.forms import stored_form, stored_function
-from fedtheory.proofs.every_n.model import free_directions
+from fedtheory.proofs.certificates.forms import store_form, store_function
+from fedtheory.proofs.every_n.model import find_free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Number, Sampling
-from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite.program import Program
 
-FORMAT = "fedtheory witness 1"
+WITNESS_FORMAT = "fedtheory witness 1"
 
 #: depths asked of an interior point, tried in turn
 DEPTHS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 #: shares of the interior point in the mean with the solver's solution, tried in turn; the value reached falls by about its share
-SHARES = tuple(10.0**k for k in range(-9, 0))
+INTERIOR_SHARES = tuple(10.0**k for k in range(-9, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def attain(
     function_class: FunctionClass,
     *,
     rounds: int,
-    measure: Measure = "squared_distance",
+    measure: MeasureName = "squared_distance",
     radius: Number = 1,
     participation: Sampling | None = None,
     digits: int = 9,
@@ -64,11 +65,11 @@ def attain(
     Raises
     ------
     CannotTrace, SolverFailed
-        As in `symmetric_worst_case`; or no point near the solution is exactly feasible.
+        As in `worst_case_for_every_n`; or no point near the solution is exactly feasible.
     """
     exact, over = rational(algorithm), rational(function_class)
     model, problem, _, _ = state_program(exact, over, rounds, measure, rational(radius), participation)
-    directions = free_directions(model, problem.evaluations)
+    directions = find_free_directions(model, problem.evaluations)
     if model.equations or len(model.functions) != 1 or any(matrix != "Q" for matrix, _ in directions):
         raise SolverFailed(
             "exact witnesses are found for the clients' functions alone, without regulariser, similarity or equations; the numerical "
@@ -77,24 +78,24 @@ def attain(
     free = directions[0][1] if directions else None
     program = model.freed(directions).program(time_limit)
     about: dict[str, Any] = {
-        "format": FORMAT,
+        "format": WITNESS_FORMAT,
         "algorithm": repr(exact),
         "class": str(function_class),
         "measure": measure,
         "rounds": rounds,
         "radius": str(rational(radius)),
-        **stored_function(model.functions[0]),
+        **store_function(model.functions[0]),
         "hypotheses": [
-            stored_form(form) | {"name": name}
+            store_form(form) | {"name": name}
             for name, form in model.inequalities
             if not name.startswith("interpolation")
         ],
-        "objectives": [stored_form(form) for form in model.objectives],
+        "objectives": [store_form(form) for form in model.objectives],
     }
-    solution = conic.solve(program, tolerance=1e-5, time_limit=time_limit)
+    solution = conic.solve_program(program, tolerance=1e-5, time_limit=time_limit)
     interior = _interior(program, time_limit)
     reason: Refused | None = None
-    for share in SHARES:
+    for share in INTERIOR_SHARES:
         mixed = (1 - share) * solution.values + share * interior.values
         s, q = [_rounded((1 - share) * a + share * b) for a, b in zip(solution.blocks, interior.blocks, strict=True)]
         values = [_fraction(v) for v in mixed]
@@ -147,7 +148,7 @@ def _interior(program: Program, time_limit: float | None) -> conic.Solution:
     for depth in DEPTHS:
         tightened = dataclasses.replace(program, bounds=program.bounds - depth * (1 + traces))
         try:
-            found = conic.solve(tightened, tolerance=1e-5, solvers=("CLARABEL",), time_limit=time_limit)
+            found = conic.solve_program(tightened, tolerance=1e-5, solvers=("CLARABEL",), time_limit=time_limit)
         except SolverFailed:
             continue
         return dataclasses.replace(found, blocks=tuple(b + depth * np.eye(len(b)) for b in found.blocks))

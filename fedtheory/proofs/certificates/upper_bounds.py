@@ -16,12 +16,13 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
 from fedtheory.proofs.certificates.checker import Refused, check
-from fedtheory.proofs.certificates.files import FORMAT
-from fedtheory.proofs.certificates.forms import stored_form, stored_function
-from fedtheory.proofs.every_n.model import Direction, Model, free_directions
+from fedtheory.proofs.certificates.files import CERTIFICATE_FORMAT
+from fedtheory.proofs.certificates.forms import store_form, store_function
+from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
-from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.semidefinite import solve as conic
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
@@ -47,7 +48,7 @@ def prove(
     function_class: FunctionClass,
     *,
     rounds: int,
-    measure: Measure = "squared_distance",
+    measure: MeasureName = "squared_distance",
     radius: Number = 1,
     participation: Sampling | None = None,
     digits: int = 9,
@@ -61,20 +62,20 @@ def prove(
     Raises
     ------
     CannotTrace, SolverFailed
-        As in `symmetric_worst_case`; or no margin in `MARGINS` led to a proof.
+        As in `worst_case_for_every_n`; or no margin in `MARGINS` led to a proof.
     """
     exact = rational(algorithm)
     model, problem, _, _ = state_program(
         exact, rational(function_class), rounds, measure, rational(radius), participation
     )
-    free = free_directions(model, problem.evaluations)
+    free = find_free_directions(model, problem.evaluations)
     program = model.freed(free).program(time_limit)
     reasons = []
     for margin in MARGINS:
         shifted = dataclasses.replace(program, objective=tuple(c + margin * np.eye(len(c)) for c in program.objective))
         try:
-            solution = conic.solve(shifted, tolerance=max(1e-7, margin), time_limit=time_limit)
-            bound, data = certified(model, solution.multipliers, free, digits)
+            solution = conic.solve_program(shifted, tolerance=max(1e-7, margin), time_limit=time_limit)
+            bound, data = certify(model, solution.multipliers, free, digits)
         except (Refused, SolverFailed) as error:
             reasons.append(f"margin {margin:g}: {error}")
             continue
@@ -84,7 +85,7 @@ def prove(
             else f"n = {participation.n}, {participation.s} of them a round, in expectation"
         )
         about = {
-            "format": FORMAT,
+            "format": CERTIFICATE_FORMAT,
             "statement": f"{measure} after {rounds} rounds <= {bound} (about {float(bound):.9g}) for {who} and every dimension",
             "algorithm": repr(exact),
             "class": str(function_class),
@@ -96,7 +97,7 @@ def prove(
     raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
 
 
-def certified(
+def certify(
     model: Model, multipliers: Any, free: Sequence[Direction] = (), digits: int = 9
 ) -> tuple[Fraction, dict[str, Any]]:
     """Round a program's multipliers to a proof: the bound, and the certificate's data, which have passed the checker.
@@ -200,20 +201,20 @@ def _data(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fract
         if name not in pairs:
             label = f"{name} {names.count(name)}" if name in names else name
             names.append(name)
-            (equations if k < len(model.equations) else hypotheses)[label] = stored_form(form)
+            (equations if k < len(model.equations) else hypotheses)[label] = store_form(form)
         if multipliers[k] != 0:
             used[label] = str(multipliers[k])
     clients, *others = model.functions
     return {
-        **stored_function(clients),
+        **store_function(clients),
         "clients": model.clients,
         "mean": model.leaves.mean,
         "deviation": model.leaves.deviation,
-        "functions": {function.name: stored_function(function) for function in others},
+        "functions": {function.name: store_function(function) for function in others},
         "hypotheses": hypotheses,
         "equations": equations,
         "objectives": [
-            {"weight": str(w), "form": stored_form(f)} for w, f in zip(weights, model.objectives, strict=True)
+            {"weight": str(w), "form": store_form(f)} for w, f in zip(weights, model.objectives, strict=True)
         ],
         "multipliers": used,
     }

@@ -1,32 +1,28 @@
-"""Conditions of a class on what the oracles of exchangeable clients answered: interpolation, shared functions, likeness of the clients.
+"""Interpolation conditions on what the oracles of exchangeable clients answered; of shared functions, too.
 
 A *shared* function is the same for all clients: a regulariser, or the average f. Its evaluations at the clients' points must then satisfy
-the conditions for pairs of different clients, too, where the number of clients n enters, or its limit (`exchangeable.inner_apart`).
+the conditions for pairs of different clients, too, where the number of clients n enters, or its limit (`vectors.inner_product_apart`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
-from fedtheory.proofs.every_n.vectors import Form, Number, Vector, inner, inner_apart, square
+from fedtheory.proofs.every_n.vectors import Form, Number, Vector, divide, inner_product, inner_product_apart
 from fedtheory.proofs.function_class import FunctionClass
 
 Conditions = list[tuple[str, Form]]
 
 
-def over(a: Number, b: Number) -> Number:
-    """A quotient; exact for whole numbers."""
-    return Fraction(a, b) if isinstance(a, int) and isinstance(b, int) else a / b
-
-
-def interpolation(evaluations: Sequence[Evaluation], function_class: FunctionClass) -> Conditions:
+def interpolate_clients(evaluations: Sequence[Evaluation], function_class: FunctionClass) -> Conditions:
     """Interpolation conditions of the clients' functions."""
-    return alike("interpolation", evaluations, function_class.L, function_class.mu)
+    return interpolate_evaluations("interpolation", evaluations, function_class.L, function_class.mu)
 
 
-def alike(name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu: Number) -> Conditions:
+def interpolate_evaluations(
+    name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu: Number
+) -> Conditions:
     """Interpolation conditions of all ordered pairs, each client's averaged over clients; L None for convex functions without smoothness.
 
     Taylor, Hendrickx, Glineur 2017, Theorem 4, for h = 1 / (2 (1 - mu/L)):
@@ -38,12 +34,14 @@ def alike(name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu
             if i != j:
                 dx, dg = a.x - b.x, a.g - b.g
                 to_gradient, to_point = _factors(dg, dx, big_l, mu)
-                form = Form(values=b.values()) - Form(values=a.values()) + inner(dx, to_point + b.g)
-                found.append((f"{name} {i} {j}", form if big_l is None else form + inner(dg, to_gradient)))
+                form = Form(values=b.values()) - Form(values=a.values()) + inner_product(dx, to_point + b.g)
+                found.append((f"{name} {i} {j}", form if big_l is None else form + inner_product(dg, to_gradient)))
     return found
 
 
-def apart(name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu: Number, n: int | None) -> Conditions:
+def interpolate_evaluations_apart(
+    name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu: Number, n: int | None
+) -> Conditions:
     """The same conditions between different clients k and l, for a function that they share; averaged over pairs.
 
     Evaluations at two points that all clients have in common say nothing new.
@@ -51,15 +49,20 @@ def apart(name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu
 
     def product(u: Vector, v: Vector, p: Vector, q: Vector) -> Form:
         """Mean over pairs of <u_k - v_l, p_k - q_l>."""
-        same: Form = inner(u, p) + inner(v, q)
-        return same - (inner_apart(u, q, n) + inner_apart(v, p, n))
+        same: Form = inner_product(u, p) + inner_product(v, q)
+        return same - (inner_product_apart(u, q, n) + inner_product_apart(v, p, n))
 
     found = []
     for i, a in enumerate(evaluations):
         for j, b in enumerate(evaluations):
             if a.x.common and b.x.common:
                 continue
-            form = Form(values=b.values()) - Form(values=a.values()) + inner_apart(a.x, b.g, n) - inner(b.x, b.g)
+            form = (
+                Form(values=b.values())
+                - Form(values=a.values())
+                + inner_product_apart(a.x, b.g, n)
+                - inner_product(b.x, b.g)
+            )
             if big_l is not None:
                 (to_gradient, to_point), (its_gradient, its_point) = (_factors(e.g, e.x, big_l, mu) for e in (a, b))
                 form = form + product(a.g, b.g, to_gradient, its_gradient) + product(a.x, b.x, to_point, its_point)
@@ -71,9 +74,9 @@ def _factors(dg: Vector, dx: Vector, big_l: Number | None, mu: Number) -> tuple[
     """What dg and dx are multiplied by: h (dg/L - 2 (mu/L) dx) and h mu dx."""
     if big_l is None:
         return Vector({}), Vector({})
-    ratio = over(mu, big_l)
-    half = over(1, 2) / (1 - ratio)
-    return dg * (half * over(1, big_l)) - dx * (2 * half * ratio), dx * (half * mu)
+    ratio = divide(mu, big_l)
+    half = divide(1, 2) / (1 - ratio)
+    return dg * (half * divide(1, big_l)) - dx * (2 * half * ratio), dx * (half * mu)
 
 
 def average_and_differences(
@@ -91,20 +94,3 @@ def average_and_differences(
         average.append(mean)
         difference.append(Evaluation(e.x, e.g - mean.g, e.value, mean.value))
     return average, difference
-
-
-def dissimilarity(function_class: FunctionClass, gradients: Sequence[Vector], n: int | None) -> Conditions:
-    """Bounds on how different the clients' gradients are, at the server's models.
-
-    The mean over pairs of ||g_i - g_j||^2 is 2n/(n-1) times the mean square deviation; every n allows what n -> infinity does.
-    """
-    found: Conditions = []
-    for g in gradients:
-        mean = g.averaged(None)
-        if function_class.bgd is not None:
-            big_g, big_d = function_class.bgd
-            found.append(("bgd", square(g) - square(mean) * big_d**2 - big_g**2))
-        if function_class.dissimilarity is not None:
-            pairs = 2 if n is None else Fraction(2 * n, n - 1)
-            found.append(("dissimilarity", square(g - mean) * pairs - function_class.dissimilarity**2))
-    return found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.exact import solve_exactly
-from fedtheory.proofs.every_n.conditions import alike, apart
+from fedtheory.proofs.every_n.conditions import interpolate_evaluations, interpolate_evaluations_apart
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
 from fedtheory.proofs.every_n.vectors import Form, Number
 from fedtheory.proofs.semidefinite import solve as conic
@@ -32,8 +32,10 @@ class Function:
 
     def conditions(self, n: int | None) -> list[tuple[str, Form]]:
         """Interpolation conditions; those of a shared function also between different clients, of which there are n (None: any number)."""
-        own = alike(self.name, self.evaluations, self.L, self.mu)
-        return own + apart(self.name, self.evaluations, self.L, self.mu, n) if self.shared else own
+        own = interpolate_evaluations(self.name, self.evaluations, self.L, self.mu)
+        return (
+            own + interpolate_evaluations_apart(self.name, self.evaluations, self.L, self.mu, n) if self.shared else own
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,7 @@ def _fill(form: Form, s: NDArray[Any], q: NDArray[Any], values: NDArray[Any]) ->
         values[t] += float(value)
 
 
-def free_directions(model: Model, evaluations: Sequence[Evaluation]) -> list[Direction]:
+def find_free_directions(model: Model, evaluations: Sequence[Evaluation]) -> list[Direction]:
     """Directions along which vectors may grow without limit, because no condition sees the square of it.
 
     A slack that is semidefinite must vanish on them, which rounded multipliers have to respect exactly. One is what linear terms

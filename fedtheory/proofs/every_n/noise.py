@@ -16,10 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from fedtheory.proofs.every_n.conditions import Conditions
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector, square
-
-Conditions = list[tuple[str, Form]]
 
 
 class Noise:

@@ -15,8 +15,8 @@ from fedtheory.core.problem import Pooled
 from fedtheory.proofs.every_n.vectors import Form, Lost, Number, Vector, square
 
 UNCERTAIN = (
-    "f would have to be evaluated at a point that depends on who takes part; under sampling the n-free worst case follows one "
-    "round: use rounds=1, a potential, or the plain worst case with a fixed n"
+    "f would have to be evaluated at a point that depends on who takes part; with some of the clients a round the worst "
+    "case for every n follows one round: use rounds=1, a potential, or the program of one n"
 )
 
 
@@ -227,6 +227,6 @@ def entry(x: Any) -> Any:
     """What the array ``(1, 1)`` holds."""
     if x.shape != (1, 1):
         raise CannotTrace(
-            f"the n-free worst case takes one value of each hyper-parameter; an array of shape {x.shape} came up"
+            f"the worst case for every n takes one value of each hyper-parameter; an array of shape {x.shape} came up"
         )
     return x[0, 0]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.core.errors import require
-from fedtheory.proofs.every_n.worst_case import SymmetricWorstCase
+from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
+from fedtheory.proofs.semidefinite.program import Matrix
 
-Matrix = NDArray[np.float64]
 
-
-def functions_figure(found: SymmetricWorstCase, points: int = 41) -> Any:
+def draw_functions(found: WorstCaseForEveryN, points: int = 41) -> Any:
     """Return a matplotlib figure of f_1, f_2 and their average in a plane, for two clients.
 
     The plane goes through the minimiser (or the start) and holds the two directions along which the visited points and the gradients

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.every_n.conditions import average_and_differences, dissimilarity, over
+from fedtheory.proofs.every_n.conditions import average_and_differences
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.noise import Noise
 from fedtheory.proofs.every_n.oracles import Leaves, SharedRegulariser, SymmetricProblem, cell, entry
-from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, square
-from fedtheory.proofs.function_class import FunctionClass, Measure, require_worst_case
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, divide, square
+from fedtheory.proofs.function_class import (
+    FunctionClass,
+    require_question,
+    require_worst_case,
+    state_conditions,
+)
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.running.enumeration import courses
 
 
@@ -19,7 +23,7 @@ def state_program(
     algorithm: Algorithm,
     function_class: FunctionClass,
     rounds: int,
-    measure: Measure,
+    measure: MeasureName,
     radius: Number,
     participation: Sampling | None,
 ) -> tuple[Model, SymmetricProblem, Vector, bool]:
@@ -31,13 +35,8 @@ def state_program(
         The algorithm, the measure or the class is outside what this program can say.
     """
     require_worst_case(algorithm, noise=function_class.sigma is not None)
-    distance = measure in ("squared_distance", "gap")
-    if distance and not function_class.convex:
-        raise InvalidInput(f"{measure!r} speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
-    if not distance and function_class.composite:
-        raise InvalidInput(
-            f"{measure!r} is the gradient of f alone; composite classes go with 'squared_distance' and 'gap'"
-        )
+    question = find_measure(measure)
+    require_question(function_class, question, rounds, radius)
     n = None if participation is None else participation.n
     leaves = Leaves()
     h = SharedRegulariser(leaves, indicator=function_class.indicator) if function_class.composite else None
@@ -50,9 +49,8 @@ def state_program(
         noise = Noise(leaves, function_class.sigma, n)
     problem = SymmetricProblem(leaves, function_class.mu, h, noise)
     # without a minimiser, the origin may as well be the start
-    x0 = leaves.vector(common=True) if distance else Vector({})
-    star = None
-    if distance:
+    x0 = leaves.vector(common=True) if question.of_minimiser else Vector({})
+    if question.of_minimiser:
         star = problem.add(Vector({}), leaves.deviation_only() if h is None else leaves.vector())
         if h is not None:
             h.add(Vector({}), -star.g.averaged(None))
@@ -60,25 +58,20 @@ def state_program(
     runs = courses(algorithm, problem, cell(x0), rounds, ((1, None if everyone else participation),))
     paths = [(weight, [entry(state.x) for state in states]) for weight, states in runs]
 
-    objectives = _objectives(problem, paths, measure, rounds, participation)
+    quantities = _ExchangeableQuantities(problem, participation)
+
+    def quantity_after(r: int) -> Form:
+        total = Form()
+        for weight, path in paths:
+            total = total + question.quantity(quantities, path[r]) * weight
+        return total
+
+    objectives = question.objectives(quantity_after, rounds)
     models = list({id(v): v for _, path in paths for v in path}.values())
-    found: list[tuple[str, Form]] = []
+    lowest = None if question.of_minimiser else Form(values={leaves.value(): 1})
+    found = state_conditions(function_class, question, quantities, x0, models, radius, lowest)
     relaxed: list[str] = []
-    if star is not None:
-        found.append(("radius", square(x0) - radius**2))
-        if function_class.zeta is not None:
-            found.append(("zeta", square(star.g) - function_class.zeta**2))
-    else:
-        low = leaves.value()
-        found.append(("radius", Form(values={problem.at(x0).value: 1, low: -1}) - radius))
-        for v in models:
-            at = problem.at(v)
-            mean = at.g.averaged(None)
-            lowest = Form(values={low: 1, at.value: -1}) + square(mean) * over(1, 2 * function_class.L)
-            found.append(("lower bound", lowest))
     if function_class.bgd is not None or function_class.dissimilarity is not None:
-        gradients = {id(e): e.g for e in (problem.at(v) for v in models)}
-        found += dissimilarity(function_class, list(gradients.values()), n)
         relaxed.append("dissimilarity of the clients is imposed at the server's models only")
     found += problem.conditions
 
@@ -111,40 +104,30 @@ def state_program(
     return model, problem, x0, len(paths) > 1
 
 
-def _objectives(
-    problem: SymmetricProblem,
-    paths: list[tuple[Number, list[Vector]]],
-    measure: Measure,
-    rounds: int,
-    participation: Sampling | None,
-) -> list[Form]:
-    h = problem.regulariser
+class _ExchangeableQuantities:
+    """The quantities of measures and assumptions in exchangeable vectors."""
 
-    def expected(of: Callable[[Vector], Form], r: int) -> Form:
-        total = Form()
-        for weight, path in paths:
-            total = total + of(path[r]) * weight
-        return total
+    minimiser = Vector({})
 
-    def slope(x: Vector) -> Form:
-        return square(problem.at(x).g.averaged(None))
+    def __init__(self, problem: SymmetricProblem, participation: Sampling | None) -> None:
+        self.problem = problem
+        self.participation = participation
 
-    def value(x: Vector) -> Form:
-        smooth = Form(values={problem.at(x).value: 1})
+    def value(self, x: Vector) -> Form:
+        h = self.problem.regulariser
+        smooth = Form(values={self.problem.at(x).value: 1})
         return smooth if h is None else smooth + Form(values={h.at(x).value: 1})
 
-    if measure == "squared_distance":
-        return [expected(lambda x: square(x, participation), rounds)]
-    if measure == "gap":
-        return [expected(value, rounds) - value(Vector({}))]
-    if measure == "stationarity":
-        return [expected(slope, rounds)]
-    each = [expected(slope, r) for r in range(1, rounds + 1)]
-    if measure == "sum_stationarity":
-        total = each[0]
-        for form in each[1:]:
-            total = total + form
-        return [total]
-    if measure == "min_stationarity":
-        return each
-    raise InvalidInput(f"unknown measure {measure!r}")
+    def gradients(self, x: Vector) -> Vector:
+        return self.problem.at(x).g
+
+    def mean(self, u: Vector) -> Vector:
+        return u.averaged(None)
+
+    def square(self, u: Vector) -> Form:
+        return square(u, self.participation)
+
+    def squares_apart(self, u: Vector) -> list[Form]:
+        """The mean over pairs is 2n/(n-1) times the mean square deviation; every n allows what n -> infinity does."""
+        n = None if self.participation is None else self.participation.n
+        return [square(u - self.mean(u)) * (2 if n is None else divide(2 * n, n - 1))]

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
 from fedtheory.core.errors import CannotTrace, InvalidInput
 
-Part = Literal["mean", "deviation", "sampled mean", "sampled deviation", "server noise"]
+LeafPart = Literal["mean", "deviation", "sampled mean", "sampled deviation", "server noise"]
 Number = Any  # float or Fraction
 
 
@@ -53,8 +54,6 @@ class Sampling:
     @property
     def variance(self) -> Number:
         """V = (s/n)(1 - s/n), of one client's indicator; exact."""
-        from fractions import Fraction
-
         share = Fraction(self.s, self.n)
         return share * (1 - share)
 
@@ -63,9 +62,9 @@ class Vector:
     """A vector of every client: coefficients on leaves, by part."""
 
     __slots__ = ("terms",)
-    terms: dict[tuple[Part, int], Number]
+    terms: dict[tuple[LeafPart, int], Number]
 
-    def __init__(self, terms: Mapping[tuple[Part, int], Number]) -> None:
+    def __init__(self, terms: Mapping[tuple[LeafPart, int], Number]) -> None:
         self.terms = dict(terms)
 
     def __add__(self, other: Any) -> Vector:
@@ -110,8 +109,6 @@ class Vector:
 
     def __truediv__(self, divisor: Any) -> Vector:
         """Divide by a number; whole numbers keep fractions exact."""
-        from fractions import Fraction
-
         divisor = _plain(divisor)
         return self * (Fraction(1, divisor) if isinstance(divisor, int) else 1 / divisor)
 
@@ -119,7 +116,7 @@ class Vector:
         if name.startswith("__"):
             raise AttributeError(name)
         raise CannotTrace(
-            f"the n-free worst case follows linear combinations and oracles only; the round asks a vector for {name!r}"
+            f"the worst case for every n follows linear combinations, gradients and proximal steps only, and the round asks a vector for {name!r}"
         )
 
     @property
@@ -137,7 +134,7 @@ class Vector:
         if clients is None:
             return _relabel(self, {"mean": "mean", "sampled deviation": "server noise", "server noise": "server noise"})
         # sum_i (B_i + s/n) u_i / s, with (B_i + s/n) B_i = (1 - s/n) (B_i + s/n) and sum_i d_i = sum_i B_i = 0
-        away = 1 - _ratio(clients.s, clients.n)
+        away = 1 - divide(clients.s, clients.n)
         noise = (
             _relabel(self, {"deviation": "server noise"}) + _relabel(self, {"sampled deviation": "server noise"}) * away
         )
@@ -145,7 +142,7 @@ class Vector:
             _relabel(self, {"mean": "mean", "server noise": "server noise"})
             + _relabel(self, {"sampled mean": "mean"}) * away
         )
-        average: Vector = common + noise * _ratio(clients.n, clients.s)
+        average: Vector = common + noise * divide(clients.n, clients.s)
         return average
 
     def scattered(self, clients: Sampling | None, new: Vector) -> Vector:
@@ -160,7 +157,7 @@ class Vector:
                 "a client's quantity was updated, for the active clients, by one that depends on who takes part, and then used; several "
                 "rounds under sampling need a potential, not an unrolled horizon"
             )
-        expected: Vector = self + change * _ratio(clients.s, clients.n)
+        expected: Vector = self + change * divide(clients.s, clients.n)
         return expected + _relabel(change, {"mean": "sampled mean", "deviation": "sampled deviation"})
 
 
@@ -196,20 +193,19 @@ def _plain(number: Any) -> Number:
     if isinstance(number, np.ndarray):
         if number.size != 1:
             raise CannotTrace(
-                f"the n-free worst case takes one value of each hyper-parameter, got an array of shape {number.shape}"
+                f"the worst case for every n takes one value of each hyper-parameter, got an array of shape {number.shape}"
             )
         number = number.reshape(-1)[0]
     return number.item() if isinstance(number, np.generic) else number
 
 
-def _ratio(a: int, b: int) -> Number:
-    from fractions import Fraction
+def divide(a: Number, b: Number) -> Number:
+    """A quotient; exact for whole numbers."""
+    return Fraction(a, b) if isinstance(a, int) and isinstance(b, int) else a / b
 
-    return Fraction(a, b)
 
-
-def _relabel(vector: Vector, parts: Mapping[str, Part]) -> Vector:
-    found: dict[tuple[Part, int], Number] = {}
+def _relabel(vector: Vector, parts: Mapping[str, LeafPart]) -> Vector:
+    found: dict[tuple[LeafPart, int], Number] = {}
     for (part, leaf), value in vector.terms.items():
         if part in parts:
             key = (parts[part], leaf)
@@ -253,6 +249,10 @@ class Form:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, divisor: Number) -> Form:
+        share: Form = self * divide(1, divisor)
+        return share
+
     def __neg__(self) -> Form:
         return self * -1
 
@@ -272,7 +272,7 @@ def _sum(a: Mapping[Any, Number], b: Mapping[Any, Number]) -> dict[Any, Number]:
     return {key: value for key, value in total.items() if value != 0}
 
 
-def inner(u: Vector, v: Vector, sampling: Sampling | None = None) -> Form:
+def inner_product(u: Vector, v: Vector, sampling: Sampling | None = None) -> Form:
     """E mean_i <u_i, v_i> as a form."""
     a, b = _by_part(u), _by_part(v)
     pairs: list[tuple[str, Mapping[int, Number], Mapping[int, Number], Number]] = [
@@ -301,17 +301,17 @@ def inner(u: Vector, v: Vector, sampling: Sampling | None = None) -> Form:
 
 def square(u: Vector, sampling: Sampling | None = None) -> Form:
     """E mean_i ||u_i||^2 as a form."""
-    return inner(u, u, sampling)
+    return inner_product(u, u, sampling)
 
 
-def inner_apart(u: Vector, v: Vector, n: int | None) -> Form:
+def inner_product_apart(u: Vector, v: Vector, n: int | None) -> Form:
     """The mean of <u_i, v_j> over pairs of different clients: the deviations enter by -1/(n-1), for every n (None) by its limit zero.
 
     Conditions on a function that clients share are linear in these; with the condition for i = j, those of one n imply those of every
     larger one, so that the limit is what holds for every n, and no number of clients allows more.
     """
-    share = 0 if n is None else -_ratio(1, n - 1)
-    form = inner(u, v)
+    share = 0 if n is None else -divide(1, n - 1)
+    form = inner_product(u, v)
     return Form(
         {key: value if key[0] == "S" else value * share for key, value in form.gram.items() if key[0] == "S" or share}
     )

@@ -8,6 +8,7 @@ corners of a simplex, every solution is realised for every n >= 2.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,19 +20,24 @@ from numpy.typing import NDArray
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
-from fedtheory.proofs.every_n.model import Model, free_directions
+from fedtheory.proofs.every_n.model import Model, find_free_directions
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
-from fedtheory.proofs.function_class import FunctionClass, Measure
+from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.semidefinite.solve import Residuals, Solution
+from fedtheory.running.enumeration import courses, every_subset
+
+#: most subsets of clients that a replay goes through, and most clients it rebuilds
+MOST_SUBSETS, MOST_CLIENTS = 1000, 50
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetricWorstCase:
+class WorstCaseForEveryN:
     """The answer: valid for every n >= 2 (``n`` None), or for the n of the sampling.
 
     ``value`` is the dual value (an upper bound up to the residuals), ``lower`` the primal one; for a model with ``relaxations`` both are
@@ -48,7 +54,7 @@ class SymmetricWorstCase:
     algorithm: Algorithm
     function_class: FunctionClass
     rounds: int
-    measure: Measure
+    measure: MeasureName
     radius: float
     participation: Sampling | None
     seconds: float
@@ -75,6 +81,37 @@ class SymmetricWorstCase:
         if any(name.startswith(("noise", "accuracy")) for name, _ in self.model.inequalities):
             return "noise and errors of local answers are not rebuilt"
         return None
+
+    def why_not_replayed(self) -> str | None:
+        """Why `replay` cannot run the algorithm on the worst-case functions, or None."""
+        who = self.participation
+        if who is not None and who.n > MOST_CLIENTS:
+            return f"{who.n} clients are too many to rebuild one by one (at most {MOST_CLIENTS})"
+        if who is not None and math.comb(who.n, who.s) > MOST_SUBSETS:
+            return f"{who.s} of {who.n} clients can be chosen in more than {MOST_SUBSETS} ways"
+        return self.why_no_instance()
+
+    def replay(self, n: int = 2) -> float:
+        """What the algorithm reaches on the worst-case functions, run with numbers; n is that of the sampling where there is one.
+
+        An expectation over coins and over who takes part is taken over all outcomes.
+
+        Raises
+        ------
+        InvalidInput
+            The functions cannot be rebuilt (`why_not_replayed`).
+        """
+        reason = self.why_not_replayed()
+        if reason is not None:
+            raise InvalidInput(f"the worst case cannot be run: {reason}")
+        who = self.participation
+        instance, x0 = self.instance(n if who is None else who.n)
+        clients = ((1, None),) if who is None or who.s == who.n else tuple(every_subset(who.n, who.s))
+        measure = find_measure(self.measure)
+        values = np.zeros(self.rounds + 1)
+        for weight, states in courses(self.algorithm, instance, x0[None, :], self.rounds, clients):
+            values += float(weight) * np.array([float(measure.metric(instance, state)) for state in states])
+        return measure.reached(values)
 
     def instance(self, n: int = 2) -> tuple[Interpolated, NDArray[np.float64]]:
         """The worst-case functions for n clients and the start, rebuilt from the Gram matrices as members of the class."""
@@ -135,18 +172,18 @@ def _factor(block: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
-def symmetric_worst_case(
+def worst_case_for_every_n(
     algorithm: Algorithm,
     function_class: FunctionClass,
     *,
     rounds: int,
-    measure: Measure = "squared_distance",
+    measure: MeasureName = "squared_distance",
     radius: Number = 1,
     participation: Sampling | None = None,
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     agree: bool = False,
-) -> SymmetricWorstCase:
+) -> WorstCaseForEveryN:
     """Largest value of ``measure`` after ``rounds`` rounds, over the class, in expectation over coins and participation, for every n >= 2.
 
     Parameters are those of `fedtheory.proofs.one_n.worst_case.worst_case`, without n. ``participation`` samples s of n clients (one round);
@@ -162,17 +199,15 @@ def symmetric_worst_case(
     SolverFailed
         No solver's answer was accepted, or nothing limits the feasible points.
     """
-    if rounds < 1 or not radius > 0:
-        raise InvalidInput(f"expected rounds >= 1 and radius > 0; got rounds={rounds}, radius={radius}")
     begun = time.perf_counter()
     model, problem, start, random = state_program(algorithm, function_class, rounds, measure, radius, participation)
-    free = free_directions(model, problem.evaluations)
+    free = find_free_directions(model, problem.evaluations)
 
     def stated_exactly() -> Program:  # a cancellation that rounding spoils hides a free direction
         exact, asked, _, _ = state_program(
             rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation
         )
-        return exact.freed(free_directions(exact, asked.evaluations)).program(time_limit)
+        return exact.freed(find_free_directions(exact, asked.evaluations)).program(time_limit)
 
     solution, unbounded = maximise(
         model.freed(free).program(time_limit),
@@ -182,7 +217,7 @@ def symmetric_worst_case(
         time_limit=time_limit,
         agree=agree,
     )
-    return SymmetricWorstCase(
+    return WorstCaseForEveryN(
         value=float("inf") if unbounded else solution.value,
         lower=float("inf") if unbounded else solution.lower,
         random=random,

@@ -73,7 +73,7 @@ class PointProblem:
         """Points e_i with ||e_i||^2 <= ``limit``, a number, or ||e_i|| <= ||limit_i||; the same answer whenever the same is ``asked``."""
         if self.vectors is None:
             raise CannotTrace(
-                "errors of local answers are met in whole programs only; pass the problem of `worst_case`"
+                "bounds on the errors of local solves are conditions of a program, and this problem was made without one; use `worst_case`"
             )
         rows = [np.broadcast_to(x, (self.n, 1))[:, 0] for x in asked]
         limits = np.broadcast_to(limit, (self.n, 1))[:, 0]
@@ -128,7 +128,7 @@ class PointRegulariser:
 
 
 #: coefficients that differ by less than this share of the largest differ by rounding
-ROUNDING = 1e-14
+SAME_POINT = 1e-14
 
 
 def _same(p: Any, *others: Any) -> bool:
@@ -138,7 +138,7 @@ def _same(p: Any, *others: Any) -> bool:
     for other in others:
         for leaf, weight in other.decomposition_dict.items():
             left[leaf] = left.get(leaf, 0.0) - weight
-    return all(abs(weight) <= ROUNDING * largest for weight in left.values())
+    return all(abs(weight) <= SAME_POINT * largest for weight in left.values())
 
 
 def _evaluated(function: Any, point: Any) -> tuple[Any, Any, Any]:

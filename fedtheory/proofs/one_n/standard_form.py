@@ -21,7 +21,7 @@ from fedtheory.core.errors import require
 from fedtheory.proofs.semidefinite.program import Matrix, Program
 
 #: how large the blocks and products that must vanish along a direction may be for rounding's sake
-ROUNDING = 1e-10
+VANISHING = 1e-10
 #: squared length of the free vectors when points are rebuilt, relative to the products; its inverse is lost
 LONG = 1e6
 
@@ -68,7 +68,7 @@ class StandardForm:
         return found
 
 
-def standard_form(pep: Any) -> StandardForm:
+def read_standard_form(pep: Any) -> StandardForm:
     """The program of a PEPit problem whose functions, conditions and performance metrics have been declared."""
     constraints = list(pep.list_of_constraints)
     for function in pep.list_of_functions:
@@ -100,7 +100,7 @@ def _coefficients(expressions: Sequence[Any]) -> tuple[Matrix, Matrix, Matrix]:
     return (gram + gram.transpose(0, 2, 1)) / 2, values, np.array([float(c) for _, _, c in found])
 
 
-def leaf_weights(point: Any, leaves: int) -> NDArray[np.float64]:
+def read_leaf_weights(point: Any, leaves: int) -> NDArray[np.float64]:
     """A point's coefficients by leaf."""
     found = np.zeros(leaves)
     for leaf, weight in point.decomposition_dict.items():
@@ -118,9 +118,9 @@ def _free_directions(pep: Any, program: Program) -> Matrix:
     matrices = np.concatenate([program.rows[0], program.objective[0][None]])
     still = [np.zeros(size)]
     for function in pep.list_of_functions:
-        first = leaf_weights(function.list_of_points[0][1], size) if function.list_of_points else np.zeros(size)
+        first = read_leaf_weights(function.list_of_points[0][1], size) if function.list_of_points else np.zeros(size)
         for x, g, _ in function.list_of_points:
-            still += [leaf_weights(x, size), leaf_weights(g, size) - first]
+            still += [read_leaf_weights(x, size), read_leaf_weights(g, size) - first]
     single = np.eye(size)[:, ~np.einsum("kii->ki", matrices).any(axis=0)]
     among = np.concatenate([_kernel(np.array(still)), single], axis=1)
     among = _kernel(_kernel(among.T).T)  # an orthonormal basis of what they span
@@ -131,7 +131,7 @@ def _free_directions(pep: Any, program: Program) -> Matrix:
 def _kernel(rows: Matrix) -> Matrix:
     """An orthonormal basis of the vectors that all rows are orthogonal to; rows of the size of rounding count as zero."""
     _, sizes, basis = np.linalg.svd(rows)
-    rank = int(np.sum(sizes > ROUNDING * max(1.0, sizes[0] if len(sizes) else 0.0)))
+    rank = int(np.sum(sizes > VANISHING * max(1.0, sizes[0] if len(sizes) else 0.0)))
     return np.asarray(basis[rank:].T)
 
 
@@ -141,7 +141,7 @@ def _without_free_directions(program: Program, directions: Matrix) -> StandardFo
     size, m = directions.shape
     pivots = linalg.qr(directions.T, mode="r", pivoting=True)[1][:m]
     directions = directions @ np.linalg.inv(directions[pivots])
-    directions[np.abs(directions) < ROUNDING] = 0.0
+    directions[np.abs(directions) < VANISHING] = 0.0
     others = [k for k in range(size) if k not in pivots]
 
     def products(matrices: Matrix) -> Matrix:
@@ -171,4 +171,4 @@ def _independent(columns: Matrix) -> NDArray[np.intp]:
 
     triangle, order = linalg.qr(columns, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
-    return np.sort(order[: len(sizes)][sizes > ROUNDING * max(1.0, sizes.max(initial=0.0))])
+    return np.sort(order[: len(sizes)][sizes > VANISHING * max(1.0, sizes.max(initial=0.0))])

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.errors import CannotTrace, InvalidInput
-from fedtheory.core.exact import Row, reduced
+from fedtheory.core.exact import Row, reduce_rows
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
 from fedtheory.proofs.every_n.vectors import Sampling, Vector
@@ -28,8 +28,8 @@ from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.running.enumeration import every_outcome
 
 Errors = dict[str, Vector]
-Kind = Literal["mean", "deviation"]
-KINDS: tuple[Kind, Kind] = ("mean", "deviation")
+PartKind = Literal["mean", "deviation"]
+KINDS: tuple[PartKind, PartKind] = ("mean", "deviation")
 
 
 class AnyRound:
@@ -41,8 +41,8 @@ class AnyRound:
 
     def _refuse(self, *others: Any) -> Any:
         raise CannotTrace(
-            "a potential whose decrease holds in every round needs rounds that are all alike, and this method's round depends on its number; "
-            "give it constant parameters"
+            "a potential that decreases in every round needs a method whose rounds are all the same, and this one's depend on the number of the "
+            "round; give it constant step sizes and other parameters"
         )
 
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __floordiv__ = __pow__ = _refuse
@@ -54,7 +54,7 @@ class AnyRound:
 class Relation:
     """``sum_f weights[f] * part of the error of f = 0``, where the part is the average over clients or the deviations from it."""
 
-    kind: Kind
+    kind: PartKind
     weights: tuple[tuple[str, Fraction], ...]
 
     def __str__(self) -> str:
@@ -75,15 +75,15 @@ class Space:
     """
 
     fields: tuple[str, ...]
-    relations: dict[Kind, list[Row]]
-    free: dict[Kind, tuple[str, ...]]
-    basis: dict[Kind, dict[str, Row]]
+    relations: dict[PartKind, list[Row]]
+    free: dict[PartKind, tuple[str, ...]]
+    basis: dict[PartKind, dict[str, Row]]
 
     @classmethod
-    def of(cls, fields: tuple[str, ...], relations: dict[Kind, list[Row]]) -> Space:
+    def of(cls, fields: tuple[str, ...], relations: dict[PartKind, list[Row]]) -> Space:
         """The space on which relations (rows over the fields) hold; the earlier a field, the rather is it free."""
-        free: dict[Kind, tuple[str, ...]] = {}
-        basis: dict[Kind, dict[str, Row]] = {}
+        free: dict[PartKind, tuple[str, ...]] = {}
+        basis: dict[PartKind, dict[str, Row]] = {}
         for kind in KINDS:
             columns = _kernel(relations[kind], len(fields))
             free[kind] = tuple(fields[at] for at, _ in columns)
@@ -112,13 +112,13 @@ class Space:
                     found.append(Relation(kind, weights))
         return tuple(found)
 
-    def free_parts(self, errors: Errors) -> dict[Kind, list[Vector]]:
+    def free_parts(self, errors: Errors) -> dict[PartKind, list[Vector]]:
         """The free parts of some errors."""
         return {kind: [_part(errors[name], kind) for name in self.free[kind]] for kind in KINDS}
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class TracedRound:
     """One round from a generic state: the errors before it, and after it in every outcome of the coins, with its probability."""
 
     leaves: Leaves
@@ -153,11 +153,11 @@ class ErrorModel:
         who = self.participation
         return "every n >= 2" if who is None else f"n = {who.n}, {who.s} of them a round, in expectation"
 
-    def step(self) -> Step:
+    def step(self) -> TracedRound:
         """Trace one round from a generic state of the space."""
         return _step(self.algorithm, self.function_class, self.participation, self.template, self.space)
 
-    def leaf_units(self, step: Step) -> dict[tuple[str, int], Fraction]:
+    def leaf_units(self, step: TracedRound) -> dict[tuple[str, int], Fraction]:
         """How large the leaves of a step are, by block ("S" or "Q") and number."""
         known = {
             (block, k): self.units[name]
@@ -167,7 +167,7 @@ class ErrorModel:
         return _leaf_units(step.problem, known, self.steepness)
 
 
-def error_model(
+def follow_errors(
     algorithm: Algorithm,
     function_class: FunctionClass,
     participation: Sampling | None = None,
@@ -192,8 +192,8 @@ def error_model(
     solution = algorithm.solution_state(problem, cell(origin))
     if solution is None:
         raise CannotTrace(
-            f"{algorithm} has no state at which x* is a fixed point, so no potential vanishes there; "
-            "worst cases after some rounds are found without one (fedtheory worst-case)"
+            f"{algorithm} does not have x* as a fixed point, so that no potential can vanish there; for the worst case after a given number "
+            "of rounds no potential is needed (fedtheory worst-case)"
         )
     rounds = _rounds(algorithm, problem, solution, participation)
     at_star = _vectors(solution)
@@ -201,11 +201,13 @@ def error_model(
         for name, moved in _difference(_vectors(state), at_star).items():
             if moved.terms:
                 raise CannotTrace(
-                    f"{algorithm} moves {name} away from its state at x* in some round, so no potential vanishes there"
+                    f"x* is not a fixed point of {algorithm}: started from its state there, a round changes {name}, so that no potential "
+                    "can vanish at x*"
                 )
     if len(problem.evaluations) > 1:
         raise CannotTrace(
-            f"{algorithm} evaluates its functions away from x* when it is at its fixed point, so errors do not follow the method's own rule"
+            f"at its fixed point {algorithm} takes gradients at points other than x*; potentials are searched for methods that take all of them "
+            "at x* there"
         )
     x0 = problem.leaves.vector(common=True)
     start = algorithm.init(problem, cell(x0))
@@ -213,7 +215,7 @@ def error_model(
     first = [_difference(_vectors(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
     fields = _in_order(begun, first)
 
-    relations: dict[Kind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
+    relations: dict[PartKind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
     while True:
         space = Space.of(fields, relations)
         after = [e for _, e in _step(algorithm, function_class, participation, start, space).after]
@@ -259,14 +261,14 @@ def _power_of_two(size: Fraction) -> Fraction:
 
 def _step(
     algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None, template: State, space: Space
-) -> Step:
+) -> TracedRound:
     leaves = Leaves()
     before = space.errors(leaves)
     problem = SymmetricProblem(leaves, function_class.mu)
     problem.add(Vector({}), Vector({}))
     state = dataclasses.replace(template, **{name: cell(v) for name, v in before.items()})
     after = tuple((weight, _vectors(new)) for weight, new in _rounds(algorithm, problem, state, participation))
-    return Step(leaves, problem, before, after)
+    return TracedRound(leaves, problem, before, after)
 
 
 def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | None) -> list[tuple[Any, State]]:
@@ -292,13 +294,13 @@ def _in_order(begun: Errors, first: Iterable[Errors]) -> tuple[str, ...]:
     return ("x", *(n for n in rest if n in own), *(n for n in rest if n not in own))
 
 
-def _part(v: Vector, kind: Kind) -> Vector:
+def _part(v: Vector, kind: PartKind) -> Vector:
     mean = v.averaged(None)
     return mean if kind == "mean" else v - mean
 
 
 def _holding(
-    outcomes: Iterable[Errors], fields: tuple[str, ...], kind: Kind, among: list[Row] | None = None
+    outcomes: Iterable[Errors], fields: tuple[str, ...], kind: PartKind, among: list[Row] | None = None
 ) -> list[Row]:
     """Relations (of those spanned by ``among``) that hold identically in every outcome."""
     among = [[Fraction(i == j) for j in range(len(fields))] for i in range(len(fields))] if among is None else among
@@ -324,14 +326,14 @@ def _require(relation: Relation, space: Space) -> None:
     if any(left):
         proved = "; ".join(str(r) for r in space.named()) or "none"
         raise InvalidInput(
-            f"the rounds do not keep the relation {relation}, and a potential that relied on it would promise too much; "
-            f"relations that are proved: {proved}"
+            f"the assumed relation {relation} is not kept by the rounds, so that a potential that uses it would prove too much; "
+            f"relations that are kept, with proof: {proved}"
         )
 
 
 def _reduced(rows: Sequence[Row], width: int) -> list[tuple[Row, int]]:
     """Reduced row echelon form with the pivots as far to the right as possible: rows and their pivots."""
-    table, pivots = reduced([row[::-1] for row in rows], width)
+    table, pivots = reduce_rows([row[::-1] for row in rows], width)
     return [(row[::-1], width - 1 - pivot) for row, pivot in zip(table, pivots, strict=False)]
 
 

@@ -13,20 +13,18 @@ from numpy.typing import NDArray
 
 from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.certificates.checker import Refused
-from fedtheory.proofs.certificates.files import FORMAT
-from fedtheory.proofs.certificates.upper_bounds import MARGINS, Certificate, certified
-from fedtheory.proofs.every_n.conditions import interpolation
+from fedtheory.proofs.certificates.files import CERTIFICATE_FORMAT
+from fedtheory.proofs.certificates.upper_bounds import MARGINS, Certificate, certify
+from fedtheory.proofs.every_n.conditions import interpolate_clients
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.oracles import Evaluation
-from fedtheory.proofs.every_n.vectors import Form, Number, inner, square
-from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, Kind, Step
+from fedtheory.proofs.every_n.vectors import Form, Number, inner_product, square
+from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, TracedRound
 from fedtheory.proofs.semidefinite import solve as conic
-from fedtheory.proofs.semidefinite.program import Program
+from fedtheory.proofs.semidefinite.program import Matrix, Program
 
-Matrix = NDArray[np.float64]
-Stack = tuple[
-    Matrix, Matrix, Matrix
-]  # coefficients of some forms: blocks S and Q (forms, size, size), values (forms, v)
+#: coefficients of some forms: blocks S and Q ``(forms, size, size)``, values ``(forms, v)``
+Stack = tuple[Matrix, Matrix, Matrix]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ class Terms:
     gap, where V has it, is one more term and the last.
     """
 
-    entries: tuple[tuple[Kind, int, int], ...]
+    entries: tuple[tuple[PartKind, int, int], ...]
     now: tuple[Form, ...]
     then: tuple[Form, ...]
 
@@ -54,15 +52,15 @@ class Terms:
         return before, after
 
 
-def terms_of(model: ErrorModel, step: Step) -> Terms:
+def terms_of(model: ErrorModel, step: TracedRound) -> Terms:
     """All terms that V may have; the objective gap only where the server's next model does not depend on who takes part."""
     free = model.space.free
     entries = tuple((kind, j, k) for kind in KINDS for j in range(len(free[kind])) for k in range(j, len(free[kind])))
     before = model.space.free_parts(step.before)
     outcomes = [(weight, model.space.free_parts(errors)) for weight, errors in step.after]
-    now = [inner(before[kind][j], before[kind][k]) for kind, j, k in entries]
+    now = [inner_product(before[kind][j], before[kind][k]) for kind, j, k in entries]
     then = [
-        _sum(inner(parts[kind][j], parts[kind][k], model.participation) * weight for weight, parts in outcomes)
+        _sum(inner_product(parts[kind][j], parts[kind][k], model.participation) * weight for weight, parts in outcomes)
         for kind, j, k in entries
     ]
     if all(errors["x"].certain for _, errors in step.after):
@@ -145,7 +143,7 @@ class PotentialSearch:
     """
 
     model: ErrorModel
-    step: Step
+    step: TracedRound
     terms: Terms
     decrease: Condition
     floor: Condition
@@ -161,8 +159,8 @@ class PotentialSearch:
         terms = terms_of(model, step)
         found = step.problem.evaluations
         near = [found[0], step.problem.at(step.before["x"])] if terms.has_gap else []
-        decrease = Condition(tuple(found), tuple(interpolation(found, model.function_class)))
-        floor = Condition(tuple(near), tuple(interpolation(near, model.function_class)))
+        decrease = Condition(tuple(found), tuple(interpolate_clients(found, model.function_class)))
+        floor = Condition(tuple(near), tuple(interpolate_clients(near, model.function_class)))
         goal = square(step.before["x"])
 
         units = Units(model.leaf_units(step), model.steepness)
@@ -233,7 +231,7 @@ class PotentialSearch:
         unknown, split = len(self.terms.now), len(self.terms.now) + len(self.decrease.inequalities)
         for margin in MARGINS:
             try:
-                answer = conic.decide(
+                answer = conic.find_multipliers(
                     _strengthened(program, margin), solvers=("CLARABEL",), tolerance=max(1e-7, margin)
                 )
                 if isinstance(answer, conic.Ray):
@@ -253,7 +251,7 @@ class PotentialSearch:
     def rate_of(self, before: Form, after: Form, *, time_limit: float | None = None) -> float:
         """The largest ``after / before``, of a given V before a round and after it."""
         program, _ = self._ratio(before, after)
-        return conic.solve(program, time_limit=time_limit).value
+        return conic.solve_program(program, time_limit=time_limit).value
 
     def prove_rate_of(self, before: Form, after: Form, potential: Mapping[str, str]) -> tuple[Fraction, Certificate]:
         """The same, slightly larger, with its proof.
@@ -267,7 +265,7 @@ class PotentialSearch:
         reasons = []
         for margin in MARGINS:
             try:
-                answer = conic.solve(_strengthened(program, margin), tolerance=max(1e-7, margin))
+                answer = conic.solve_program(_strengthened(program, margin), tolerance=max(1e-7, margin))
                 found = _fractions(answer.multipliers, scales)
                 about = self._about([]) | {"potential": dict(potential)}
                 claim = after - before * found[0]
@@ -312,11 +310,11 @@ class PotentialSearch:
         given = self.model.function_class
         clients = Function("interpolation", condition.evaluations, given.L, given.mu)
         model = Model(self.step.leaves, condition.inequalities, (claim,), functions=(clients,))
-        bound, data = certified(model, multipliers)
+        bound, data = certify(model, multipliers)
         if bound > 0:
             raise Refused(f"the multipliers prove {bound} only")
         full = f"{statement} for {self.model.clients()} and every dimension"
-        return Certificate(bound, {"format": FORMAT, "statement": full, **about, **data})
+        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "statement": full, **about, **data})
 
 
 def _program(

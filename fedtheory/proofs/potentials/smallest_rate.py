@@ -36,7 +36,7 @@ from fedtheory.measures.metrics import Metric
 from fedtheory.proofs.certificates.upper_bounds import Certificate
 from fedtheory.proofs.every_n.vectors import Form, Sampling, square
 from fedtheory.proofs.function_class import FunctionClass, require_worst_case
-from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, Kind, Relation, error_model
+from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.running.enumeration import every_outcome, every_subset
@@ -53,8 +53,8 @@ class Potential:
     """
 
     algorithm: Algorithm
-    free: Mapping[Kind, tuple[str, ...]]
-    weights: Mapping[Kind, NDArray[np.float64]]
+    free: Mapping[PartKind, tuple[str, ...]]
+    weights: Mapping[PartKind, NDArray[np.float64]]
     gap: float
     sizes: Mapping[str, float]
 
@@ -62,7 +62,7 @@ class Potential:
     def of(cls, algorithm: Algorithm, search: PotentialSearch, weights: Sequence[Any]) -> Potential:
         """V from the coefficients of its terms."""
         free = search.model.space.free
-        matrices: dict[Kind, NDArray[np.float64]] = {kind: np.zeros((len(free[kind]),) * 2) for kind in KINDS}
+        matrices: dict[PartKind, NDArray[np.float64]] = {kind: np.zeros((len(free[kind]),) * 2) for kind in KINDS}
         for weight, (kind, j, k) in zip(weights, search.terms.entries, strict=False):
             matrices[kind][j, k] += float(weight) / 2
             matrices[kind][k, j] += float(weight) / 2
@@ -105,7 +105,7 @@ class Potential:
         return value
 
 
-def _term(kind: Kind, u: str, v: str) -> str:
+def _term(kind: PartKind, u: str, v: str) -> str:
     if kind == "mean":
         a, b = (f"mean {name}" if name.endswith("_i") else name for name in (u, v))
         return f"||{a}||^2" if u == v else f"<{a}, {b}>"
@@ -159,7 +159,7 @@ def smallest_rate(
     assume : relations between fields that the caller relies on
         They are refused unless they are proved. (Those that are proved are always used.)
     accuracy : Fraction
-        Step of the bisection.
+        TracedRound of the bisection.
     proof : bool
         Whether to look for exact certificates.
     time_limit : seconds for one program, optional
@@ -181,7 +181,9 @@ def smallest_rate(
 
     def exists(k: int) -> bool:
         try:
-            answers[k] = conic.decide(search.program(float(k * accuracy)), solvers=("CLARABEL",), time_limit=time_limit)
+            answers[k] = conic.find_multipliers(
+                search.program(float(k * accuracy)), solvers=("CLARABEL",), time_limit=time_limit
+            )
         except SolverFailed:
             return False
         return isinstance(answers[k], conic.Solution)
@@ -227,7 +229,7 @@ def _model(
         raise InvalidInput(
             f"potentials are found over L-smooth functions, convex or strongly convex, without further conditions; got {function_class}"
         )
-    return error_model(rational(algorithm), rational(function_class), participation, assume)
+    return follow_errors(rational(algorithm), rational(function_class), participation, assume)
 
 
 def rate_of(
@@ -264,7 +266,7 @@ def rate_of(
     return search.prove_rate_of(before, after, named)[0]
 
 
-def observed(
+def follow_potential(
     potential: Potential,
     problem: Problem,
     x_star: Array,

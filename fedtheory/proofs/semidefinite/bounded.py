@@ -1,6 +1,6 @@
 """The maximum of a program, believed where its residuals bound its error; or what shows that there is none.
 
-A solver's residuals are a reason to believe its value when all feasible points are limited (`limits`). Without limits a value may stand
+A solver's residuals are a reason to believe its value when all feasible points are limited (`find_limits`). Without limits a value may stand
 where the maximum is infinite, so that none is believed.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.semidefinite.program import Program
-from fedtheory.proofs.semidefinite.solve import Infeasible, Limits, Solution, growing, limits, solve
+from fedtheory.proofs.semidefinite.solve import Infeasible, Limits, Solution, find_growth, find_limits, solve_program
 
 #: a program that seems to be unbounded must reach this many times the size of the start before it is believed
 CAP = 1e4
@@ -37,18 +37,18 @@ def maximise(
     ----------
     size : how large the start may be; an unbounded program reaches ``CAP`` times as much.
     stated_exactly : makes the same program from fractions; asked where nothing limits the one given, which may be rounding's fault.
-    tolerance, solvers, time_limit, agree : those of `solve`.
+    tolerance, solvers, time_limit, agree : those of `solve_program`.
 
     Raises
     ------
     SolverFailed
         No solver's answer was accepted, or nothing limits the feasible points and nothing shows that the program is unbounded.
     """
-    limited = isinstance(limits(program, time_limit=time_limit), Limits)
+    limited = isinstance(find_limits(program, time_limit=time_limit), Limits)
     if not limited and stated_exactly is not None:
-        limited = isinstance(limits(stated_exactly(), time_limit=time_limit), Limits)
+        limited = isinstance(find_limits(stated_exactly(), time_limit=time_limit), Limits)
     if limited:
-        found = solve(program, tolerance=tolerance, solvers=solvers, time_limit=time_limit, agree=agree)
+        found = solve_program(program, tolerance=tolerance, solvers=solvers, time_limit=time_limit, agree=agree)
         return found, False
     return _show_unbounded(program, CAP * size, time_limit), True
 
@@ -56,21 +56,21 @@ def maximise(
 def _show_unbounded(program: Program, cap: float, time_limit: float | None) -> Solution:
     """A direction along which the objective grows, or a solution that reaches a high cap."""
     try:
-        solve(program, solvers=FAST, time_limit=time_limit)
+        solve_program(program, solvers=FAST, time_limit=time_limit)
     except Infeasible:
         raise
     except SolverFailed:
         pass  # an answer would not be believed, either
-    found = growing(program, solvers=FAST, time_limit=time_limit) or _reach_cap(program, cap, time_limit)
+    found = find_growth(program, solvers=FAST, time_limit=time_limit) or reach_cap(program, cap, time_limit)
     if found is None:
         raise SolverFailed(
-            "nothing limits the points of this program, so that a solver's answer may be a number where the worst case is infinite, and no "
-            "direction was found along which it clearly is; say by how much the clients can differ (zeta, bgd or dissimilarity)"
+            "the feasible set of this semidefinite program is not bounded, so that a solver may report a number where the worst case is "
+            "infinite, and it could not be decided which of the two holds; bound how much the clients differ (zeta, bgd or dissimilarity)"
         )
     return found
 
 
-def _reach_cap(program: Program, cap: float, time_limit: float | None) -> Solution | None:
+def reach_cap(program: Program, cap: float, time_limit: float | None) -> Solution | None:
     """A solution that reaches a cap far above any useful bound, which bounded programs do not, or None."""
     capped = replace(
         program,
@@ -79,7 +79,7 @@ def _reach_cap(program: Program, cap: float, time_limit: float | None) -> Soluti
         bounds=np.append(program.bounds, cap),
     )
     try:
-        found = solve(capped, tolerance=1e-4, solvers=FAST, time_limit=time_limit)
+        found = solve_program(capped, tolerance=1e-4, solvers=FAST, time_limit=time_limit)
     except SolverFailed:
         return None
     return found if found.lower >= (1 - 1e-3) * cap else None

@@ -89,7 +89,7 @@ class TooLarge(SolverFailed):
     """A program would take longer than the time given."""
 
 
-def expected_seconds(sizes: Sequence[int], constraints: int) -> float:
+def estimate_seconds(sizes: Sequence[int], constraints: int) -> float:
     """Time that CLARABEL takes on one core, within a factor of two or three (measured on one machine; see benchmarks/symmetric.py).
 
     A step factors a matrix with as many rows as there are constraints and entries of the blocks.
@@ -106,7 +106,7 @@ def require_time(sizes: Sequence[int], constraints: int, time_limit: float | Non
     TooLarge
         Even half of the expected time is more than the limit.
     """
-    expected = expected_seconds(sizes, constraints)
+    expected = estimate_seconds(sizes, constraints)
     if time_limit is not None and expected / 2 > time_limit:
         blocks = " + ".join(str(size) for size in sizes)
         raise TooLarge(
@@ -127,7 +127,7 @@ class Ray:
     solver: str
 
 
-def decide(
+def find_multipliers(
     program: Program,
     *,
     tolerance: float = 1e-6,
@@ -171,7 +171,7 @@ def _ray(program: Program, solution: Solution) -> Ray | None:
     return Ray(max(_violation(program, left), solution.residuals.gram) / solution.lower, solution.solver)
 
 
-def solve(
+def solve_program(
     program: Program,
     *,
     tolerance: float = 1e-6,
@@ -235,7 +235,7 @@ class Limits:
     multipliers: Matrix
 
 
-def limits(
+def find_limits(
     program: Program, *, solvers: Sequence[str] = ("CLARABEL", "SCS"), time_limit: float | None = None
 ) -> Limits | Ray | None:
     """What limits all feasible points at once, or a direction along which they can grow (the objective may or may not), or None.
@@ -260,7 +260,7 @@ def limits(
         found = judge(asked, x, _balanced(asked, y), name, status, seconds)
         scale = max(1.0, float(np.max(np.abs(found.multipliers), initial=0.0)))
         missed = found.residuals
-        if missed.slack <= 1 / 2 and max(missed.negative, missed.balance) <= ROUNDING * scale:
+        if missed.slack <= 1 / 2 and max(missed.negative, missed.balance) <= BALANCED * scale:
             return Limits(2 * found.value, 2 * found.multipliers)
     return None
 
@@ -273,7 +273,7 @@ def _balanced(program: Program, y: Matrix) -> Matrix:
     return np.asarray(y + weighted @ np.linalg.lstsq(program.rows_values.T @ weighted, left, rcond=None)[0])
 
 
-def growing(
+def find_growth(
     program: Program, *, solvers: Sequence[str] = ("CLARABEL", "SCS"), time_limit: float | None = None
 ) -> Solution | None:
     """A direction of trace one along which the constraints allow the objective to grow, if a solver finds one; it judges itself.
@@ -291,7 +291,7 @@ def growing(
         x, y, status, seconds = ask(name, normalised, time_limit)
         if np.isfinite(x).all() and np.isfinite(y).all():
             ray = judge(normalised, x, y, name, status, seconds)
-            if ray.lower > SEEN and max(ray.residuals.gram, ray.residuals.constraints) <= CLEAR * ray.lower:
+            if ray.lower > GROWS and max(ray.residuals.gram, ray.residuals.constraints) <= CLEAR * ray.lower:
                 return ray
     return None
 
@@ -299,12 +299,12 @@ def growing(
 #: a direction counts when the objective grows along it at least this many times faster than it misses the conditions
 CLEAR = 1e-2
 #: and by more than the solvers' own accuracy
-SEEN = 1e-8
+GROWS = 1e-8
 
 #: accuracy that limits are looked for with: a third is enough, and is found in half the time
 ROUGH = 0.1
 #: how far rounding leaves multipliers, of size one, from balance
-ROUNDING = 1e-9
+BALANCED = 1e-9
 
 #: how far a proof that a program has no solution, scaled to one, may miss its conditions
 PROOF = 1e-6

@@ -17,7 +17,7 @@ from problems.splits import client_tests
 
 
 @dataclass(frozen=True, eq=False)
-class Tested(Wrapped):
+class WithTestSet(Wrapped):
     """A classifier's problem in every respect, plus its accuracies on samples that no client holds.
 
     Parameters
@@ -39,7 +39,7 @@ class Tested(Wrapped):
     @classmethod
     def on(
         cls, model: Any, clients: Sequence[Dataset], test: Dataset, tests_a_client: int = 0, seed: int = 0
-    ) -> Tested:
+    ) -> WithTestSet:
         """Test the model of these clients on a data set, each client also on ``tests_a_client`` samples like its own."""
         if not hasattr(model, "logits"):
             raise NotAvailable(
@@ -63,7 +63,9 @@ class Tested(Wrapped):
         own = self.of_client
         assert own is not None
         if len(own) != self.n:
-            raise InvalidInput(f"tests of {len(own)} clients for {self.n} models; ask the problem of all clients")
+            raise InvalidInput(
+                f"there are test samples for all {len(own)} clients and models of {self.n}; ask the problem of all clients"
+            )
         right = (self._guesses(x, self.features[own]) == self.labels[own]) & (own >= 0)
         return np.asarray(right.sum(axis=-1) / np.maximum((own >= 0).sum(axis=-1), 1))
 

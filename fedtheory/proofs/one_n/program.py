@@ -1,0 +1,133 @@
+"""A method's rounds over a class of functions of n clients as one program, stated with PEPit.
+
+The algorithm's own round function is traced on PEPit points: an array element is a whole vector, so client arrays have shape ``(n, 1)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.arrays import Array, average
+from fedtheory.core.errors import InvalidInput, require
+from fedtheory.proofs.function_class import (
+    FunctionClass,
+    require_question,
+    require_worst_case,
+    state_conditions,
+)
+from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.one_n.pepit_problem import PointProblem, PointRegulariser, ShortPoints, column
+from fedtheory.running.enumeration import courses, every_subset
+
+#: what a class may assume that this program does not state
+NOT_STATED = ("similarity", "sigma")
+
+
+@dataclass(frozen=True, eq=False)
+class PointProgram:
+    """A program stated in PEPit: the ``pep``, the clients' functions, the start x^0 as a point, and whether outcomes were averaged over."""
+
+    pep: Any
+    problem: PointProblem
+    start: Any
+    random: bool
+
+
+def state_point_program(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    n: int,
+    rounds: int,
+    measure: MeasureName,
+    radius: float,
+    coins: Mapping[int, Mapping[str, bool]] | None = None,
+    participants: int | None = None,
+) -> PointProgram:
+    """Trace the rounds and declare everything that is known; parameters are those of `worst_case_for_one_n`.
+
+    Raises
+    ------
+    CannotTrace, InvalidInput
+        The algorithm, the measure or the class is outside what this program can say.
+    """
+    require_worst_case(algorithm)
+    question = find_measure(measure)
+    if n < 1:
+        raise InvalidInput(f"expected n >= 1, got n={n}")
+    unknown = [name for name in NOT_STATED if getattr(function_class, name) is not None]
+    if unknown:
+        raise InvalidInput(
+            f"the program of n clients one by one does not state {' and '.join(unknown)}; that of exchangeable clients does: "
+            "fedtheory.proofs.worst_case(..., clients=n) chooses it, without prescribed coins and for n >= 2"
+        )
+    require_question(function_class, question, rounds, radius)
+    pep = require("PEPit", "worst cases").PEP()
+    expression = require("PEPit.expression", "worst cases").Expression
+    point = require("PEPit.point", "worst cases")
+    shared = None
+    functions = [function_class.declare(pep) for _ in range(n)]
+    if function_class.composite:
+        kinds = require("PEPit.functions", "worst cases")
+        shared = pep.declare_function(
+            kinds.ConvexIndicatorFunction if function_class.indicator else kinds.ConvexFunction
+        )
+    h = None if shared is None else PointRegulariser(shared)
+    problem = PointProblem(functions, function_class.mu, h, ShortPoints(pep))
+    # without a minimiser, the origin may as well be the start
+    x0 = pep.set_initial_point() if question.of_minimiser else point.null_point
+    if question.of_minimiser:
+        # the minimiser is the origin: no unknown for it, and the Gram matrix keeps an interior
+        free = [point.Point(is_leaf=True) for _ in range(n - 1)]
+        last = -np.sum(column(free)) if free else point.null_point
+        if shared is not None:  # mean_i grad f_i(x*) + s = 0 with a subgradient s of h at x*
+            s = point.Point(is_leaf=True)
+            shared.add_point((point.null_point, s, expression(is_leaf=True)))
+            last = last - n * s
+        for function, g in zip(functions, [*free, last], strict=True):
+            function.add_point((point.null_point, g, expression(is_leaf=True)))
+    start = column([x0])
+    who = ((1, None),) if participants is None else tuple(every_subset(n, participants))
+    runs = courses(algorithm, problem, start, rounds, who, coins)
+    paths = [(float(weight), [state.x for state in states]) for weight, states in runs]
+    quantities = _PointQuantities(problem, column([point.null_point]))
+
+    def quantity_after(r: int) -> Any:
+        return np.sum(column([weight * question.quantity(quantities, path[r]) for weight, path in paths]))
+
+    for goal in question.objectives(quantity_after, rounds):
+        pep.set_performance_metric(goal)
+    models = list({id(x): x for _, path in paths for x in path}.values())
+    lowest = None if question.of_minimiser else expression(is_leaf=True)
+    for _, form in state_conditions(function_class, question, quantities, start, models, radius, lowest):
+        pep.add_constraint(form <= 0)
+    return PointProgram(pep, problem, x0, len(paths) > 1 or coins is not None)
+
+
+class _PointQuantities:
+    """The quantities of measures and assumptions in PEPit's points; models are arrays ``(1, 1)``, one vector a client ``(n, 1)``."""
+
+    def __init__(self, problem: PointProblem, minimiser: Array) -> None:
+        self.problem = problem
+        self.minimiser = minimiser
+
+    def value(self, x: Array) -> Any:
+        smooth = average(self.problem.value(x)[:, None])[0, 0]
+        h = self.problem.regulariser
+        return smooth if h is None else smooth + h.value(x)[0]
+
+    def gradients(self, x: Array) -> Array:
+        return self.problem.grad(x)
+
+    def mean(self, u: Array) -> Array:
+        return average(u)
+
+    def square(self, u: Array) -> Any:
+        return np.sum(u**2) / len(u)
+
+    def squares_apart(self, u: Array) -> Sequence[Any]:
+        return [(u[i, 0] - u[j, 0]) ** 2 for i in range(len(u)) for j in range(i)]
