@@ -102,7 +102,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.running.results import SHARES, Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import start_point
-    from fedtheory.tools.pictures import save
+    from fedtheory.tools.pictures import save_picture
 
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
     asked = {o.name: options[f"of_{o.name}"] for o in PROBLEM_OPTIONS} | {
@@ -173,7 +173,7 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         picture = Path(f"{algorithm}-{problem}.png")
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
-        save(shown, picture)
+        save_picture(shown, picture)
     wrote = f"results: {results.folder}" if results is not None and picture is None else f"picture: {picture}"
     click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d})")
     if trace.diverged_at >= 0:

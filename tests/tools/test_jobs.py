@@ -230,10 +230,11 @@ def test_a_killed_dask_worker_loses_nothing(dask, tmp_path) -> None:
     assert len(calls(tmp_path)[1]) >= 2, "others went on"
 
 
-def test_a_job_that_kills_every_worker_becomes_an_error(dask) -> None:
+def test_a_job_that_kills_every_worker_becomes_an_error() -> None:
     """Dask gives up on it after four; the other jobs are done, and the call comes to its end."""
-    jobs = {str(k): (k, 0.5) for k in range(6)}  # a worker that dies as it comes up would not be restarted by its nanny
-    found = {o.key: o for o in run_jobs(job_tasks.dies_always, jobs, scheduler=dask.scheduler_address)}
+    jobs = {str(k): (k, 1.0) for k in range(6)}  # a worker that dies as it comes up would not be restarted by its nanny
+    with cluster(n_workers=2) as made:  # of its own, since it may have lost its workers afterwards
+        found = {o.key: o for o in run_jobs(job_tasks.dies_always, jobs, scheduler=made.scheduler_address)}
     assert found["3"].error.startswith("KilledWorker") and "4 different workers" in found["3"].error
     assert {k: o.value for k, o in found.items() if o.error is None} == {str(k): k for k in (0, 1, 2, 4, 5)}
 
