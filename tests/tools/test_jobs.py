@@ -90,7 +90,7 @@ def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot hold signals back")
-def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
+def test_local_workers_hold_ctrl_c_and_sigterm_back_from_their_first_moment() -> None:
     """In a process of its own: once loky's helpers run, their start can no more let Ctrl-C through to the workers."""
     code = (
         "import job_tasks, signal; from fedtheory.tools.jobs import run_jobs\n"
@@ -102,7 +102,7 @@ def test_local_workers_hold_ctrl_c_back_from_their_first_moment() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100, check=True
     )
-    assert done.stdout.splitlines() == ["[['SIGINT'], ['SIGINT'], ['SIGINT'], ['SIGINT']]", "set()"], "free again here"
+    assert done.stdout.splitlines() == [str([["SIGINT", "SIGTERM"]] * 4), "set()"], "free again here"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot send Ctrl-C to one other alone")
