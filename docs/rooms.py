@@ -18,16 +18,23 @@ FLOORS = (
     (("running", "one run, many runs,\nthe search for a violation"),),
     (("measures", "what is read off a run: metrics,\nground truth, duality, rates, KL"),),
     (("algorithms", "one round of each method,\none file each"),),
-    (("local", "what a client does with\nits subproblem"), ("tools", "jobs, journals, pictures:\nnothing of optimisation")),
+    (
+        ("local", "what a client does with\nits subproblem"),
+        ("tools", "jobs, journals, pictures:\nnothing of optimisation"),
+    ),
     (("core", "arrays, problems, participation,\nrandomness, errors"),),
 )
-BESIDE = (("paper_checks", 6.0, "a folder a paper:\nits statements, tables, protocols"), ("problems", 0.8, "instances: data, losses,\ngradients, certified constants"))
+BESIDE = (
+    ("paper_checks", 6.0, "a folder a paper:\nits statements, tables, protocols"),
+    ("problems", 0.8, "instances: data, losses,\ngradients, certified constants"),
+)
 
 figure, axes = plt.subplots(figsize=(9, 6.6), layout="constrained")
 axes.axis("off")
 
 
 def draw_room(x: float, y: float, name: str, text: str, colour: str, width: float = 2.9) -> None:
+    """Draw one box with its name and what is in it."""
     axes.add_patch(plt.Rectangle((x - width / 2, y - 0.36), width, 0.72, facecolor=colour, edgecolor="0.3"))
     axes.text(x, y + 0.17, name, ha="center", va="center", weight="bold", fontsize=10)
     axes.text(x, y - 0.14, text, ha="center", va="center", fontsize=7.5, linespacing=1.0)
