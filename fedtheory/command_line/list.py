@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from fedtheory.tools.terminal import make_console
+
 
 def _claims() -> list[dict[str, Any]]:
     from fedtheory.claims.checking import load_claims, papers
