@@ -28,7 +28,7 @@ FEDAVG = Training(
 CLAIM = """
 from fedtheory.claims import Claim, Fault
 from fedtheory.claims.experiments import Training, needed, repeated
-from fedtheory.claims.orderings import curves, ordered, shown, table
+from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
 
 BASE = Training("fedavg", "digits-softmax", 6, {"lr": 0.01, "steps": 1, "batch": 16},
                 {"clients": 5, "split": "iid", "test": "own"}, start=0.0)
@@ -42,7 +42,7 @@ def check(ctx, *, better="many", worse="few"):
     found = runs(ctx)
     a, b = (found[name].last(ctx, "test_accuracy") for name in (better, worse))
     yield ordered("more steps", a, b, "test accuracy", scale=100, unit=" points")
-    yield table("accuracy", ["steps", "ours"], [[name, shown(group.best(ctx, "test_accuracy"))] for name, group in found.items()])
+    yield table("accuracy", ["steps", "ours"], [[name, mean_and_deviation(group.best(ctx, "test_accuracy"))] for name, group in found.items()])
     yield curves(ctx, "accuracy", found, "test_accuracy")
 
 CLAIMS = [Claim("X-STEPS", "x", "ordering", "here", "More local steps learn faster.", check,

@@ -122,7 +122,7 @@ def test_large_grids_are_cut_into_jobs_that_cover_it() -> None:
         (lambda: small(problems="quadratic"), "unknown problem 'quadratic'"),
         (
             lambda: small("fedavg,gd", settings={"rho": (1.0,)}),
-            "fedavg and gd do not use --rho; used are --batch, --clip, --epochs, --lr, ",
+            "fedavg and gd do not use --rho; used are --batch, --clip, --epochs, --local-steps, ",
         ),
         (lambda: small(settings={"size": (1.0,)}), "do not use --size"),
         (lambda: small(options={"size": (1,)}), "quadratics has no option 'size'; it has L, augment, beta"),
