@@ -1,1 +1,1 @@
-"""What knows nothing of optimisation: jobs, journals, pictures, loading, versions."""
+"""What knows nothing of optimisation: jobs, journals, the terminal, pictures, lists of values, fingerprints, free memory, versions."""

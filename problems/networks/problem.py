@@ -15,7 +15,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
-from fedtheory.tools.memory import room_for
+from fedtheory.tools.memory import require_room
 from problems.datasets import Dataset
 from problems.networks.architectures import Architecture, torch
 from problems.networks.augmentation import VARIANTS, augment
@@ -368,7 +368,7 @@ def network(
     numbers = (int(counts.sum()) + (0 if test is None else len(test))) * height * width_of_image * channels
     itemsize = 4 if dtype == "float32" else 8
     advice = "take fewer samples a client (--samples-per-client)"
-    room_for(f"{numbers} pixels of {clients[0].name}", 2 * itemsize * numbers, pt.empty(0, device=where), advice)
+    require_room(f"{numbers} pixels of {clients[0].name}", 2 * itemsize * numbers, pt.empty(0, device=where), advice)
     flat = np.concatenate([client.features for client in clients])
     pixels = flat.reshape(-1, channels)
     centre, scale = pixels.mean(axis=0, dtype=np.float64), pixels.std(axis=0, dtype=np.float64)

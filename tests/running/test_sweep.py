@@ -23,7 +23,7 @@ from fedtheory.measures.catalogue import METRICS, choose_metrics, offered_metric
 from fedtheory.measures.residuals import RESIDUALS
 from fedtheory.running import sweep as sweeping
 from fedtheory.running.sweep import Sweep, run_sweep, spell
-from fedtheory.tools.value_lists import parse
+from fedtheory.tools.value_lists import parse_values
 
 # ---- values -------------------------------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ from fedtheory.tools.value_lists import parse
     ],
 )
 def test_lists_and_ranges(text, kind, expected) -> None:
-    found = parse("lr", text, kind, everything=True)
+    found = parse_values("lr", text, kind, everything=True)
     assert [type(v) for v in found] == [type(v) for v in expected]
     assert found == pytest.approx(expected, rel=1e-15) if kind is float else found == expected
 
@@ -60,12 +60,12 @@ def test_lists_and_ranges(text, kind, expected) -> None:
 )  # fmt: skip
 def test_what_is_no_list_is_refused_with_the_syntax(text, kind) -> None:
     with pytest.raises(InvalidInput, match=r"--lr: '.*' is neither a value nor a range of .*1e-3:1:10log"):
-        parse("--lr", text, kind)
+        parse_values("--lr", text, kind)
 
 
 def test_words_are_named() -> None:
     with pytest.raises(InvalidInput, match="--split: 'IID' is not one of sorted, iid"):
-        parse("--split", "IID", ("sorted", "iid"))
+        parse_values("--split", "IID", ("sorted", "iid"))
 
 
 # ---- the grid -----------------------------------------------------------------------------------------------------
@@ -443,7 +443,10 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
         text=True,
     )
     end = time.monotonic() + 60
-    while not list((tmp_path / ".fedtheory").glob("sweep-*.jsonl")) and time.monotonic() < end:
+    journals = tmp_path / ".fedtheory"
+    while time.monotonic() < end:
+        if any(path.read_bytes().count(b"\n") > 1 for path in journals.glob("sweep-*.jsonl")):
+            break  # a second job is done, so the first has been taken note of
         time.sleep(0.02)
     os.killpg(process.pid, sent)
     out, err = process.communicate(timeout=60)
