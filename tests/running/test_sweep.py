@@ -376,6 +376,7 @@ def test_what_cannot_be_run_at_all_is_an_error_in_every_row() -> None:
 GRID = {"settings": {"lr": (0.1, 0.5, 1e9), "steps": (1, 2)}, "seeds": (0, 1), "participants": (2, None)}
 
 
+@pytest.mark.slow
 def test_the_same_on_any_number_of_workers() -> None:
     sweep = small("fedavg,scaffold", **GRID)
     assert rows_of(sweep) == rows_of(sweep, workers=2)
