@@ -14,7 +14,7 @@ import pytest
 from helpers import Counting, close, play, problem, start, x0_of
 
 from fedtheory.algorithms import FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
-from fedtheory.algorithms.base import one_plain_step
+from fedtheory.algorithms.base import is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.errors import InvalidInput
@@ -494,7 +494,7 @@ def test_who_keeps_the_solution() -> None:
     for loses in (FedCM(GradientSteps(2, LR), 0.5), FedAvg(SamSteps(1, LR, 0.1)), FedDualAvg(2, LR)):
         assert loses.solution_state(f, x) is None
         assert np.abs(play(loses, f, x, 1)[-1].x - x).max() > 1e-6
-    assert FedCM(GradientSteps(1, LR), 0.5).solution_state(f, x) is not None and one_plain_step(GradientSteps(1, LR))
+    assert FedCM(GradientSteps(1, LR), 0.5).solution_state(f, x) is not None and is_one_plain_step(GradientSteps(1, LR))
 
 
 class Flipped(FedLin):

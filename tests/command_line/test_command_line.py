@@ -25,11 +25,11 @@ from problems.mlp import perceptron
 from problems.splits import by_sorted_label, clients_of
 
 ECHO = """
-from fedtheory.claims import Claim, Fault, true
+from fedtheory.claims import Claim, Fault, holds
 
 
 def echo(ctx):
-    yield true("it", True, "numeric", f"{ctx.budget} {ctx.seed} {ctx.data}")
+    yield holds("it", True, "numeric", f"{ctx.budget} {ctx.seed} {ctx.data}")
 
 
 CLAIMS = [Claim("ECHO", "toy", "bound", "s", "echo", echo, (Fault("f", "it", {}),))]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, Scaffold, VrlSgd
-from fedtheory.algorithms.base import one_plain_step
+from fedtheory.algorithms.base import is_one_plain_step
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
@@ -347,7 +347,7 @@ def test_settings_that_make_no_sense_are_refused(name) -> None:
 
 
 def test_only_one_plain_step_is_unbiased() -> None:
-    assert one_plain_step(GradientSteps(1, 0.1)) and one_plain_step(VarianceReduced(1, 0.1, None))
+    assert is_one_plain_step(GradientSteps(1, 0.1)) and is_one_plain_step(VarianceReduced(1, 0.1, None))
     for solver in (
         GradientSteps(2, 0.1),
         StochasticSteps(1, 0.1, 3),
@@ -355,8 +355,8 @@ def test_only_one_plain_step_is_unbiased() -> None:
         ToAccuracy(0.1, 0.1),
         SamSteps(1, 0.1, 0.1),
     ):
-        assert not one_plain_step(solver)
-    assert not one_plain_step(GradientSteps(np.array([1, 2]), 0.1))
+        assert not is_one_plain_step(solver)
+    assert not is_one_plain_step(GradientSteps(np.array([1, 2]), 0.1))
 
 
 def test_solvers_say_whether_they_need_numbers() -> None:

@@ -7,7 +7,7 @@ GOOD = '''
 from fractions import Fraction
 
 from fedtheory.claims import (
-    Claim, Fault, Part, Picture, Reading, Replay, assumption, bound, close, refutation, true,
+    Claim, Fault, Part, Picture, Reading, Replay, assume, at_most, equal, holds, refute,
 )
 
 
@@ -16,28 +16,28 @@ def square(instance):
     x = instance["x"]
     exact = Fraction(x).limit_denominator(10**6)
     return Replay(
-        "x against x^2", x, x * x, exact, exact * exact, "fractions", (assumption("x > 0", x > 0),)
+        "x against x^2", x, x * x, exact, exact * exact, "fractions", (assume("x > 0", x > 0),)
     )
 
 
-def holds(ctx, rate=0.9):
+def decays(ctx, rate=0.9):
     yield Reading("rounds are counted from zero")
     x = [0.9**r for r in range(5)]
-    yield bound("rate", x, [rate**r for r in range(5)], "numeric", f"five rounds, seed {ctx.seed}", error=1e-15)
+    yield at_most("rate", x, [rate**r for r in range(5)], "numeric", f"five rounds, seed {ctx.seed}", error=1e-15)
     yield Picture("decay", "rounds", "x", [{"label": "<x>", "x": list(range(5)), "y": x}], logy=True)
 
 
 def false(ctx, x=0.5):
-    yield refutation("square", square, {"x": x}, text="As printed:")
+    yield refute("square", square, {"x": x}, text="As printed:")
 
 
 def repaired(ctx, x=0.5, factor=2):
-    yield refutation("square", square, {"x": x})
-    yield bound("corrected", 0.5, factor * 0.25, "numeric", "with a factor", role="repaired")
+    yield refute("square", square, {"x": x})
+    yield at_most("corrected", 0.5, factor * 0.25, "numeric", "with a factor", role="repaired")
 
 
 def ordering(ctx, first=1.0):
-    yield true("order", first < 2.0, "numeric", "first is smaller")
+    yield holds("order", first < 2.0, "numeric", "first is smaller")
 
 
 def proved(ctx, left=1):
@@ -49,7 +49,7 @@ def claim(id, kind, check, fault, **more):
 
 
 CLAIMS = [
-    claim("TOY-RATE", "rate", holds, Fault("a better rate", "rate", {"rate": 0.8}), assumptions=("0 < x",)),
+    claim("TOY-RATE", "rate", decays, Fault("a better rate", "rate", {"rate": 0.8}), assumptions=("0 < x",)),
     claim("TOY-FALSE", "bound", false, Fault("a true instance", "square", {"x": 2.0}, holds=True), replay=square),
     claim("TOY-REPAIRED", "bound", repaired, Fault("too small", "corrected", {"factor": 1}), repaired="x <= 2 x^2.",
           replay=square),
@@ -64,16 +64,16 @@ import sys
 
 import numpy as np
 
-from fedtheory.claims import Claim, Fault, Part, true
+from fedtheory.claims import Claim, Fault, Part, holds
 from fedtheory.core.errors import AssumptionNotMet
 
 
 def fine(ctx, value=True):
-    yield true("it", value, "numeric", "fine")
+    yield holds("it", value, "numeric", "fine")
 
 
 def raises(ctx):
-    yield true("it", True, "numeric", "so far so good")
+    yield holds("it", True, "numeric", "so far so good")
     raise ZeroDivisionError("one over nothing")
 
 
@@ -120,7 +120,7 @@ CLAIMS = [
 INTERRUPTED = """
 from pathlib import Path
 
-from fedtheory.claims import Claim, Fault, true
+from fedtheory.claims import Claim, Fault, holds
 
 HERE = Path(__file__).parent
 
@@ -131,7 +131,7 @@ def once(name):
             calls.write(name)
         if name == "b" and (HERE / "interrupt").exists():
             raise KeyboardInterrupt
-        yield true("it", True, "numeric", f"{name}, seed {ctx.seed}")
+        yield holds("it", True, "numeric", f"{name}, seed {ctx.seed}")
 
     return check
 
