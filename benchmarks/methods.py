@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fedtheory import run
-from fedtheory.algorithms import ALGORITHMS, Settings
+from fedtheory.algorithms import ALGORITHMS
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.core.problem import Pooled
 from problems.quadratics import random_quadratics
@@ -61,11 +61,11 @@ def seconds_a_round(algorithm, problem):
 def main():
     machine()
     problem = random_quadratics(N, D, mu=0.2, seed=0)
-    settings = Settings(lr=0.05, eta=0.1, rho=1.0, steps=STEPS)
+    settings = {"lr": 0.05, "eta": 0.1, "rho": 1.0, "steps": STEPS}
     rows, skipped = [], []
     for entry in ALGORITHMS:
         try:
-            algorithm = entry.build(settings)
+            algorithm = entry.build(**{name: value for name, value in settings.items() if name in entry.uses})
             f = ServerAssisted(problem, Pooled(problem)) if entry.needs else problem
             rows.append((entry, calls_a_round(algorithm, f), seconds_a_round(algorithm, f)))
         except FedtheoryError as error:

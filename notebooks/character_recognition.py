@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Repeated
-from fedtheory.claims.orderings import curves
+from fedtheory.claims.orderings import draw_curves
 from paper_checks.fedpd.character_runs import METHODS, scale, trained
 
 context = Context()  # laptop size
@@ -55,7 +55,7 @@ def draw(found, title):
         axes, (("value", "training loss"), ("test_accuracy", "test accuracy")), strict=True
     ):
         for ax, by in zip(row, ("round", "floats"), strict=True):
-            picture = curves(context, "", found, metric, by=by, ylabel=label, logy=metric == "value")
+            picture = draw_curves(context, "", found, metric, by=by, ylabel=label, logy=metric == "value")
             for line in picture.series:
                 ax.plot(line["x"], line["y"], label=line["label"])
             ax.set(xlabel=picture.xlabel, yscale="log" if picture.logy else "linear")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import SAM
-from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, wrong_averages
+from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
@@ -109,6 +109,8 @@ MISTAKES = {
         Mistake("sign of the server's dual", _SERVER, "x=x_bar - lam / self.rho"),
         Mistake("server dual not divided by rho", _SERVER, "x=x_bar + lam"),
         NOT_RESET,
-        *wrong_averages("x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"),
+        *list_average_mistakes(
+            "x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
+        ),
     ),
 }

@@ -46,7 +46,7 @@ class ChangedGradients(Wrapped):
         return self.through(x, *[lambda y, part=part: given(y, part) for part in parts])
 
 
-def restricted_to(f: Problem, coordinates: Array) -> Any:
+def restrict_gradients(f: Problem, coordinates: Array) -> Any:
     """Show the gradients in some coordinates (a boolean array ``(d,)`` or ``(..., n, d)``) and zeros in the others."""
 
     def through(x: Array, oracle: Oracle) -> Array:

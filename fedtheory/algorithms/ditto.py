@@ -7,8 +7,8 @@ from typing import Any
 
 from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import STEPPING, local_steps
-from fedtheory.algorithms.options import Asked, Option
+from fedtheory.algorithms.local_work import STEPPING, make_local_steps
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import NotNegative
 from fedtheory.core.participation import Clients
@@ -111,18 +111,20 @@ PERSONAL_EPOCHS = Option(
 )
 
 
-def own_number(personal_steps: int, personal_epochs: int, steps: Any, epochs: int) -> tuple[Any, int]:
+def choose_personal_work(personal_steps: int, personal_epochs: int, steps: Any, epochs: int) -> tuple[Any, int]:
     """Return the steps and passes of what is personal: those of what is shared, unless its own are given."""
     return (personal_steps or 1, personal_epochs) if personal_steps or personal_epochs else (steps, epochs)
 
 
-def personal_steps(personal_steps: int, personal_epochs: int, steps: Any, epochs: int, **stepping: Any) -> LocalSolver:
+def make_personal_steps(
+    personal_steps: int, personal_epochs: int, steps: Any, epochs: int, **stepping: Any
+) -> LocalSolver:
     """Return the local work on what is personal, like that on what is shared up to its number of steps."""
-    steps, epochs = own_number(personal_steps, personal_epochs, steps, epochs)
-    return local_steps(steps=steps, epochs=epochs, **stepping)
+    steps, epochs = choose_personal_work(personal_steps, personal_epochs, steps, epochs)
+    return make_local_steps(steps=steps, epochs=epochs, **stepping)
 
 
-PERSONAL_WORK = Asked((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS), personal_steps)
+PERSONAL_WORK = BuiltField((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS), make_personal_steps)
 
 LISTED = (
     listing("local", LocalTraining, "every client alone; FedSLR, Section 6"),

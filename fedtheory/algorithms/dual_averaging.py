@@ -12,7 +12,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import shared_regulariser
-from fedtheory.local.stochastic import gradients
+from fedtheory.local.stochastic import make_gradient
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -81,7 +81,7 @@ class FedDualAvg(Method):
 
     def _descend(self, problem: Problem, z: Array, clients: Clients | None, key: Key) -> Array:
         h = shared_regulariser(problem)
-        grad = gradients(Subproblem(problem.take(clients), clients=clients), key, self.steps, self.batch)
+        grad = make_gradient(Subproblem(problem.take(clients), clients=clients), key, self.steps, self.batch)
         for k in range(self.steps):
             w = h.prox(z, self.lr * (self.server_lr * key.round * self.steps + k))
             z = z - self.lr * grad(w, k)

@@ -8,7 +8,7 @@ from typing import Literal
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import MIXED_SAM
-from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, wrong_duals
+from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_dual_mistakes
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
@@ -101,7 +101,7 @@ _DUAL = "lam = lam + self.rho * (x - state.x)"
 _SERVER = 'z = average(x_i + lam_i / self.rho) if self.averages == "all" else average(x + lam / self.rho, clients)'
 MISTAKES = {
     FedADMM: (
-        *wrong_duals("lam"),
+        *list_dual_mistakes("lam"),
         Mistake("neither dual nor penalty in local work", ", a=lam, rho=self.rho, z=state.x", ""),
         *WRONG_PENALTY,
         Mistake("sign of the dual step", _DUAL, "lam = lam - self.rho * (x - state.x)"),

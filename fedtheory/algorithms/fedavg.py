@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import BATCH, LR, LR_DECAY, SAM, STEPS, decayed
-from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, wrong_averages
-from fedtheory.algorithms.options import Asked
+from fedtheory.algorithms.local_work import BATCH, LR, LR_DECAY, SAM, STEPS, make_step_size
+from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, list_average_mistakes
+from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, average
 from fedtheory.core.hyperparameters import NotNegative
 from fedtheory.core.participation import Clients
@@ -88,7 +88,7 @@ class FedProx(Method):
         return PointState(x_star) if is_one_plain_step(self.local) else None
 
 
-_AVERAGES = wrong_averages("average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)")
+_AVERAGES = list_average_mistakes("average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)")
 
 MISTAKES = {
     FedAvg: (NOT_RESET, *_AVERAGES),
@@ -99,9 +99,9 @@ MISTAKES = {
     ),
 }
 
-_SARAH = Asked(
+_SARAH = BuiltField(
     (LR, STEPS, BATCH, LR_DECAY),
-    lambda lr, steps, batch, lr_decay: VarianceReduced(steps, decayed(lr, lr_decay), batch),
+    lambda lr, steps, batch, lr_decay: VarianceReduced(steps, make_step_size(lr, lr_decay), batch),
 )
 
 LISTED = (

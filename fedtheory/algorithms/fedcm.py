@@ -15,7 +15,7 @@ from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import GradientSteps, LocalSolver, Step, path_length
-from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps, number_of_steps
+from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps, count_steps
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -77,7 +77,7 @@ class FedCM(Method):
         sub = Subproblem(problem.take(clients), a=pull, clients=clients)
         y, _ = mixed(sub, state.x, key, None)
         moved = average(y - state.x, clients)
-        length = path_length(local.lr, number_of_steps(local, sub.f), key.round)
+        length = path_length(local.lr, count_steps(local, sub.f), key.round)
         return FedCMState(state.x + self.server_lr * moved, -moved / length)
 
     def _clip(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Literal
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import MIXED_SAM
-from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, wrong_averages, wrong_duals
+from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_average_mistakes, list_dual_mistakes
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
@@ -99,7 +99,7 @@ def _both_duals(name: str, step: str) -> Mistake:
 
 MISTAKES = {
     FedDyn: (
-        *wrong_duals("lam_i"),
+        *list_dual_mistakes("lam_i"),
         Mistake(
             "neither dual nor penalty in local work",
             ", a=lam_i, rho=self.rho, z=state.x",
@@ -128,7 +128,9 @@ MISTAKES = {
         Mistake("no dual at the server", f"x=x_bar + {_SERVER}", "x=x_bar"),
         Mistake("server dual not divided by rho", _SERVER, _SERVER.removesuffix(" / self.rho")),
         NOT_RESET,
-        *wrong_averages("x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"),
+        *list_average_mistakes(
+            "x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
+        ),
     ),
 }
 

@@ -12,7 +12,7 @@ from fedtheory.algorithms.base import Method, State
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, STEPS
 from fedtheory.algorithms.mistakes import Mistake
-from fedtheory.algorithms.options import Asked, Option
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, Scalar, average, choose, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, at_least_one, plain
@@ -145,14 +145,14 @@ def _rhythm(p: Any, communicate_every: int) -> Any:
     )
 
 
-RHYTHM = Asked(
+RHYTHM = BuiltField(
     (
         Option("p", float, 0, "Probability of skipping communication.", batched=True, telling=0.4),
         Option("communicate_every", int, 1, "Communicate in every so many rounds only."),
     ),
     _rhythm,
 )
-ORACLE_TWO = Asked(
+ORACLE_TWO = BuiltField(
     (
         Option("eta", float, 0.1, "Penalty parameter.", batched=True),  # the method's own
         Option("gamma", float, None, "Proximal parameter of a step of Oracle II [default: infinite].", batched=True),

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Method, State
-from fedtheory.algorithms.changed_gradients import restricted_to
+from fedtheory.algorithms.changed_gradients import restrict_gradients
 from fedtheory.algorithms.ditto import PERSONAL_WORK
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.options import Asked, Option
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, average, choose, gather, is_array, scatter, spread, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.layers import layer_mask
@@ -22,7 +22,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import LocalSolver
 from fedtheory.local.subproblem import Subproblem
 
-Part = Any  # names of layers, or a boolean array (d,)
+ModelPart = Any  # names of layers, or a boolean array (d,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class PartlySharedState:
     sent: int  # number of shared coordinates, what goes up and down
 
 
-def head(problem: Problem) -> NDArray[np.bool_]:
+def find_head(problem: Problem) -> NDArray[np.bool_]:
     """Coordinates of the last layer, the last matrix of ``problem.layers`` and what follows it: ``(d,)``.
 
     Where there are no layers, or that is the whole model, it is the last half of the coordinates (d // 2 of them).
@@ -46,7 +46,7 @@ def head(problem: Problem) -> NDArray[np.bool_]:
     return np.arange(problem.d) >= problem.d - problem.d // 2
 
 
-def coordinates(problem: Problem, part: Part) -> NDArray[np.bool_]:
+def find_coordinates(problem: Problem, part: ModelPart) -> NDArray[np.bool_]:
     """Coordinates of a part of the model, given by the names of its layers or as a boolean array: ``(d,)``.
 
     Raises
@@ -67,7 +67,7 @@ def coordinates(problem: Problem, part: Part) -> NDArray[np.bool_]:
     return mask
 
 
-class ByCoordinate(Method):
+class CoordinateMethod(Method):
     """What is common to methods that treat coordinates apart and send only some: as many as their states say in ``sent``."""
 
     family = "personalised"
@@ -79,7 +79,7 @@ class ByCoordinate(Method):
 
 
 @dataclass(frozen=True)
-class FedRep(ByCoordinate):
+class FedRep(CoordinateMethod):
     """Clients share a body and keep heads of their own; each trains its head first, then the body.
 
     With x = (body, head): head_i <- head_i - lr grad_head f_i(body^r, head_i) from its last head, the steps of ``head``; then
@@ -93,15 +93,15 @@ class FedRep(ByCoordinate):
     ----------
     head, body : LocalSolver
     personal : names of layers, or boolean array ``(d,)``, optional
-        The head; by default the last layer (see the function `head`).
+        The head; by default the last layer (see the function `find_head`).
     """
 
     head: LocalSolver
     body: LocalSolver
-    personal: Part = None
+    personal: ModelPart = None
 
     def _shared(self, problem: Problem) -> NDArray[np.bool_]:
-        return ~(head(problem) if self.personal is None else coordinates(problem, self.personal))
+        return ~(find_head(problem) if self.personal is None else find_coordinates(problem, self.personal))
 
     def init(self, problem: Problem, x0: Array) -> PartlySharedState:
         return PartlySharedState(x0, spread(x0, problem.n), int(self._shared(problem).sum()))
@@ -109,13 +109,15 @@ class FedRep(ByCoordinate):
     def round(self, problem: Problem, state: PartlySharedState, clients: Clients | None, key: Key) -> PartlySharedState:
         shared, f = self._shared(problem), problem.take(clients)
         start = choose(shared, state.x, gather(state.personal, clients))
-        headed, _ = self.head(Subproblem(restricted_to(f, ~shared), clients=clients), start, key.apart("head"), None)
-        y, _ = self.body(Subproblem(restricted_to(f, shared), clients=clients), headed, key, None)
+        headed, _ = self.head(
+            Subproblem(restrict_gradients(f, ~shared), clients=clients), start, key.apart("head"), None
+        )
+        y, _ = self.body(Subproblem(restrict_gradients(f, shared), clients=clients), headed, key, None)
         return _share(state, shared, y, clients)
 
 
 @dataclass(frozen=True)
-class LgFedAvg(ByCoordinate):
+class LgFedAvg(CoordinateMethod):
     """Clients share the last layer and keep representations of their own; both are trained at once.
 
     K steps on f_i in all coordinates, from the server's shared and the client's own ones; the server averages the shared ones.
@@ -129,14 +131,14 @@ class LgFedAvg(ByCoordinate):
     local : LocalSolver
         `GradientSteps` or `StochasticSteps`.
     personal : names of layers, or boolean array ``(d,)``, optional
-        The representation; by default all but the last layer (see `head`).
+        The representation; by default all but the last layer (see `find_head`).
     """
 
     local: LocalSolver
-    personal: Part = None
+    personal: ModelPart = None
 
     def _shared(self, problem: Problem) -> NDArray[np.bool_]:
-        return head(problem) if self.personal is None else ~coordinates(problem, self.personal)
+        return find_head(problem) if self.personal is None else ~find_coordinates(problem, self.personal)
 
     def init(self, problem: Problem, x0: Array) -> PartlySharedState:
         return PartlySharedState(x0, spread(x0, problem.n), int(self._shared(problem).sum()))
@@ -159,7 +161,7 @@ def _named(personal_layers: str) -> tuple[str, ...] | None:
 
 
 LAYERS = Option("personal_layers", str, "", "Layers that clients keep, joined by + [default: the method's].")
-PERSONAL_PART = Asked((LAYERS,), _named)
+PERSONAL_PART = BuiltField((LAYERS,), _named)
 
 LISTED = (
     listing(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedtheory.algorithms.base import Method
-from fedtheory.algorithms.ditto import PERSONAL_EPOCHS, PERSONAL_STEPS, own_number
+from fedtheory.algorithms.ditto import PERSONAL_EPOCHS, PERSONAL_STEPS, choose_personal_work
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import LOCAL_WORK, STEPPING, decayed, work_of_round
-from fedtheory.algorithms.options import Asked, Option
+from fedtheory.algorithms.local_work import LOCAL_WORK, STEPPING, choose_work, make_step_size
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, average, choose, gather, like, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.layers import factor_floats, layer_mask
@@ -17,7 +17,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, NuclearNorm, shared_regulariser
-from fedtheory.local.proximal_steps import ProximalSteps, Shifted
+from fedtheory.local.proximal_steps import ProximalSteps, ShiftedProblem
 from fedtheory.local.solvers import Exact, LocalSolver
 from fedtheory.local.subproblem import Subproblem
 
@@ -103,7 +103,7 @@ class FedSLR(Method):
         copies = spread(x0, problem.n)
         gamma = problem.grad(x0) if self.init_dual == "grad" else 0 * copies
         p = None if self.personal is None else self._first_component(problem, copies)
-        return self._state(x0, copies, gamma, p, by_factors(problem, 0 * x0), average(gamma))
+        return self._state(x0, copies, gamma, p, count_factors(problem, 0 * x0), average(gamma))
 
     def _first_component(self, problem: Problem, copies: Array) -> Array:
         if self.init_personal == "zero":
@@ -123,12 +123,14 @@ class FedSLR(Method):
         mean_gamma = self._mean_of_duals(state, clients, gamma_i, moved)
         step = mean_gamma / self.eta if self.printed else self.eta * mean_gamma
         x = shared_regulariser(problem).prox(average(x_i, clients) - step, self.eta)
-        return self._state(x, scatter(state.x_i, clients, x_i), gamma_i, p_i, by_factors(problem, state.x), mean_gamma)
+        return self._state(
+            x, scatter(state.x_i, clients, x_i), gamma_i, p_i, count_factors(problem, state.x), mean_gamma
+        )
 
     def _phase_two(self, here: Problem, state: FedSLRState, clients: Clients | None, key: Key) -> Array | None:
         if self.personal is None:
             return None
-        sub = Subproblem(Shifted(here, state.x), clients=clients)
+        sub = Subproblem(ShiftedProblem(here, state.x), clients=clients)
         p, _ = self.personal(sub, gather(state.p_i, clients), key.apart("personal"), None)
         return scatter(state.p_i, clients, p)
 
@@ -151,22 +153,24 @@ class FedSLR(Method):
         if self.personal is not None or self.printed:
             return None
         g, copies = problem.grad(x_star), spread(x_star, problem.n)
-        return self._state(x_star, copies, g, None, by_factors(problem, x_star), average(g))
+        return self._state(x_star, copies, g, None, count_factors(problem, x_star), average(g))
 
 
-def by_factors(problem: Problem, x: Array) -> Array | None:
+def count_factors(problem: Problem, x: Array) -> Array | None:
     """What sending x by factors takes, in vectors of length d ``(..., 1, 1)``; None where h is not a nuclear norm (x in full)."""
     h = shared_regulariser(problem)
     return like(factor_floats(x, h.layers)[..., None] / problem.d, x) if isinstance(h, NuclearNorm) else None
 
 
-def phase_two(lr: Any, lr_decay: Any, batch: int | None, clip: float | None, l1: float, **work: Any) -> ProximalSteps:
+def make_phase_two(
+    lr: Any, lr_decay: Any, batch: int | None, clip: float | None, l1: float, **work: Any
+) -> ProximalSteps:
     """Phase II: steps of the size and batch of Phase I, as many if no number is given, on other samples."""
-    return ProximalSteps(work_of_round(*own_number(**work)), decayed(lr, lr_decay), L1(l1), batch, clip)
+    return ProximalSteps(choose_work(*choose_personal_work(**work)), make_step_size(lr, lr_decay), L1(l1), batch, clip)
 
 
 WEIGHT = Option("l1", float, 0.01, "Weight of the l1 norm on personal components.", telling=0.2)
-PHASE_TWO = Asked((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS, WEIGHT), phase_two)
+PHASE_TWO = BuiltField((*STEPPING, PERSONAL_STEPS, PERSONAL_EPOCHS, WEIGHT), make_phase_two)
 PHASE_ONE: dict[str, Any] = {"personal": None, "init_personal": "zero", "printed": False}  # alone
 
 LISTED = (

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.changed_gradients import restricted_to
-from fedtheory.algorithms.fedrep import ByCoordinate
+from fedtheory.algorithms.changed_gradients import restrict_gradients
+from fedtheory.algorithms.fedrep import CoordinateMethod
 from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, average, choose, gather, like, namespace, scatter
 from fedtheory.core.errors import InvalidInput
@@ -33,7 +33,7 @@ class FedSpaState:
 
 
 @dataclass(frozen=True)
-class FedSpa(ByCoordinate):
+class FedSpa(CoordinateMethod):
     """Clients with sparse models: client i sees the server's model through a mask m_i with a fixed number of ones.
 
     y_i = m_i x^r;  y_i <- y_i - lr m_i g_i(y_i), K steps;  x^{r+1} = x^r + mean_i (y_i - m_i x^r);  the client uses m_i x^{r+1}.
@@ -88,7 +88,7 @@ class FedSpa(ByCoordinate):
         on = self._first(problem) if state.mask is None else state.mask > 0
         mine, f = gather(on, clients), problem.take(clients)
         start = _through(mine, state.x)
-        y, _ = self.local(Subproblem(restricted_to(f, mine), clients=clients), start, key, None)
+        y, _ = self.local(Subproblem(restrict_gradients(f, mine), clients=clients), start, key, None)
         x = state.x + average(y - start, clients)
         mask = None if state.mask is None else scatter(state.mask, clients, self._move(f, mine, y, key.round))
         return FedSpaState(x, _through(on if mask is None else mask > 0, x), mask, state.sent)

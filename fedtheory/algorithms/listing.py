@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, Method
 from fedtheory.algorithms.local_work import LOCAL_STEPS, LOCAL_WORK
-from fedtheory.algorithms.options import Asked, Option, option_of_field
+from fedtheory.algorithms.options import BuiltField, Option, read_option
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import can, constants
 from fedtheory.local.solvers import Exact
@@ -33,7 +33,7 @@ class Listed:
     ----------
     name, kind, source : str, class, str
     fixed : mapping
-        Values of fields that the name decides; an `Asked` is built from options of its own.
+        Values of fields that the name decides; a `BuiltField` is built from options of its own.
     changes : mapping
         Of a field's option: its ``default``, ``spelled``, ``called``, ``help``, ``telling`` value.
     needs : names of abilities
@@ -61,9 +61,9 @@ class Listed:
         return self.kind.partial
 
     @cached_property
-    def asked(self) -> dict[str, Asked]:
+    def asked(self) -> dict[str, BuiltField]:
         """Fields that are built from options of their own; a local solver that is not fixed is one."""
-        found = {name: value for name, value in self.fixed.items() if isinstance(value, Asked)}
+        found = {name: value for name, value in self.fixed.items() if isinstance(value, BuiltField)}
         for f in fields(self.kind):  # type: ignore[arg-type]
             if f.name not in self.fixed and f.type == "LocalSolver":
                 found[f.name] = LOCAL_WORK if isinstance(f.default, Exact) else LOCAL_STEPS
@@ -81,7 +81,7 @@ class Listed:
         changes = {"telling": TELLING.get(own.get("called", f.name))} | own
         if f.default is MISSING and f.name in USUAL:
             changes = {"default": USUAL[f.name]} | changes
-        option = option_of_field(self.kind, f.name, **changes)
+        option = read_option(self.kind, f.name, **changes)
         if option.default is MISSING:
             raise TypeError(
                 f"{self.name}: the option {f.name!r} needs a default; give changes={{{f.name!r}: {{'default': ...}}}}"

@@ -8,15 +8,15 @@ import numpy as np
 
 from fedtheory.algorithms.base import Method, State
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import LR, LR_DECAY, decayed
-from fedtheory.algorithms.options import Asked
+from fedtheory.algorithms.local_work import LR, LR_DECAY, make_step_size
+from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, average, choose, choose_lazily
 from fedtheory.core.hyperparameters import Positive, Share, at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import step_size
-from fedtheory.local.stochastic import gradients
+from fedtheory.local.stochastic import make_gradient
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -85,7 +85,7 @@ class LocalSvrg(Method):
         return LocalSvrgState(x, choose(fresh, x, state.w), g_i)
 
     def _descend(self, problem: Problem, state: LocalSvrgState, key: Key) -> Array:
-        grad = gradients(Subproblem(problem), key, self.steps, self.batch)
+        grad = make_gradient(Subproblem(problem), key, self.steps, self.batch)
         g, y = average(state.g_i), state.x
         for k in range(self.steps):
             there = state.g_i if self.batch is None else grad(state.w, k)
@@ -105,7 +105,7 @@ class LocalSvrg(Method):
 
 
 _STEPS = {"default": 1, "spelled": "local-steps"}
-_SIZE = Asked((LR, LR_DECAY), decayed)
+_SIZE = BuiltField((LR, LR_DECAY), make_step_size)
 
 LISTED = (
     listing("f-svrg", LocalSvrg, "Konecny et al. 2016; FedPD, Table I", changes={"steps": _STEPS}, lr=_SIZE, q=1),

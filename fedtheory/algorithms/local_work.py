@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.algorithms.options import Asked, Option
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.errors import InvalidInput
 from fedtheory.local.sam import SamSteps
-from fedtheory.local.schedules import Decayed
+from fedtheory.local.schedules import DecayedStep
 from fedtheory.local.solvers import Exact, GradientSteps, LocalSolver, Step
 from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps
 
@@ -29,12 +29,12 @@ SAM_SHARE = Option(
 STEPPING = (LR, STEPS, EPOCHS, BATCH, LR_DECAY, CLIP)
 
 
-def decayed(lr: Any, lr_decay: Any) -> Step:
+def make_step_size(lr: Any, lr_decay: Any) -> Step:
     """Return the step size lr, or lr lr_decay^r in round r."""
-    return lr if isinstance(lr_decay, int | float) and lr_decay == 1 else Decayed(lr, lr_decay)
+    return lr if isinstance(lr_decay, int | float) and lr_decay == 1 else DecayedStep(lr, lr_decay)
 
 
-def work_of_round(steps: Any, epochs: int) -> Any:
+def choose_work(steps: Any, epochs: int) -> Any:
     """Return the local work of a round: a number of steps, or `Passes` through the data.
 
     Raises
@@ -51,7 +51,7 @@ def work_of_round(steps: Any, epochs: int) -> Any:
     return Passes(epochs)
 
 
-def local_steps(
+def make_local_steps(
     lr: Any, steps: Any, epochs: int, batch: int | None, lr_decay: Any, clip: float | None, exact: bool = False
 ) -> LocalSolver:
     """Return the local solver that is asked for: exact, gradient steps, stochastic steps, or passes through the data.
@@ -65,16 +65,16 @@ def local_steps(
         raise InvalidInput("--clip and --epochs are for stochastic steps: they need --batch, and not --exact")
     if exact:
         return Exact()
-    step = decayed(lr, lr_decay)
+    step = make_step_size(lr, lr_decay)
     if batch is None:
         return GradientSteps(steps, step)
-    work = work_of_round(steps, epochs)
+    work = choose_work(steps, epochs)
     if isinstance(work, Passes):
         return Epochs(work.epochs, step, batch, clip)
     return StochasticSteps(work, step, batch, clip)
 
 
-def sam_steps(
+def make_sam_steps(
     lr: Any,
     steps: Any,
     epochs: int,
@@ -86,11 +86,11 @@ def sam_steps(
     alpha: Any = 1,
 ) -> SamSteps:
     """Return local steps with SAM's perturbed gradients, of the share ``alpha``."""
-    step = decayed(lr, lr_decay)
-    return SamSteps(work_of_round(steps, epochs), step, radius, batch, epsilon=sam_epsilon, weight=alpha, clip=clip)
+    step = make_step_size(lr, lr_decay)
+    return SamSteps(choose_work(steps, epochs), step, radius, batch, epsilon=sam_epsilon, weight=alpha, clip=clip)
 
 
-LOCAL_STEPS = Asked(STEPPING, local_steps)  # of methods that have no exact local solve
-LOCAL_WORK = Asked((*STEPPING, EXACT), local_steps)
-SAM = Asked((*STEPPING, RADIUS, SAM_EPSILON), sam_steps)
-MIXED_SAM = Asked((*STEPPING, RADIUS, SAM_EPSILON, SAM_SHARE), sam_steps)
+LOCAL_STEPS = BuiltField(STEPPING, make_local_steps)  # of methods that have no exact local solve
+LOCAL_WORK = BuiltField((*STEPPING, EXACT), make_local_steps)
+SAM = BuiltField((*STEPPING, RADIUS, SAM_EPSILON), make_sam_steps)
+MIXED_SAM = BuiltField((*STEPPING, RADIUS, SAM_EPSILON, SAM_SHARE), make_sam_steps)

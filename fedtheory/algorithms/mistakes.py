@@ -31,7 +31,7 @@ from fedtheory.local.solvers import LocalSolver
 from fedtheory.local.subproblem import Subproblem
 
 
-def weighted(x: Array, steps: Any, clients: Clients | None) -> Array:
+def average_weighted(x: Array, steps: Any, clients: Clients | None) -> Array:
     """The average of active clients with their numbers of local steps as weights."""
     if not is_array(steps):
         return average(x, clients)
@@ -39,7 +39,7 @@ def weighted(x: Array, steps: Any, clients: Clients | None) -> Array:
     return average(weight * x, clients) / average(weight, clients)
 
 
-def in_turn(local: LocalSolver, problem: Problem, sub: Subproblem, start: Array, key: Key) -> Array:
+def train_in_sequence(local: LocalSolver, problem: Problem, sub: Subproblem, start: Array, key: Key) -> Array:
     """Local work in which every active client goes on from the model that the one before it left."""
     active = np.arange(problem.n) if sub.clients is None else sub.clients.index
     found = []
@@ -54,13 +54,13 @@ def in_turn(local: LocalSolver, problem: Problem, sub: Subproblem, start: Array,
 #: what the code of a mistake may use beside the names of the module it edits
 _HELPERS: dict[str, Any] = {
     "average": average,
+    "average_weighted": average_weighted,
     "gather": gather,
-    "in_turn": in_turn,
     "np": np,
     "replace": dataclasses.replace,
     "scatter": scatter,
     "spread": spread,
-    "weighted": weighted,
+    "train_in_sequence": train_in_sequence,
 }
 
 
@@ -87,7 +87,7 @@ class Mistake:
     seen: str = ""
 
 
-def mistakes_of_option(option: Option) -> tuple[Mistake, ...]:
+def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
     """The mistakes that are changed options: in a number of local steps, a step size, a penalty (rho) or its inverse (eta)."""
     name = option.name
     by_role: dict[str, tuple[tuple[str, Callable[[Any], Any]], ...]] = {
@@ -127,7 +127,7 @@ def mistakes_of_option(option: Option) -> tuple[Mistake, ...]:
 NOT_RESET = Mistake(
     "model not reset between clients",
     "self.local(sub, state.x, key, None)",
-    "(in_turn(self.local, problem, sub, state.x, key), None)",
+    "(train_in_sequence(self.local, problem, sub, state.x, key), None)",
 )
 
 #: of a local problem with ``rho=self.rho, z=state.x``
@@ -138,7 +138,7 @@ WRONG_PENALTY = (
 )
 
 
-def wrong_duals(dual: str) -> tuple[Mistake, ...]:
+def list_dual_mistakes(dual: str) -> tuple[Mistake, ...]:
     """Mistakes in the linear term ``a=dual,`` of local work."""
     return (
         Mistake("sign of the dual in local work", f"a={dual},", f"a=-{dual},"),
@@ -146,7 +146,7 @@ def wrong_duals(dual: str) -> tuple[Mistake, ...]:
     )
 
 
-def wrong_averages(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]:
+def list_average_mistakes(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]:
     """Wrong weights in the server's average ``average(what, clients)`` of a method with equal ones."""
     mean = f"average({what}, clients)"
     return (
@@ -155,36 +155,36 @@ def wrong_averages(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]
         Mistake(
             "clients weighed by their local steps",
             old,
-            old.replace(mean, f"weighted({what}, self.local.steps, clients)"),
+            old.replace(mean, f"average_weighted({what}, self.local.steps, clients)"),
         ),
     )
 
 
-def known_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
+def find_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
     """The mistakes that can be made in a method with these options: those of its class and those of its options."""
     steps = {"lr", "steps"} if values.get("exact") else set()  # exact local work has none
-    in_code = (m for m in mistakes_in_code(entry.kind) if not (steps and "local.steps" in m.new))
-    return (*in_code, *(m for o in entry.options if o.name not in steps for m in mistakes_of_option(o)))
+    in_code = (m for m in find_code_mistakes(entry.kind) if not (steps and "local.steps" in m.new))
+    return (*in_code, *(m for o in entry.options if o.name not in steps for m in find_option_mistakes(o)))
 
 
-def mistakes_in_code(kind: type) -> tuple[Mistake, ...]:
+def find_code_mistakes(kind: type) -> tuple[Mistake, ...]:
     """The mistakes that stand under a method's class."""
     found: tuple[Mistake, ...] = getattr(sys.modules[kind.__module__], "MISTAKES", {}).get(kind, ())
     return found
 
 
-def print_of(kind: type) -> Mistake | None:
+def find_print(kind: type) -> Mistake | None:
     """The line that a paper prints in another way than the reference, equal from its own start (``AS_PRINTED`` under a method's class)."""
     found: Mistake | None = getattr(sys.modules[kind.__module__], "AS_PRINTED", {}).get(kind)
     return found
 
 
-def as_printed(entry: Listed, values: Mapping[str, Any], mistakes: tuple[Mistake, ...] = ()) -> Algorithm:
-    """Build a listed method as its paper prints it, with mistakes in it; see `mistaken`."""
-    return mistaken(entry, values, mistakes, print_of(entry.kind))
+def build_as_printed(entry: Listed, values: Mapping[str, Any], mistakes: tuple[Mistake, ...] = ()) -> Algorithm:
+    """Build a listed method as its paper prints it, with mistakes in it; see `build_mistaken`."""
+    return build_mistaken(entry, values, mistakes, find_print(entry.kind))
 
 
-def mistaken(
+def build_mistaken(
     entry: Listed, values: Mapping[str, Any], mistakes: tuple[Mistake, ...], rewritten: Mistake | None = None
 ) -> Algorithm:
     """Build a listed method with mistakes in it; ``rewritten`` is an edit that is made last, where the mistakes left its text alone.
@@ -215,7 +215,7 @@ def mistaken(
     return made
 
 
-def difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tuple[str, ...]:
+def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tuple[str, ...]:
     """The lines of the reference that the mistakes change, as a difference: ``- old``, ``+ new``."""
     before = after = _source(type(algorithm))
     for mistake in mistakes:

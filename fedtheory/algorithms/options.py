@@ -62,7 +62,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Asked:
+class BuiltField:
     """The value of a field that is built from options of its own: a local solver, a rhythm, a list of names.
 
     ``build`` takes the options as keywords.
@@ -72,7 +72,7 @@ class Asked:
     build: Callable[..., Any]
 
 
-def option_of_field(kind: type, name: str, **changes: Any) -> Option:
+def read_option(kind: type, name: str, **changes: Any) -> Option:
     """Return the option that a field of a dataclass is: its type from the annotation, its help from the docstring's Parameters.
 
     A field of type Scalar may be an array.

@@ -11,8 +11,8 @@ from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.changed_gradients import ChangedGradients, Oracle
 from fedtheory.algorithms.ditto import PersonalState
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import BATCH, STEPPING, local_steps
-from fedtheory.algorithms.options import Asked
+from fedtheory.algorithms.local_work import BATCH, STEPPING, make_local_steps
+from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, Scalar, average, rows_times, scatter, spread
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import at_least_one, plain
@@ -120,13 +120,13 @@ class PerFedAvg(Method):
 EACH = replace(BATCH, help="Samples in each independent minibatch of a local step [default: full gradients].")
 
 
-def _steps(curvature: Curvature) -> Asked:
+def _steps(curvature: Curvature) -> BuiltField:
     """Local steps whose ``batch`` is the size of each of the independent minibatches."""
 
     def build(batch: int | None, **stepping: Any) -> LocalSolver:
-        return local_steps(batch=None if batch is None else DRAWS[curvature] * batch, **stepping)
+        return make_local_steps(batch=None if batch is None else DRAWS[curvature] * batch, **stepping)
 
-    return Asked((*STEPPING, EACH), build)
+    return BuiltField((*STEPPING, EACH), build)
 
 
 OWN_STEP = {"alpha": {"default": 0.01, "called": "inner_lr"}}

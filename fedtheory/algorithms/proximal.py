@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import EPOCHS, LR, LR_DECAY, STEPS, decayed, work_of_round
-from fedtheory.algorithms.options import Asked
+from fedtheory.algorithms.local_work import EPOCHS, LR, LR_DECAY, STEPS, choose_work, make_step_size
+from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, Scalar, average
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import ConstantStep, Positive
@@ -154,8 +154,8 @@ LISTED = (
         "lpgd",
         LocalProximal,
         "FedSLR, (18) and (19)",
-        steps=Asked((STEPS, EPOCHS), work_of_round),
-        lr=Asked((LR, LR_DECAY), decayed),
+        steps=BuiltField((STEPS, EPOCHS), choose_work),
+        lr=BuiltField((LR, LR_DECAY), make_step_size),
     ),
     listing("gpgd", GlobalProximal, "FedSLR, (20) and (21)", step=None),
 )

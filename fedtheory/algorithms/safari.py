@@ -11,8 +11,8 @@ import numpy as np
 from fedtheory.algorithms.base import Method, State
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.local_work import BATCH, CLIP, LR, LR_DECAY, local_steps
-from fedtheory.algorithms.options import Asked, Option
+from fedtheory.algorithms.local_work import BATCH, CLIP, LR, LR_DECAY, make_local_steps
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, Scalar, average, choose_lazily
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import plain
@@ -127,10 +127,10 @@ def _server_work(
     server_epochs: int,
 ) -> LocalSolver:
     """Return the server's work: its own steps or passes, of size ``server_lr`` times the clients' step, else as theirs."""
-    return local_steps(server_lr * lr, server_steps, server_epochs, batch, lr_decay, clip)
+    return make_local_steps(server_lr * lr, server_steps, server_epochs, batch, lr_decay, clip)
 
 
-_SERVER = Asked(
+_SERVER = BuiltField(
     (
         LR,
         BATCH,

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, wrong_averages
+from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, at_least_one
@@ -17,7 +17,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import LocalSolver, path_length
-from fedtheory.local.stochastic import Passes, number_of_steps
+from fedtheory.local.stochastic import Passes, count_steps
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -92,7 +92,7 @@ class Scaffold(Method):
 
     def _steps(self, sub: Subproblem, y: Array) -> Any:
         """K, or the active clients' own numbers of steps ``(m, 1)``."""
-        steps = number_of_steps(self.local, sub.f)
+        steps = count_steps(self.local, sub.f)
         return like(gather(np.asarray(steps, dtype=float)[:, None], sub.clients), y) if is_array(steps) else steps
 
     def fixed_point(self, problem: Problem, x_star: Array) -> ScaffoldState:
@@ -142,7 +142,7 @@ MISTAKES = {
         Mistake("server control never updated", _SERVER, "c=state.c,"),
         Mistake("client controls never updated", "c_i=all_c,", "c_i=state.c_i,"),
         NOT_RESET,
-        *wrong_averages(
+        *list_average_mistakes(
             "average(y - state.x, clients)",
             "y - state.x",
             "scatter(spread(0 * state.x, problem.n), clients, y - state.x)",

@@ -13,7 +13,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import LocalSolver, path_length
-from fedtheory.local.stochastic import Passes, number_of_steps
+from fedtheory.local.stochastic import Passes, count_steps
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -59,9 +59,7 @@ class VrlSgd(Method):
         x_i, _ = self.local(Subproblem(problem, a=-state.delta_i), state.x, key, None)
         x = average(x_i)
         local: Any = self.local
-        return VrlState(
-            x, state.delta_i + (x - x_i) / path_length(local.lr, number_of_steps(local, problem), key.round)
-        )
+        return VrlState(x, state.delta_i + (x - x_i) / path_length(local.lr, count_steps(local, problem), key.round))
 
     def fixed_point(self, problem: Problem, x_star: Array) -> VrlState:
         g = problem.grad(x_star)

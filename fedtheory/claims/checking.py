@@ -23,7 +23,7 @@ from fedtheory.claims.claim import Claim, Context, Finding, Need, Part, Picture,
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
-from fedtheory.running.families import problem_modules
+from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal, hash_dependencies
 from fedtheory.tools.loading import load_file
@@ -41,7 +41,7 @@ class Reference:
 
 
 @cache
-def papers() -> dict[str, str]:
+def find_papers() -> dict[str, str]:
     """Known papers: name to module."""
     return {entry.name: entry.value for entry in sorted(metadata.entry_points(group=PAPERS_GROUP))}
 
@@ -83,7 +83,7 @@ def select(targets: Sequence[str]) -> list[Reference]:
     InvalidInput
         A target is unknown; the message names the nearest known ones.
     """
-    known = papers()
+    known = find_papers()
     chosen: dict[Reference, None] = {}
     for target in targets or known:
         if target.endswith(".py"):
@@ -204,9 +204,9 @@ def _evidence(part: Part) -> dict[str, Any]:
     }
 
 
-def default_store(folder: Path = JOURNALS) -> Path:
+def find_store(folder: Path = JOURNALS) -> Path:
     """Return where runs of experiments are kept when no folder is named: it changes with all code and versions they depend on."""
-    return folder / f"runs-{hash_dependencies([*papers().values(), *problem_modules()])}"
+    return folder / f"runs-{hash_dependencies([*find_papers().values(), *find_problem_modules()])}"
 
 
 def forget_runs(store: Path, fresh: bool) -> None:
@@ -216,7 +216,7 @@ def forget_runs(store: Path, fresh: bool) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def needs_of(references: Sequence[Reference], context: Context) -> dict[str, Need]:
+def list_needs(references: Sequence[Reference], context: Context) -> dict[str, Need]:
     """Work that these claims share and that is not done, by key."""
     found: dict[str, Need] = {}
     for reference in references:
@@ -260,12 +260,12 @@ def check_as_data(reference: Reference, context: Context) -> dict[str, Any]:
     return dataclasses.asdict(check_one(reference, context))
 
 
-def check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
+def make_check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
     """Return the journal of these checks; one that could not be run is run again."""
     return _journal("check", references, context, folder, lambda verdict: verdict["error"] is None)
 
 
-def fault_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
+def make_fault_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
     """Return the journal of these claims' planted faults; claims with a fault that was missed are run again."""
     return _journal("selftest", references, context, folder, lambda faults: all(f["caught"] for f in faults))
 
@@ -274,7 +274,7 @@ def _journal(
     kind: str, references: Sequence[Reference], context: Context, folder: Path, accept: Callable[[Any], bool]
 ) -> Journal:
     identity = [[dataclasses.astuple(r) for r in references], dataclasses.asdict(context)]
-    return Journal(kind, identity, [*(r.source for r in references), *problem_modules()], folder, accept)
+    return Journal(kind, identity, [*(r.source for r in references), *find_problem_modules()], folder, accept)
 
 
 @dataclass(frozen=True)

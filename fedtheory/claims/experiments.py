@@ -26,10 +26,10 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
 from fedtheory.core.problem import can
 from fedtheory.measures.catalogue import choose_metrics
-from fedtheory.running.families import asked_for, build_problem, first_model
+from fedtheory.running.families import build_problem, make_first_model, read_options
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
-from fedtheory.running.runner import run, start_point
+from fedtheory.running.runner import run, shape_start
 
 
 @dataclass(frozen=True)
@@ -208,12 +208,12 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
 
 def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
     options = {**t.options, "seed": t.seed, "data": data}
-    if device != "cpu" and "device" in asked_for(t.problem, options)[0].reads:
+    if device != "cpu" and "device" in read_options(t.problem, options)[0].reads:
         options["device"] = device
     problem = build_problem(t.problem, **options)
     method: Any = listed(t.method).build(**t.settings)
-    x0 = first_model(problem, t.start, t.seed)
-    method, metrics = choose_metrics(t.metrics, method, problem, start_point(problem, x0))
+    x0 = make_first_model(problem, t.start, t.seed)
+    method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0))
     trace = run(
         method,
         problem,
@@ -263,12 +263,12 @@ class Repeated:
         return np.array([log.first(name, level, above=above) for log in self.logs(context)])
 
 
-def repeated(training: Training, seeds: Iterable[int]) -> Repeated:
+def repeat_run(training: Training, seeds: Iterable[int]) -> Repeated:
     """Return a run with each of these seeds."""
     return Repeated(tuple(replace(training, seed=seed) for seed in seeds))
 
 
-def needed(runs: Iterable[Repeated]) -> list[Training]:
+def list_runs(runs: Iterable[Repeated]) -> list[Training]:
     """Return all single runs, for a claim's ``needs``."""
     return [training for group in runs for training in group.trainings]
 

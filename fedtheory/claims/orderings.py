@@ -104,12 +104,12 @@ def mean_and_deviation(values: Any, digits: int = 2, scale: float = 100.0) -> st
     return f"{a.mean():.{digits}f}" + (f" +- {a.std(ddof=1):.{digits}f}" if a.size > 1 else "")
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """Return a table whose entries are text, numbers or None."""
     return Table(title, [*columns], [[*row] for row in rows])
 
 
-def curves(
+def draw_curves(
     context: Context,
     title: str,
     runs: Mapping[str, Repeated],

@@ -29,7 +29,7 @@ COLOURS = {
 }
 
 
-def table(verdicts: Sequence[Verdict]) -> Any:
+def tabulate_verdicts(verdicts: Sequence[Verdict]) -> Any:
     """Return a rich table: one row a verdict."""
     from rich.table import Table
     from rich.text import Text
@@ -48,13 +48,13 @@ def table(verdicts: Sequence[Verdict]) -> Any:
             verdict.kind,
             Text(status, style="bold red" if verdict.error else COLOURS[verdict.status]),
             "" if verdict.margin is None else f"{verdict.margin:+.2g}",
-            Text(headline(verdict)),
+            Text(write_headline(verdict)),
             f"{verdict.seconds:.1f}",
         )
     return view
 
 
-def headline(verdict: Verdict) -> str:
+def write_headline(verdict: Verdict) -> str:
     """Return one line: the statement, and the repaired statement or the error where there is one."""
     if verdict.error:
         return f"{verdict.statement} -- could not be run: {verdict.error}"
@@ -63,7 +63,7 @@ def headline(verdict: Verdict) -> str:
     return f"{verdict.statement} [{verdict.size} size]" if verdict.size else verdict.statement
 
 
-def summary(verdicts: Sequence[Verdict]) -> str:
+def summarise(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts of each status there are."""
     counts = Counter("not run" if v.error else v.status for v in verdicts)
     order = [*COLOURS, "not run"]
@@ -118,7 +118,7 @@ def read_json(path: Path) -> dict[str, dict[str, Any]]:
         raise InvalidInput(f"{path} is not a verdict file written by 'fedtheory check --json' ({error})") from error
 
 
-def differences(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]]) -> list[str]:
+def list_changes(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]]) -> list[str]:
     """Return what changed against stored verdicts, one line a claim."""
     changed = []
     for verdict in verdicts:
@@ -140,12 +140,12 @@ def as_html(verdicts: Sequence[Verdict], title: str) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(template).render(
         title=title,
-        summary=summary(verdicts),
+        summary=summarise(verdicts),
         versions=find_versions(),
         verdicts=[
             {
                 **dataclasses.asdict(v),
-                "headline": headline(v),
+                "headline": write_headline(v),
                 "shown": "not run" if v.error else v.status,
                 "image": None if v.picture is None else Markup(html.escape(to_data_uri(v.picture))),
             }

@@ -10,12 +10,12 @@ import click
 
 from fedtheory.command_line.options import (
     EXIT_FAILED,
+    add_experiment_options,
     budget_option,
     data_option,
-    experiment_context,
-    experiment_options,
     fresh_option,
     leave_interrupted,
+    make_experiment_context,
     make_shared,
     open_journal,
     scheduler_option,
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 @scheduler_option
 @data_option
 @seed_option
-@experiment_options
-def check(
+@add_experiment_options
+def check_command(
     targets: tuple[str, ...],
     json_file: Path | None,
     html_file: Path | None,
@@ -70,12 +70,12 @@ def check(
     verdict differs); 2 for bad arguments.
     """
     from fedtheory.claims import report
-    from fedtheory.claims.checking import check_journal, run_checks, select
+    from fedtheory.claims.checking import make_check_journal, run_checks, select
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
-    context = experiment_context(budget, seed, data, fresh, experiments)
-    journal = check_journal(references, context)
+    context = make_experiment_context(budget, seed, data, fresh, experiments)
+    journal = make_check_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
     make_shared(references, context, workers, scheduler)
     done = {}
@@ -93,13 +93,13 @@ def check(
         journal.close()
     if str(json_file) != "-":
         terminal = make_console()
-        terminal.print(report.table(verdicts))
-        terminal.print(report.summary(verdicts) or "nothing was checked")
+        terminal.print(report.tabulate_verdicts(verdicts))
+        terminal.print(report.summarise(verdicts) or "nothing was checked")
     if interrupted:
         leave_interrupted(len(verdicts), len(references), "claims")
     failed = any(not v.ran for v in verdicts)
     if stored is not None:
-        changed = report.differences(verdicts, stored)
+        changed = report.list_changes(verdicts, stored)
         for line in changed:
             click.echo(f"changed: {line}", err=True)
         failed = failed or bool(changed)
@@ -134,7 +134,7 @@ def _write(
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def replay(file: Path) -> None:
+def replay_command(file: Path) -> None:
     """Replay a stored counterexample: measure the violation again, and certify the assumptions on it."""
     from fedtheory.claims.replay import replay_file
 
@@ -157,9 +157,9 @@ def replay(file: Path) -> None:
 @scheduler_option
 @data_option
 @seed_option
-@experiment_options
+@add_experiment_options
 @click.option("--verbose", "-v", is_flag=True, help="Show every fault, not only those that were missed.")
-def selftest(
+def selftest_command(
     targets: tuple[str, ...],
     fresh: bool,
     budget: Any,
@@ -171,11 +171,11 @@ def selftest(
     **experiments: Any,
 ) -> None:
     """Run every planted fault: each check must reject what it was built to reject."""
-    from fedtheory.claims.checking import fault_journal, run_all_faults, select
+    from fedtheory.claims.checking import make_fault_journal, run_all_faults, select
 
     references = select(targets)
-    context = experiment_context(budget, seed, data, fresh, experiments)
-    journal = fault_journal(references, context)
+    context = make_experiment_context(budget, seed, data, fresh, experiments)
+    journal = make_fault_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
     make_shared(references, context, workers, scheduler)
     done = []

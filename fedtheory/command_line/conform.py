@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from fedtheory.command_line.method_options import MethodCommand, as_click, values_of
+from fedtheory.command_line.method_options import MethodCommand, make_click_option, read_values
 from fedtheory.command_line.options import EXIT_FAILED
 
 
 class TellingCommand(MethodCommand):
     """A `MethodCommand` whose defaults are numbers no two of which coincide, so that one in another's place is seen."""
 
-    make_option = staticmethod(lambda option: as_click(option, option.telling_value))
+    make_option = staticmethod(lambda option: make_click_option(option, option.telling_value))
 
 
 @click.command(cls=TellingCommand)
@@ -35,7 +35,7 @@ class TellingCommand(MethodCommand):
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the findings as JSON ('-': to the terminal)."
 )
-def conform(adapter: str, method: str, **options: Any) -> None:
+def conform_command(adapter: str, method: str, **options: Any) -> None:
     """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
 
     OBJECT is an adapter (see docs/conformance.md), or a class or function that makes one. Where the implementation differs, the first
@@ -47,7 +47,7 @@ def conform(adapter: str, method: str, **options: Any) -> None:
     from fedtheory.conformance.adapters import load_adapter
     from fedtheory.conformance.compare import conform as compare
 
-    values = values_of(listed(method), options)
+    values = read_values(listed(method), options)
     with contextlib.redirect_stdout(sys.stderr):  # what the implementation prints is not the answer
         found = compare(
             load_adapter(adapter),

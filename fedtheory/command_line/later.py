@@ -13,7 +13,7 @@ Maker = Callable[[Sequence[str]], list[click.Option]]
 _WORDS, _MADE = "fedtheory.words", "fedtheory.options"
 
 
-def later(make: Maker) -> Callable[[Any], Any]:
+def add_later(make: Maker) -> Callable[[Any], Any]:
     """Add the options that ``make`` returns when the command, a `LaterCommand`, is asked."""
 
     def add(function: Any) -> Any:
@@ -24,7 +24,7 @@ def later(make: Maker) -> Callable[[Any], Any]:
 
 
 class LaterCommand(click.Command):
-    """A command with options added by `later`; they stand below its other ones."""
+    """A command with options added by `add_later`; they stand below its other ones."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the words for those who make options."""

@@ -11,11 +11,11 @@ from fedtheory.tools.terminal import make_console
 
 
 def _claims() -> list[dict[str, Any]]:
-    from fedtheory.claims.checking import load_claims, papers
+    from fedtheory.claims.checking import find_papers, load_claims
 
     return [
         {"id": c.id, "paper": name, "kind": c.kind, "source": c.source, "statement": c.statement}
-        for name, source in papers().items()
+        for name, source in find_papers().items()
         for c in load_claims(source).values()
     ]
 
@@ -68,9 +68,9 @@ def _algorithm_tables(rows: list[dict[str, Any]]) -> list[Any]:
 
 
 def _problems() -> list[dict[str, Any]]:
-    from fedtheory.running.families import problem_families
+    from fedtheory.running.families import load_families
 
-    return [{"name": name, "description": family.description} for name, (family, _) in problem_families().items()]
+    return [{"name": name, "description": family.description} for name, (family, _) in load_families().items()]
 
 
 def _metrics() -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ _LISTS = {"claims": _claims, "algorithms": _algorithms, "problems": _problems, "
 @click.command("list")
 @click.argument("what", type=click.Choice([*_LISTS]), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_(what: str | None, as_json: bool) -> None:
+def list_command(what: str | None, as_json: bool) -> None:
     """List claims, algorithms, problems and metrics."""
     shown = {name: rows() for name, rows in _LISTS.items() if what in (None, name)}
     if as_json:

@@ -40,7 +40,7 @@ MOST_SUBSETS = 1000
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )
-def lyapunov(algorithm: str, **options: Any) -> None:
+def lyapunov_command(algorithm: str, **options: Any) -> None:
     """Smallest rate of ALGORITHM for which a potential exists, over a class of functions, for every number of clients."""
     from fractions import Fraction
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import click
 
-from fedtheory.command_line.check import check, replay, selftest
-from fedtheory.command_line.conform import conform
-from fedtheory.command_line.list import list_
-from fedtheory.command_line.lyapunov import lyapunov
+from fedtheory.command_line.check import check_command, replay_command, selftest_command
+from fedtheory.command_line.conform import conform_command
+from fedtheory.command_line.list import list_command
+from fedtheory.command_line.lyapunov import lyapunov_command
 from fedtheory.command_line.options import EXIT_FAILED
-from fedtheory.command_line.run import run
-from fedtheory.command_line.sweep import sweep
-from fedtheory.command_line.worst_case import verify_certificate, worst_case_command
+from fedtheory.command_line.run import run_command
+from fedtheory.command_line.sweep import sweep_command
+from fedtheory.command_line.worst_case import verify_certificate_command, worst_case_command
 
 
 class Commands(click.Group):
@@ -62,5 +62,16 @@ def main() -> None:
     """Check the theory of federated optimisation: verdicts with evidence on the claims of papers."""
 
 
-for command in (check, replay, selftest, list_, run, conform, sweep, worst_case_command, lyapunov, verify_certificate):
+for command in (
+    check_command,
+    replay_command,
+    selftest_command,
+    list_command,
+    run_command,
+    conform_command,
+    sweep_command,
+    worst_case_command,
+    lyapunov_command,
+    verify_certificate_command,
+):
     main.add_command(command)

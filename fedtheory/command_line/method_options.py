@@ -21,7 +21,7 @@ PREFIX, FORMER = (
 _METHODS = "fedtheory.methods"  # where a context keeps the methods that are named on its command line
 
 
-def as_click(option: Option, default: Any) -> click.Option:
+def make_click_option(option: Option, default: Any) -> click.Option:
     """Return a method's option as one of click's, under the name ``set_<name>``."""
     name = f"{PREFIX}{option.name}"
     if option.kind is bool:
@@ -37,7 +37,9 @@ class MethodCommand(LaterCommand):
     ``make_option`` turns a method's option into one of click's; the default is the option's own.
     """
 
-    make_option: Callable[[Option], click.Option] = staticmethod(lambda option: as_click(option, option.default))
+    make_option: Callable[[Option], click.Option] = staticmethod(
+        lambda option: make_click_option(option, option.default)
+    )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the methods first, then read the options; one that belongs to other methods is refused by name."""
@@ -132,7 +134,7 @@ def _options_of(entries: Sequence[Listed]) -> Iterator[Option]:
                 yield option
 
 
-def values_of(entry: Listed, options: dict[str, Any]) -> dict[str, Any]:
+def read_values(entry: Listed, options: dict[str, Any]) -> dict[str, Any]:
     """The values of a method's options among a command's parameters."""
     return {o.name: options[PREFIX + o.name] for o in entry.options}
 
@@ -143,7 +145,7 @@ def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> 
     from fedtheory.algorithms.listing import require_convexity
 
     entry = listed(name)
-    values = values_of(entry, options)
+    values = read_values(entry, options)
     if problem is not None:
         require_convexity(entry, values, problem)
     return entry.build(**values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fedtheory.command_line.later import later
+from fedtheory.command_line.later import add_later
 from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ EXIT_FAILED = 1  # a check or a run could not be run, a fault was missed, a verd
 EXIT_INTERRUPTED = 130
 
 
-def data_folder(folder: Path | None) -> str | None:
+def find_data_folder(folder: Path | None) -> str | None:
     """Return the folder of data sets: the one given, else ``FEDTHEORY_DATA``.
 
     Raises
@@ -78,23 +78,23 @@ _EXPERIMENT_OPTIONS = (
 )
 
 
-def experiment_options(function: Any) -> Any:
+def add_experiment_options(function: Any) -> Any:
     """Add the options that checks of experiments read."""
     for option in reversed(_EXPERIMENT_OPTIONS):
         function = option(function)
     return function
 
 
-def experiment_context(budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any]) -> Context:
+def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any]) -> Context:
     """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named."""
-    from fedtheory.claims.checking import default_store, forget_runs
+    from fedtheory.claims.checking import find_store, forget_runs
     from fedtheory.claims.claim import Context
 
     results = asked["results"]
     if results is None:
-        results = default_store()
+        results = find_store()
         forget_runs(results, fresh)
-    return Context(budget, seed, data_folder(data), asked["size"], asked["device"], str(results.resolve()))
+    return Context(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve()))
 
 
 data_option = click.option(
@@ -102,21 +102,23 @@ data_option = click.option(
 )
 
 
-def problem_options(function: Any) -> Any:
+def add_problem_options(function: Any) -> Any:
     """Add an option for everything a family of problems may be asked for, under the name ``of_<field>``.
 
     Where the words on the command line name families, the help text shows the options that these read.
     """
-    return later(lambda words: [_option(option, shown) for option, shown in options_for(words)])(function)
+    return add_later(lambda words: [_option(option, shown) for option, shown in list_problem_options(words)])(function)
 
 
-def options_for(words: Sequence[str]) -> list[tuple[ProblemOption, bool]]:
+def list_problem_options(words: Sequence[str]) -> list[tuple[ProblemOption, bool]]:
     """Return the options of the families that the words name, lists with commas among them, and whether one of these reads it; without any, all."""
-    from fedtheory.running.families import options_of, problem_families
+    from fedtheory.running.families import list_family_options, load_families
 
-    families = problem_families()
+    families = load_families()
     named = [name for word in words for name in word.split(",") if name in families]
-    return [(option, not named or any(name in option.readers for name in named)) for option in options_of(named)]
+    return [
+        (option, not named or any(name in option.readers for name in named)) for option in list_family_options(named)
+    ]
 
 
 def _option(option: ProblemOption, shown: bool) -> click.Option:
@@ -130,7 +132,7 @@ def _option(option: ProblemOption, shown: bool) -> click.Option:
     )
 
 
-def metric_option(first: str) -> Callable[[Any], Any]:
+def add_metric_option(first: str) -> Callable[[Any], Any]:
     """Add ``--metric``, names with commas between, as a tuple of names; ``first`` says what the first one is for."""
 
     def make(words: Sequence[str]) -> list[click.Option]:
@@ -146,7 +148,7 @@ def metric_option(first: str) -> Callable[[Any], Any]:
             )
         ]
 
-    return later(make)
+    return add_later(make)
 
 
 def _names(context: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
@@ -164,9 +166,9 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
 
 def make_shared(references: Sequence[Reference], context: Context, workers: int, scheduler: str | None) -> None:
     """Do the work that these claims share, such as the runs of experiments, and say what could not be done."""
-    from fedtheory.claims.checking import make_needs, needs_of
+    from fedtheory.claims.checking import list_needs, make_needs
 
-    needs, done = needs_of(references, context), 0
+    needs, done = list_needs(references, context), 0
     told: set[str] = set()
     if not needs:
         return

@@ -10,10 +10,10 @@ import click
 
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import (
-    data_folder,
+    add_metric_option,
+    add_problem_options,
     data_option,
-    metric_option,
-    problem_options,
+    find_data_folder,
     seed_option,
     start_option,
 )
@@ -30,7 +30,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @click.argument("algorithm")
 @click.argument("problem")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
-@problem_options
+@add_problem_options
 @click.option("--instance", type=click.IntRange(min=0), help="Seed of the problem's data [default: --seed].")
 @click.option("--participants", type=int, help="Clients drawn a round [default: all].")
 @click.option("--available", type=int, help="Clients that ever take part, the first so many [default: all].")
@@ -42,7 +42,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     flag_value=Path(),
     help="Draw how real data is split, too [file: split-PROBLEM.png].",
 )
-@metric_option("drawn")
+@add_metric_option("drawn")
 @click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Measure every so many rounds.")
 @click.option(
     "--results",
@@ -63,23 +63,23 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 )
 @data_option
 @seed_option
-def run(algorithm: str, problem: str, **options: Any) -> None:
+def run_command(algorithm: str, problem: str, **options: Any) -> None:
     """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them) and draw the curve."""
     import numpy as np
 
     from fedtheory.core.errors import InvalidInput
     from fedtheory.core.participation import choose_participation
     from fedtheory.measures.catalogue import axis_of, choose_metrics
-    from fedtheory.running.families import build_and_draw, build_problem, first_model
+    from fedtheory.running.families import build_and_draw, build_problem, make_first_model
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
-    from fedtheory.running.runner import start_point
+    from fedtheory.running.runner import shape_start
     from fedtheory.tools.pictures import save_picture
 
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
     asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
-        "data": data_folder(options["data"]),
+        "data": find_data_folder(options["data"]),
     }
     if options["show_split"] is None:
         instance = build_problem(problem, **asked)
@@ -88,9 +88,9 @@ def run(algorithm: str, problem: str, **options: Any) -> None:
         instance = build_and_draw(problem, shown_in, **asked)
         click.echo(f"picture of the split: {shown_in}", err=True)
     method = build_algorithm(algorithm, options, instance)
-    x0 = first_model(instance, options["start"], data_seed)
+    x0 = make_first_model(instance, options["start"], data_seed)
     names = options["metric"]
-    method, metrics = choose_metrics(names, method, instance, start_point(instance, x0))
+    method, metrics = choose_metrics(names, method, instance, shape_start(instance, x0))
     metric = names[0]
     results = (
         None if options["results"] is None else Results(options["results"], _configuration(algorithm, problem, options))

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.later import later
+from fedtheory.command_line.later import add_later
 from fedtheory.command_line.method_options import PREFIX, MethodCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
-    data_folder,
+    add_metric_option,
     data_option,
+    find_data_folder,
     fresh_option,
     leave_interrupted,
-    metric_option,
+    list_problem_options,
     open_journal,
-    options_for,
     scheduler_option,
     start_option,
     workers_option,
@@ -66,7 +66,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
             hidden=not shown,
             **_list_of(one.spelled, one.kind, one.default, one.help),
         )
-        for one, shown in options_for(words)
+        for one, shown in list_problem_options(words)
     ]
 
 
@@ -74,12 +74,12 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @click.argument("methods")
 @click.argument("problems")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
-@later(_problem_lists)
+@add_later(_problem_lists)
 @_values("--participants", "participants", int, None, "Clients drawn a round.")
 @_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
 @_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
 @start_option
-@metric_option("ranked by")
+@add_metric_option("ranked by")
 @click.option(
     "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
 )
@@ -94,7 +94,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @workers_option
 @scheduler_option
 @data_option
-def sweep(methods: str, problems: str, **options: Any) -> None:
+def sweep_command(methods: str, problems: str, **options: Any) -> None:
     """Run METHODS on PROBLEMS (lists with commas) for every combination of the VALUES given.
 
     VALUES are lists and ranges: 0.1,0.5 are two values; 0:4 are the whole numbers 0 to 4; 0.1:0.5:5 are five numbers in even
@@ -105,7 +105,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
     Exit status: 0 when everything ran, diverged or not; 1 when a run could not be run; 2 for bad arguments.
     """
     from fedtheory.running.sweep import Sweep, run_sweep
-    from fedtheory.running.sweep_report import as_table
+    from fedtheory.running.sweep_report import tabulate_sweep
 
     given = {
         kind: {
@@ -124,7 +124,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
         rounds=options["rounds"],
         start=options["start"],
         every=options["every"],
-        data=data_folder(options["data"]),
+        data=find_data_folder(options["data"]),
         metrics=options["metric"],
         **chosen,
     )
@@ -146,7 +146,7 @@ def sweep(methods: str, problems: str, **options: Any) -> None:
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):
-        make_console().print(as_table(grid, rows, grid.metrics[0]))
+        make_console().print(tabulate_sweep(grid, rows, grid.metrics[0]))
     failed = [row for row in rows if row["error"] is not None]
     for error in dict.fromkeys(row["error"] for row in failed):
         alike = [row["run"] for row in failed if row["error"] == error]
@@ -161,7 +161,7 @@ def _listed(value: Any) -> tuple[Any, ...]:
 
 
 def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> None:
-    from fedtheory.running.sweep_report import as_csv, as_json_lines, picture
+    from fedtheory.running.sweep_report import as_csv, as_json_lines, describe_sweep_picture
     from fedtheory.tools.pictures import save_picture
 
     for file, write in ((options["json_file"], as_json_lines), (options["csv_file"], as_csv)):
@@ -173,6 +173,6 @@ def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> No
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(write(rows))
     if options["picture"] is not None and rows:
-        shown = picture(grid, rows, grid.metrics[0])
+        shown = describe_sweep_picture(grid, rows, grid.metrics[0])
         options["picture"].parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, options["picture"])

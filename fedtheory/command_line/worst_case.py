@@ -356,7 +356,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
 
 @click.command("verify-certificate")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-def verify_certificate(file: Path) -> None:
+def verify_certificate_command(file: Path) -> None:
     """Check an exact certificate in FILE; no solver and no floating-point number takes part."""
     import sys
 

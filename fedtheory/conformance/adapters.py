@@ -100,7 +100,7 @@ class Adapter(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class Recording:
     """The states an implementation went through (entry 0: before the first round), by the reference's names.
 
     ``single``: some variable came back in less than double precision.
@@ -151,7 +151,7 @@ def _is_adapter(value: object) -> bool:
     return all(hasattr(value, part) for part in ("variables", "start", "round"))
 
 
-def play(adapter: Adapter, task: Task, rounds: Sequence[Round], shapes: Mapping[str, tuple[int, int]]) -> Played:
+def play(adapter: Adapter, task: Task, rounds: Sequence[Round], shapes: Mapping[str, tuple[int, int]]) -> Recording:
     """Run an implementation.
 
     Parameters
@@ -193,7 +193,7 @@ def play(adapter: Adapter, task: Task, rounds: Sequence[Round], shapes: Mapping[
             state[name] = value * (factor(task) if callable(factor) else factor)
             single = single or low
         states.append(state)
-    return Played(tuple(states), single)
+    return Recording(tuple(states), single)
 
 
 def _declared(adapter: Adapter, shapes: Mapping[str, tuple[int, int]]) -> dict[str, tuple[str, Any]]:

@@ -20,22 +20,22 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
-from fedtheory.algorithms.mistakes import Mistake, as_printed, difference, known_mistakes
-from fedtheory.conformance.adapters import Adapter, Played, play
+from fedtheory.algorithms.mistakes import Mistake, build_as_printed, find_mistakes, show_difference
+from fedtheory.conformance.adapters import Adapter, Recording, play
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
     Course,
     Trial,
     Values,
-    differences,
-    largest_so_far,
+    list_variables,
+    make_start,
     make_trials,
-    observed_variables,
+    measure_differences,
+    measure_rounding,
     play_reference,
     play_round,
-    rounding_allowance,
-    start_state,
-    with_values,
+    replace_values,
+    track_largest,
 )
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -115,16 +115,18 @@ class _Case:
     trial: Trial
     method: Algorithm
     way: Course
-    played: Played
+    played: Recording
 
     @cached_property
     def allowed(self) -> dict[str, Values]:
         """What rounding may do, by precision, variable and round."""
-        return {level: rounding_allowance(self.method, self.trial, self.way, level) for level in ("double", "single")}
+        return {level: measure_rounding(self.method, self.trial, self.way, level) for level in ("double", "single")}
 
     def parts(self, name: str, level: str) -> int | None:
         """The first round after which the variable is further off than rounding explains, or None."""
-        late = np.flatnonzero(differences(self.played.states, self.way.states, name) > self.allowed[level][name])
+        late = np.flatnonzero(
+            measure_differences(self.played.states, self.way.states, name) > self.allowed[level][name]
+        )
         return int(late[0]) if late.size else None
 
     def difference(self, name: str, r: int, level: str) -> Difference:
@@ -132,7 +134,7 @@ class _Case:
         got, expected = self.played.states[r][name], self.way.states[r][name]
         client, coordinate = np.unravel_index(np.argmax(np.abs(got - expected)), got.shape)
         ours, theirs = float(got[client, coordinate]), float(expected[client, coordinate])
-        size = float(largest_so_far(self.way.states, name)[r]) or float(largest_so_far(self.played.states, name)[r])
+        size = float(track_largest(self.way.states, name)[r]) or float(track_largest(self.played.states, name)[r])
         whose = None if got.shape[0] == 1 else int(client)
         allowed = float(self.allowed[level][name][r])
         return Difference(
@@ -141,8 +143,8 @@ class _Case:
 
     def relative(self, name: str) -> float:
         """The largest difference of a variable over its size so far."""
-        size = np.maximum(largest_so_far(self.way.states, name), largest_so_far(self.played.states, name))
-        off = differences(self.played.states, self.way.states, name)
+        size = np.maximum(track_largest(self.way.states, name), track_largest(self.played.states, name))
+        off = measure_differences(self.played.states, self.way.states, name)
         return float(np.max(np.divide(off, size, out=np.zeros_like(off), where=size > 0)))
 
 
@@ -151,10 +153,10 @@ class _Comparison:
 
     def __init__(self, adapter: Adapter, entry: Listed, values: Mapping[str, Any], trials: tuple[Trial, ...]) -> None:
         self.entry, self.values = entry, values
-        methods = [as_printed(entry, trial.values) for trial in trials]
+        methods = [build_as_printed(entry, trial.values) for trial in trials]
         ways = [play_reference(method, trial) for method, trial in zip(methods, trials, strict=True)]
         for trial, way in zip(trials, ways, strict=True):
-            top = max(float(largest_so_far(way.states, name)[-1]) for name in way.states[0])
+            top = max(float(track_largest(way.states, name)[-1]) for name in way.states[0])
             if not top < _DIVERGED:
                 raise InvalidInput(
                     f"with these settings {entry.name} itself diverges (it reaches {top:.3g} in {trial.name}); take a smaller step"
@@ -171,7 +173,7 @@ class _Comparison:
         agreement: Any = next((level for level in ("double", "single") if not self._differing(level)), None)
         single = any(case.played.single for case in self.cases)
         differing = [] if agreement else self._differing("single" if single else "double")
-        mistakes = known_mistakes(self.entry, self.values)
+        mistakes = find_mistakes(self.entry, self.values)
         return Conformance(
             method=self.entry.name,
             source=self.entry.source,
@@ -230,13 +232,13 @@ class _Comparison:
             return None
         right = dict.fromkeys(self.names, True)
         for case in self.cases:
-            problem, state = start_state(case.method, case.trial)
+            problem, state = make_start(case.method, case.trial)
             for r in range(len(case.trial.clients)):
-                state, _ = play_round(case.method, problem, with_values(state, case.played.states[r]), case.trial, r)
-                after = observed_variables(state)
+                state, _ = play_round(case.method, problem, replace_values(state, case.played.states[r]), case.trial, r)
+                after = list_variables(state)
                 for name in self.names:
                     ours, theirs = (
-                        float(largest_so_far(states, name)[r + 1]) for states in (case.way.states, case.played.states)
+                        float(track_largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
                     )
                     grown = max(1.0, theirs / ours) if ours else 1.0
                     off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(after[name]))))
@@ -246,12 +248,12 @@ class _Comparison:
     def _names_fix_the_state(self) -> bool:
         """Whether the variables that were not declared have no say in the next round."""
         case = self.cases[0]
-        problem, state = start_state(case.method, case.trial)
+        problem, state = make_start(case.method, case.trial)
         state, _ = play_round(case.method, problem, state, case.trial, 0)
         blind = {name: np.zeros(value.shape) for name, value in arrays_of(state).items() if name not in self.names}
         after = [
-            observed_variables(play_round(case.method, problem, begun, case.trial, 0)[0])
-            for begun in (state, with_values(state, blind))
+            list_variables(play_round(case.method, problem, begun, case.trial, 0)[0])
+            for begun in (state, replace_values(state, blind))
         ]
         return all(np.array_equal(after[0][name], after[1][name]) for name in self.names)
 
@@ -264,7 +266,7 @@ class _Comparison:
             for chosen in found:
                 yield Cause(
                     tuple(m.name for m in chosen),
-                    difference(self.entry.build(**self.values), chosen),
+                    show_difference(self.entry.build(**self.values), chosen),
                     tuple(dict.fromkeys(m.seen for m in chosen if m.seen)),
                 )
             if found:
@@ -275,7 +277,7 @@ class _Comparison:
         for case in self.cases:
             first = {name: case.played.states[0][name] for name in self.starts}
             try:
-                method = as_printed(self.entry, case.trial.values, chosen)
+                method = build_as_printed(self.entry, case.trial.values, chosen)
                 if not _matches(method, case.trial, case.played.states, self.names, first):
                     return False
             except (
@@ -288,7 +290,7 @@ class _Comparison:
         """Whether the mistake makes no difference in any trial."""
         for case in self.cases:
             try:
-                method = as_printed(self.entry, case.trial.values, (mistake,))
+                method = build_as_printed(self.entry, case.trial.values, (mistake,))
             except FedtheoryError:  # outside the method's definition: it would not have run
                 continue
             if not _matches(method, case.trial, case.way.states, self.names):
@@ -305,7 +307,7 @@ class _Comparison:
             try:
                 for case in self.cases:
                     method = build(case.trial.values)
-                    state = observed_variables(start_state(method, case.trial)[1])
+                    state = list_variables(make_start(method, case.trial)[1])
                     if conforms and not set(state) <= set(self.shapes):
                         break
                     shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == self.shapes[n])
@@ -326,10 +328,10 @@ def _matches(
 ) -> bool:
     """Whether a method goes through these states, up to rounding in single precision."""
     way = play_reference(method, trial, first)
-    off = {name: differences(states, way.states, name) for name in names}
-    if any(np.any(off[name] > _FAR * largest_so_far(way.states, name)) for name in names):
+    off = {name: measure_differences(states, way.states, name) for name in names}
+    if any(np.any(off[name] > _FAR * track_largest(way.states, name)) for name in names):
         return False
-    allowed = rounding_allowance(method, trial, way, "single", first)
+    allowed = measure_rounding(method, trial, way, "single", first)
     return all(np.all(off[name] <= allowed[name]) for name in names)
 
 

@@ -151,14 +151,14 @@ def _refuses_unequal(entry: Listed, values: Mapping[str, Any], clients: int, dim
     return None if same else f"{entry.name} has one number for all clients"
 
 
-def observed_variables(state: State) -> dict[str, Any]:
+def list_variables(state: State) -> dict[str, Any]:
     """The variables of a state that an implementation may name: its arrays, and arrays it gives as properties."""
     given = [name for name, value in vars(type(state)).items() if isinstance(value, property)]
     extra = {name: getattr(state, name) for name in given}
     return arrays_of(state) | {name: value for name, value in extra.items() if is_array(value)}
 
 
-def start_state(
+def make_start(
     algorithm: Algorithm, trial: Trial, precision: str = "double", jitter: int | None = None
 ) -> tuple[Any, State]:
     """The problem and the state before the first round; with ``jitter``, from a start perturbed by rounding errors of that seed."""
@@ -172,7 +172,7 @@ def start_state(
     return problem, algorithm.init(problem, start)
 
 
-def with_values(state: State, values: Mapping[str, NDArray[np.float64]]) -> State:
+def replace_values(state: State, values: Mapping[str, NDArray[np.float64]]) -> State:
     """The state with values for some of its fields, in its own precision."""
     fields = arrays_of(state)
     given = {k: np.asarray(v, dtype=fields[k].dtype).reshape(fields[k].shape) for k, v in values.items() if k in fields}
@@ -202,8 +202,8 @@ def play_reference(
     jitter: int | None = None,
 ) -> Course:
     """Run a method on a trial, from its own first state or from one in which the variables ``first`` have other values."""
-    problem, state = start_state(algorithm, trial, precision, jitter)
-    state = with_values(state, first or {})
+    problem, state = make_start(algorithm, trial, precision, jitter)
+    state = replace_values(state, first or {})
     states, rounds = [_host(state)], []
     for r, clients in enumerate(trial.clients):
         state, coins = play_round(algorithm, problem, state, trial, r)
@@ -214,22 +214,22 @@ def play_reference(
 
 
 def _host(state: State) -> Values:
-    return {name: np.asarray(to_numpy(value), dtype=float) for name, value in observed_variables(state).items()}
+    return {name: np.asarray(to_numpy(value), dtype=float) for name, value in list_variables(state).items()}
 
 
-def largest_so_far(states: Sequence[Values], name: str) -> NDArray[np.float64]:
+def track_largest(states: Sequence[Values], name: str) -> NDArray[np.float64]:
     """The largest magnitude of a variable so far, by round."""
     return np.maximum.accumulate([np.max(np.abs(state[name])) for state in states])
 
 
-def differences(one: Sequence[Values], other: Sequence[Values], name: str) -> NDArray[np.float64]:
+def measure_differences(one: Sequence[Values], other: Sequence[Values], name: str) -> NDArray[np.float64]:
     """The largest difference of a variable in each round; infinity where it is not a number."""
     with np.errstate(all="ignore"):
         found = np.asarray([np.max(np.abs(a[name] - b[name])) for a, b in zip(one, other, strict=True)])
     return np.where(np.isfinite(found), found, np.inf)
 
 
-def rounding_allowance(
+def measure_rounding(
     algorithm: Algorithm,
     trial: Trial,
     way: Course,
@@ -243,9 +243,9 @@ def rounding_allowance(
     """
     eps = float(np.finfo(PRECISIONS[precision]).eps)
     runs = [play_reference(algorithm, trial, first, precision, jitter).states for jitter in range(_SAMPLES)]
-    unit = eps * np.max([largest_so_far(way.states, name) for name in way.states[0]], axis=0)
+    unit = eps * np.max([track_largest(way.states, name) for name in way.states[0]], axis=0)
     found = {}
     for name in way.states[0]:
-        seen = np.max([differences(run, way.states, name) for run in runs], axis=0)
+        seen = np.max([measure_differences(run, way.states, name) for run in runs], axis=0)
         found[name] = SAFETY * np.maximum(np.maximum.accumulate(seen), unit)
     return found

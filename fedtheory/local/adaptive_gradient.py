@@ -9,7 +9,7 @@ from fedtheory.core.arrays import Array, inner, namespace, squared_norm
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.randomness import Key
-from fedtheory.local.newton import size_of_terms
+from fedtheory.local.newton import measure_terms
 from fedtheory.local.solvers import Memoryless
 from fedtheory.local.stopping import Progress, Stop
 from fedtheory.local.subproblem import Subproblem
@@ -127,7 +127,7 @@ class Adaptive(Memoryless):
 def _at_floor(sub: Subproblem, at: Progress, steep: Array) -> Array:
     """Whether the gradient is rounding: of its terms, or of x, which the smoothness of the objective multiplies."""
     xp = namespace(at.x)
-    size = size_of_terms(sub, at.x, at.gradient) + squared_norm(steep * at.x)
+    size = measure_terms(sub, at.x, at.gradient) + squared_norm(steep * at.x)
     small = squared_norm(at.gradient) <= (4 * float(xp.finfo(at.x.dtype).eps)) ** 2 * size
     return small & xp.isfinite(size)
 

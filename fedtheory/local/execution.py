@@ -13,8 +13,8 @@ import numpy as np
 
 from fedtheory.core.arrays import Array, is_object, namespace
 from fedtheory.core.problem import can
-from fedtheory.local.sample_space import sample_space
-from fedtheory.local.subproblem import rows
+from fedtheory.local.sample_space import find_sample_space
+from fedtheory.local.subproblem import take_rows
 
 if TYPE_CHECKING:
     from fedtheory.local.subproblem import Subproblem
@@ -25,20 +25,20 @@ BLOCK_BYTES = 4 * 2**20
 Work = Callable[["Subproblem", Array, int], Array]  # steps of the clients from ``first`` on: (part, start, first)
 
 
-def in_span(work: Work, sub: Subproblem, start: Array, steps: int) -> Array:
-    """Run gradient steps ``work(part, start, first client)``, in sample space where that is cheaper (`sample_space`)."""
+def run_gradient_steps(work: Work, sub: Subproblem, start: Array, steps: int) -> Array:
+    """Run gradient steps ``work(part, start, first client)``, in sample space where that is cheaper (`find_sample_space`)."""
 
     def one(part: Subproblem, x: Array, first: int) -> Array:
-        space = sample_space(part, x, steps)
+        space = find_sample_space(part, x, steps)
         if space is None:
             return work(part, x, first)
         lifted: Any = space.lifted  # what the steps need of a problem, and no more
         return space.point(work(replace(part, f=lifted, a=None, rho=None, z=None), lifted.origin, first))
 
-    return in_blocks(one, sub, start)
+    return run_in_blocks(one, sub, start)
 
 
-def in_blocks(
+def run_in_blocks(
     work: Work,
     sub: Subproblem,
     start: Array,
@@ -58,7 +58,7 @@ def in_blocks(
     size = max(1, int(BLOCK_BYTES // per_client))
 
     def one(first: int) -> Array:
-        return work(sub.part(first, min(first + size, m)), rows(start, first, first + size), first)
+        return work(sub.part(first, min(first + size, m)), take_rows(start, first, first + size), first)
 
     firsts = range(0, m, size)
     threads = min(len(firsts), _threads())
@@ -69,7 +69,7 @@ def in_blocks(
         return np.concatenate([job.result() for job in jobs], axis=-2)
 
 
-def in_turn(work: Work, sub: Subproblem, start: Array, batch: int) -> Array:
+def run_minibatch_steps(work: Work, sub: Subproblem, start: Array, batch: int) -> Array:
     """Run minibatch steps ``work(part, start, first client)``: all steps of one client before the next, where a problem prefers that.
 
     A problem whose gradients are computed client by client anyway (``one_by_one(m, batch)``) has each client's points and
@@ -79,7 +79,7 @@ def in_turn(work: Work, sub: Subproblem, start: Array, batch: int) -> Array:
     m = sub.f.n
     if m == 1 or prefers is None or not prefers(m, batch):
         return work(sub, start, 0)
-    parts = [work(sub.part(k, k + 1), rows(start, k, k + 1), k) for k in range(m)]
+    parts = [work(sub.part(k, k + 1), take_rows(start, k, k + 1), k) for k in range(m)]
     return namespace(parts[0]).concat(parts, axis=-2)
 
 

@@ -29,7 +29,7 @@ def newton(sub: Subproblem, start: Array, iterations: int = 60) -> Array:
     rounding = (4 * float(xp.finfo(x.dtype).eps)) ** 2
     direction = None
     for _ in range(iterations):
-        going = (squared_norm(g) > rounding * size_of_terms(sub, x, g))[..., None]
+        going = (squared_norm(g) > rounding * measure_terms(sub, x, g))[..., None]
         if not bool(xp.any(going & (damping > 1e-3))):
             break
         if direction is None:
@@ -45,7 +45,7 @@ def newton(sub: Subproblem, start: Array, iterations: int = 60) -> Array:
     return x
 
 
-def size_of_terms(sub: Subproblem, x: Array, g: Array) -> Array:
+def measure_terms(sub: Subproblem, x: Array, g: Array) -> Array:
     """Sum of the squared norms of the terms of a subproblem's gradient g at x: ``(..., m)``.
 
     Each term carries an error relative to its own size, so g is rounding once ||g||^2 is below eps^2 times this.

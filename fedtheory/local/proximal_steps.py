@@ -11,12 +11,12 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import Regulariser
 from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Memoryless, Step, step_size
-from fedtheory.local.stochastic import Passes, check_sampling, gradients, number_of_steps, shortened
+from fedtheory.local.stochastic import Passes, check_sampling, clip_norms, count_steps, make_gradient
 from fedtheory.local.subproblem import Subproblem
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted(Wrapped):
+class ShiftedProblem(Wrapped):
     """The problem p -> f_i(c_i + p): what a personal component p on top of a common model c sees."""
 
     centre: Array
@@ -36,9 +36,9 @@ class Shifted(Wrapped):
         """Gradients of f_i at c_i + p_i."""
         return self.inner.grad(self.centre + x)
 
-    def take(self, clients: Clients | None) -> Shifted:
+    def take(self, clients: Clients | None) -> ShiftedProblem:
         """Restrict to the clients that take part."""
-        return Shifted(self.inner.take(clients), gather(self.centre, clients))
+        return ShiftedProblem(self.inner.take(clients), gather(self.centre, clients))
 
     def changed_sample_grad(self, given: Any, x: Array, samples: Any) -> Array:
         """Minibatch gradients at c_i + p_i."""
@@ -86,9 +86,9 @@ class ProximalSteps(Memoryless):
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps."""
-        gradient = gradients(sub, key, self.steps, self.batch)
+        gradient = make_gradient(sub, key, self.steps, self.batch)
         x = start
-        for q in range(number_of_steps(self, sub.f)):
+        for q in range(count_steps(self, sub.f)):
             lr = step_size(self.lr, key.round, q)
-            x = self.regulariser.prox(x - lr * shortened(sub.shift(gradient(x, q), x), self.clip), lr)
+            x = self.regulariser.prox(x - lr * clip_norms(sub.shift(gradient(x, q), x), self.clip), lr)
         return x, None

@@ -10,9 +10,9 @@ from fedtheory.core.arrays import Array, Scalar, namespace, squared_norm, take_s
 from fedtheory.core.hyperparameters import not_negative
 from fedtheory.core.problem import need
 from fedtheory.core.randomness import Key
-from fedtheory.local.execution import in_blocks, in_turn
+from fedtheory.local.execution import run_in_blocks, run_minibatch_steps
 from fedtheory.local.solvers import Memoryless, Step, step_size
-from fedtheory.local.stochastic import Passes, check_sampling, minibatches, number_of_steps, shortened
+from fedtheory.local.stochastic import Passes, check_sampling, clip_norms, count_steps, draw_minibatches
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -65,21 +65,21 @@ class SamSteps(Memoryless):
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps; full gradients of large data are worked through in blocks of clients."""
         if self.batch is None:
-            steps = number_of_steps(self, sub.f)
+            steps = count_steps(self, sub.f)
 
             def full(part: Subproblem, x: Array, first: int) -> Array:
                 return self._descend(part, x, key, steps, lambda y, q: part.f.grad(y))
 
-            return in_blocks(full, sub, start), None
+            return run_in_blocks(full, sub, start), None
         need(sub.f, "sample_grad", "SamSteps with a batch")
-        samples = minibatches(sub, key, self.steps, self.batch)
+        samples = draw_minibatches(sub, key, self.steps, self.batch)
 
         def sampled(part: Subproblem, x: Array, first: int) -> Array:
             f: Any = part.f
             mine = [drawn[..., first : first + f.n, :] for drawn in samples]
             return self._descend(part, x, key, len(mine), lambda y, q: f.sample_grad(y, mine[q]))
 
-        return in_turn(sampled, sub, start, self.batch), None
+        return run_minibatch_steps(sampled, sub, start, self.batch), None
 
     def _descend(self, sub: Subproblem, x: Array, key: Key, steps: int, grad: Callable[[Array, int], Any]) -> Array:
         for q in range(steps):
@@ -90,7 +90,7 @@ class SamSteps(Memoryless):
                 if isinstance(self.weight, int | float) and self.weight == 1
                 else (1 - self.weight) * u + self.weight * v
             )
-            x = take_step(x, step_size(self.lr, key.round, q), shortened(sub.shift(g, x), self.clip))
+            x = take_step(x, step_size(self.lr, key.round, q), clip_norms(sub.shift(g, x), self.clip))
         return x
 
     def _ascent(self, u: Array) -> Array:

@@ -9,7 +9,7 @@ stays in  start + span{row_i1, ..., row_im, v_i}  with  v_i = rho (z_i - start) 
 
     (phi'(A_i x) + kappa c,  kappa t - 1),   kappa = l2 + rho,   A_i x = A_i start + (A_i A_i^T) c + t A_i v_i,
 
-so K steps cost K products with the m x m matrix A_i A_i^T instead of 2 K products with A_i. `Lifted` offers that gradient under
+so K steps cost K products with the m x m matrix A_i A_i^T instead of 2 K products with A_i. `LiftedSubproblem` offers that gradient under
 the name `grad`; the solvers that only add up points and gradients run on it unchanged and give the same iterates.
 """
 
@@ -56,7 +56,7 @@ class LinearModel(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Lifted:
+class LiftedSubproblem:
     """The clients' subproblems in the coordinates (c, t) ``(..., n, m + 1)`` of x = start + A^T c + t v."""
 
     model: Any
@@ -90,7 +90,7 @@ class Lifted:
 class SampleSpace:
     """A subproblem, the start point and the direction v that make up the coordinates."""
 
-    lifted: Lifted
+    lifted: LiftedSubproblem
     start: Array
     direction: Array
 
@@ -99,7 +99,7 @@ class SampleSpace:
         return self.start + x[..., -1:] * self.direction + rows_times(x[..., :-1], self.lifted.model.rows)
 
 
-def sample_space(sub: Subproblem, start: Array, steps: int) -> SampleSpace | None:
+def find_sample_space(sub: Subproblem, start: Array, steps: int) -> SampleSpace | None:
     """Coordinates in which ``steps`` gradient steps are cheaper, or None where they are not or do not exist."""
     model: Any = sub.f
     if not getattr(model, "linear_model", None):
@@ -123,7 +123,9 @@ def sample_space(sub: Subproblem, start: Array, steps: int) -> SampleSpace | Non
         along = rows_times(v, transposed)
     shape = _common(margin, along)
     origin = xp.zeros((1, m + 1), dtype=margin.dtype, device=device(margin))
-    lifted = Lifted(model, model.gram, kappa, xp.broadcast_to(margin, shape), xp.broadcast_to(along, shape), origin)
+    lifted = LiftedSubproblem(
+        model, model.gram, kappa, xp.broadcast_to(margin, shape), xp.broadcast_to(along, shape), origin
+    )
     return SampleSpace(lifted, start, v)
 
 

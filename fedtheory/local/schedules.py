@@ -11,7 +11,7 @@ from fedtheory.core.hyperparameters import positive, share
 
 
 @dataclass(frozen=True)
-class Decayed:
+class DecayedStep:
     """lr * factor^r in round r, the same for all local steps of a round (A-FedPD, Table 3; FedSLR, Section 6).
 
     Parameters

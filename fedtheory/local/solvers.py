@@ -21,7 +21,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.problem import Problem, can, need
 from fedtheory.core.randomness import Key
-from fedtheory.local.execution import in_span
+from fedtheory.local.execution import run_gradient_steps
 from fedtheory.local.newton import newton
 from fedtheory.local.subproblem import Subproblem
 
@@ -128,7 +128,7 @@ class GradientSteps(Memoryless):
         def descend(part: Subproblem, x: Array, first: int) -> Array:
             return self._descend(part, x, key, None if counts is None else counts[..., first : first + part.f.n, :])
 
-        return in_span(descend, sub, start, int(np.max(self.steps))), None
+        return run_gradient_steps(descend, sub, start, int(np.max(self.steps))), None
 
     def _descend(self, sub: Subproblem, x: Array, key: Key, active: NDArray[np.integer[Any]] | None) -> Array:
         for q in range(int(np.max(self.steps))):
@@ -157,7 +157,7 @@ class AcceleratedSteps(Memoryless):
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Take the steps."""
-        return in_span(lambda part, x, first: self._descend(part, x, key), sub, start, self.steps), None
+        return run_gradient_steps(lambda part, x, first: self._descend(part, x, key), sub, start, self.steps), None
 
     def _descend(self, sub: Subproblem, x: Array, key: Key) -> Array:
         y = x

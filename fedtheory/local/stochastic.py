@@ -14,7 +14,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
-from fedtheory.local.execution import in_turn
+from fedtheory.local.execution import run_minibatch_steps
 from fedtheory.local.solvers import Memoryless, Step, step_size
 from fedtheory.local.subproblem import Subproblem
 
@@ -42,10 +42,10 @@ class Passes:
 
     def steps(self, f: Any, batch: int) -> int:
         """Return how many steps they are on a problem: the last of a pass takes what is left."""
-        return self.epochs * -(-data_a_client(f) // batch)
+        return self.epochs * -(-count_data(f) // batch)
 
 
-def data_a_client(f: Any) -> int:
+def count_data(f: Any) -> int:
     """Return how many data every client has; the variants of one (`fedtheory.core.problem.ABILITIES`) count once.
 
     Raises
@@ -63,7 +63,7 @@ def data_a_client(f: Any) -> int:
     return int(counts.max())
 
 
-def minibatches(sub: Subproblem, key: Key, steps: int | Passes, batch: int) -> list[NDArray[np.int64]]:
+def draw_minibatches(sub: Subproblem, key: Key, steps: int | Passes, batch: int) -> list[NDArray[np.int64]]:
     """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; a client's own, whoever else is active."""
     if isinstance(steps, Passes):
         return [part for epoch in range(steps.epochs) for part in _pass(sub, key, epoch, batch)]
@@ -73,7 +73,7 @@ def minibatches(sub: Subproblem, key: Key, steps: int | Passes, batch: int) -> l
 
 def _pass(sub: Subproblem, key: Key, epoch: int, batch: int) -> list[NDArray[np.int64]]:
     """Every datum of a client once, in an order and in variants drawn at the address (seed, round, client, epoch)."""
-    data, variants = data_a_client(sub.f), getattr(sub.f, "variants", None) or 1
+    data, variants = count_data(sub.f), getattr(sub.f, "variants", None) or 1
     n, index = (sub.f.n, None) if sub.clients is None else (sub.clients.n, sub.clients.index)
     numbers = np.argsort(key.client_uniform(f"order {epoch}", n, data, index), axis=-1)
     if variants > 1:
@@ -82,7 +82,7 @@ def _pass(sub: Subproblem, key: Key, epoch: int, batch: int) -> list[NDArray[np.
     return [numbers[..., first : first + batch] for first in range(0, data, batch)]
 
 
-def number_of_steps(local: Any, f: Any) -> Any:
+def count_steps(local: Any, f: Any) -> Any:
     """Return how many steps a solver with a number of steps takes on a problem: one number, or one a client ``(n,)``."""
     return local.steps.steps(f, local.batch) if isinstance(local.steps, Passes) else local.steps
 
@@ -102,7 +102,7 @@ def check_sampling(owner: Any) -> None:
         positive(owner, "clip")
 
 
-def gradients(sub: Subproblem, key: Key, steps: int | Passes, batch: int | None) -> Callable[[Array, int], Array]:
+def make_gradient(sub: Subproblem, key: Key, steps: int | Passes, batch: int | None) -> Callable[[Array, int], Array]:
     """Gradients of f_i as a function of the point and the local step.
 
     Full gradients for ``batch`` None; else of minibatches, those of one local step the same at every point.
@@ -110,11 +110,11 @@ def gradients(sub: Subproblem, key: Key, steps: int | Passes, batch: int | None)
     if batch is None:
         return lambda x, q: sub.f.grad(x)
     sample_grad = need(sub.f, "sample_grad", "a stochastic local solver")
-    samples = minibatches(sub, key, steps, batch)
+    samples = draw_minibatches(sub, key, steps, batch)
     return lambda x, q: sample_grad(x, samples[q])
 
 
-def shortened(g: Array, longest: Scalar | None) -> Array:
+def clip_norms(g: Array, longest: Scalar | None) -> Array:
     """Scale each client's vector ``(..., m, d)`` down to the norm ``longest`` where it is longer; None leaves all as they are.
 
     PyTorch's ``clip_grad_norm_`` adds 1e-6 to the norm; nothing is added here.
@@ -169,7 +169,7 @@ class StochasticSteps(Memoryless):
         x = start
         for q in range(self.steps):
             g = sub.shift(f.noisy_grad(x, key, q), x)
-            x = take_step(x, step_size(self.lr, key.round, q), shortened(g, self.clip))
+            x = take_step(x, step_size(self.lr, key.round, q), clip_norms(g, self.clip))
         return x, None
 
 
@@ -205,7 +205,7 @@ class Epochs(Memoryless):
 
     @property
     def steps(self) -> Passes:
-        """The number of steps, which depends on the problem; see `number_of_steps`."""
+        """The number of steps, which depends on the problem; see `count_steps`."""
         return Passes(self.epochs)
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
@@ -215,16 +215,16 @@ class Epochs(Memoryless):
 
 def _descend(solver: StochasticSteps | Epochs, sub: Subproblem, start: Array, key: Key) -> Array:
     need(sub.f, "sample_grad", type(solver).__name__)
-    samples = minibatches(sub, key, solver.steps, solver.batch)
+    samples = draw_minibatches(sub, key, solver.steps, solver.batch)
 
     def descend(part: Subproblem, x: Array, first: int) -> Array:
         f: Any = part.f
         for q, drawn in enumerate(samples):
             g = part.shift(f.sample_grad(x, drawn[..., first : first + f.n, :]), x)
-            x = take_step(x, step_size(solver.lr, key.round, q), shortened(g, solver.clip))
+            x = take_step(x, step_size(solver.lr, key.round, q), clip_norms(g, solver.clip))
         return x
 
-    return in_turn(descend, sub, start, solver.batch)
+    return run_minibatch_steps(descend, sub, start, solver.batch)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, need
 
 
-def rows(x: Any, first: int, last: int) -> Any:
+def take_rows(x: Any, first: int, last: int) -> Any:
     """Clients first, ..., last - 1 of an array ``(..., m, d)``; what is common to all clients comes back as it is."""
     return x[..., first:last, :] if is_array(x) and x.shape[-2] > 1 else x
 
@@ -73,6 +73,6 @@ class Subproblem:
         return replace(
             self,
             f=need(self.f, "slice", "working through clients in blocks")(first, last),
-            a=rows(self.a, first, last),
-            z=rows(self.z, first, last),
+            a=take_rows(self.a, first, last),
+            z=take_rows(self.z, first, last),
         )

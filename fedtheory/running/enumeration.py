@@ -61,7 +61,7 @@ class EnumeratedKey:
         raise CannotTrace(f"this engine enumerates coins, and the round draws {name!r}, which it cannot enumerate")
 
 
-def every_outcome(step: Callable[[Any], Any], round: int) -> list[tuple[Weight, Any]]:
+def enumerate_outcomes(step: Callable[[Any], Any], round: int) -> list[tuple[Weight, Any]]:
     """All results of a step that tosses coins, with their probabilities."""
     found: list[tuple[Weight, Any]] = []
     waiting: list[tuple[bool, ...]] = [()]
@@ -74,13 +74,13 @@ def every_outcome(step: Callable[[Any], Any], round: int) -> list[tuple[Weight, 
     return found
 
 
-def every_subset(n: int, s: int) -> list[tuple[Weight, Clients]]:
+def enumerate_subsets(n: int, s: int) -> list[tuple[Weight, Clients]]:
     """All choices of s of n clients, equally likely."""
     subsets = list(combinations(range(n), s))
     return [(Fraction(1, len(subsets)), Clients(n, np.array(subset))) for subset in subsets]
 
 
-def courses(
+def enumerate_courses(
     algorithm: Algorithm,
     problem: Problem,
     start: Array,
@@ -107,7 +107,7 @@ def courses(
                     return algorithm.round(problem, state, who, key)
 
                 if coins is None:
-                    results = every_outcome(step, r)
+                    results = enumerate_outcomes(step, r)
                 else:
                     scripted: Any = ScriptedKey(r, coins.get(r, {}))
                     results = [(1, step(scripted))]

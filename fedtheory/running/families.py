@@ -20,16 +20,16 @@ PROBLEMS_GROUP = "fedtheory.problems"
 
 
 @cache
-def problem_modules() -> tuple[str, ...]:
+def find_problem_modules() -> tuple[str, ...]:
     """Names of the modules that announce families."""
     return tuple(sorted({entry.value for entry in metadata.entry_points(group=PROBLEMS_GROUP)}))
 
 
 @cache
-def problem_families() -> dict[str, tuple[Any, type[Any]]]:
+def load_families() -> dict[str, tuple[Any, type[Any]]]:
     """Known families: name to the family and the dataclass of its options."""
     found = {}
-    for name in problem_modules():
+    for name in find_problem_modules():
         module = import_module(name)
         for family in module.PROBLEMS:
             found[family.name] = (family, module.Options)
@@ -52,9 +52,9 @@ class ProblemOption:
         return f"--{self.name.replace('_', '-')}"
 
 
-def command_options(of: type[Any]) -> tuple[ProblemOption, ...]:
+def list_options(of: type[Any]) -> tuple[ProblemOption, ...]:
     """Return the options of a dataclass that the command line offers: the fields with a help text."""
-    types, known = get_type_hints(of), [family for family, its in problem_families().values() if its is of]
+    types, known = get_type_hints(of), [family for family, its in load_families().values() if its is of]
     found = []
     for f in fields(of):
         if "help" in f.metadata:
@@ -65,14 +65,14 @@ def command_options(of: type[Any]) -> tuple[ProblemOption, ...]:
     return tuple(found)
 
 
-def options_of(names: Iterable[str] = ()) -> list[ProblemOption]:
+def list_family_options(names: Iterable[str] = ()) -> list[ProblemOption]:
     """Return the options of the dataclasses of these families, or of all; of one name the first."""
-    families = problem_families()
+    families = load_families()
     kinds = dict.fromkeys(families[name][1] for name in (names or families))
-    return list({option.name: option for kind in reversed(kinds) for option in command_options(kind)}.values())
+    return list({option.name: option for kind in reversed(kinds) for option in list_options(kind)}.values())
 
 
-def asked_for(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
+def read_options(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return a family and its options; options that are not given have the family's defaults.
 
     Raises
@@ -80,21 +80,21 @@ def asked_for(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
     InvalidInput
         The family is unknown; the message lists those that are known.
     """
-    families = problem_families()
+    families = load_families()
     if name not in families:
         raise InvalidInput(f"unknown problem {name!r}; known are {', '.join(families)}")
     family, make_options = families[name]
     asked = make_options(**options)
     strict = {f.name for f in fields(make_options) if f.metadata.get("strict")}
-    for option in command_options(make_options):
+    for option in list_options(make_options):
         if option.name in strict and getattr(asked, option.name) != option.default and name not in option.readers:
             raise InvalidInput(f"{name} does not use {option.spelled}; these do: {', '.join(option.readers)}")
     return family, asked
 
 
 def build_problem(name: str, **options: Any) -> Any:
-    """Build an instance of a family; see `asked_for`."""
-    family, asked = asked_for(name, options)
+    """Build an instance of a family; see `read_options`."""
+    family, asked = read_options(name, options)
     return family.build(asked)
 
 
@@ -113,9 +113,9 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     """
     from fedtheory.tools.pictures import draw_split
 
-    family, asked = asked_for(name, options)
+    family, asked = read_options(name, options)
     if not hasattr(family, "label_counts"):
-        shown = ", ".join(other for other, (found, _) in problem_families().items() if hasattr(found, "label_counts"))
+        shown = ", ".join(other for other, (found, _) in load_families().items() if hasattr(found, "label_counts"))
         raise NotAvailable(f"{name!r} is not built on a data set, so it has no split to show; these are: {shown}")
     dataset = family.load(asked)
     split = family.split(dataset, asked)
@@ -126,7 +126,7 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     return family.on(dataset, split, asked)
 
 
-def first_model(problem: Any, start: float | None, seed: int) -> Any:
+def make_first_model(problem: Any, start: float | None, seed: int) -> Any:
     """Return where runs begin ``(d,)``: every coordinate ``start``; by default 1, or a network's own random weights."""
     import numpy as np
 

@@ -36,7 +36,7 @@ CHECKPOINT_SECONDS = (
 CHECKED_BYTES = 2**28  #: states from this size on are held against the free memory before the first round
 
 
-def start_point(problem: Problem, x0: Array) -> Array:
+def shape_start(problem: Problem, x0: Array) -> Array:
     """Bring a starting point ``(d,)``, ``(*batch, d)`` to the shape ``(*batch, 1, d)`` after checking it.
 
     Raises
@@ -109,7 +109,7 @@ def run(
     metrics = dict(metrics) if metrics is not None else {"stationarity": measures.stationarity}
     wanted = _rounds_to_measure(every, int(rounds))
 
-    start = start_point(problem, x0)
+    start = shape_start(problem, x0)
     state = algorithm.init(problem, start)
     _require_room_for_state(state)
     book = _Book(metrics, problem)

@@ -22,8 +22,8 @@ from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import Problem
 from fedtheory.measures.catalogue import choose_metrics, look_up
-from fedtheory.running.families import build_problem, first_model, problem_families, problem_modules
-from fedtheory.running.runner import run, start_point
+from fedtheory.running.families import build_problem, find_problem_modules, load_families, make_first_model
+from fedtheory.running.runner import run, shape_start
 from fedtheory.tools.jobs import run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal
 
@@ -68,7 +68,7 @@ class Batch:
 
     def rows(self) -> list[RunRow]:
         """What each run is: its number and every parameter, spelled as on the command line."""
-        _, make_options = problem_families()[self.problem]
+        _, make_options = load_families()[self.problem]
         every = asdict(make_options(**self.options))
         options = {name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data")}
         found = []
@@ -94,7 +94,7 @@ class Sweep:
     participants : numbers of clients drawn a round; None for all
     seeds : seeds of the runs (samples, clients drawn, coins)
     instances : seeds of the problems' data
-    rounds, start : rounds of every run, and every coordinate of its starting point (see `fedtheory.running.families.first_model`)
+    rounds, start : rounds of every run, and every coordinate of its starting point (see `fedtheory.running.families.make_first_model`)
     metrics : names of what is measured (`fedtheory.measures.catalogue`)
     every : measure every so many rounds as well as at the end
     data : folder of data sets
@@ -127,7 +127,7 @@ class Sweep:
                 raise InvalidInput(
                     f"{' and '.join(self.methods)} do not use {flag}; used are {', '.join(sorted(used.values()))}"
                 )
-        families = problem_families()
+        families = load_families()
         for problem in self.problems:
             if problem not in families:
                 raise InvalidInput(f"unknown problem {problem!r}; known are {', '.join(families)}")
@@ -175,7 +175,7 @@ class Sweep:
         return Journal(
             "sweep",
             asdict(self),
-            problem_modules(),
+            find_problem_modules(),
             JOURNALS,
             lambda rows: all(row["error"] is None for row in rows),
         )
@@ -223,8 +223,8 @@ def run_batch_at_once(batch: Batch, problem: Problem) -> list[RunRow]:
     settings = dict(first) | {name: along_batch([s[name] for s in batch.settings]) for name in swept}
     require_convexity(listed(batch.method), first, problem)
     algorithm = listed(batch.method).build(**settings)
-    x0 = first_model(problem, batch.start, batch.instance)
-    algorithm, metrics = choose_metrics(batch.metrics, algorithm, problem, start_point(problem, x0))
+    x0 = make_first_model(problem, batch.start, batch.instance)
+    algorithm, metrics = choose_metrics(batch.metrics, algorithm, problem, shape_start(problem, x0))
     trace = run(
         algorithm,
         problem,

@@ -54,7 +54,7 @@ class Cell:
         return -self.loss if self.more_is_better and np.isfinite(self.loss) else self.loss
 
 
-def cells(sweep: Sweep, rows: Iterable[RunRow], metric: str) -> list[Cell]:
+def collect_cells(sweep: Sweep, rows: Iterable[RunRow], metric: str) -> list[Cell]:
     """Rows by method, setup and settings, in the order of the grid."""
     setup = [
         *(["problem"] if len(sweep.problems) > 1 else []),
@@ -91,7 +91,7 @@ def _drawn(cell: Cell) -> float:
     return np.inf if not cell.more_is_better and 0 < GROWN * cell.at_start < score else score
 
 
-def best(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
+def find_best_cells(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
     """For every method in every setup its best cell, and all its cells; cells with runs that could not be run come last."""
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in found:
@@ -99,11 +99,11 @@ def best(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
     return [(min(group, key=lambda cell: (cell.failed > 0, cell.loss)), group) for group in groups.values()]
 
 
-def as_table(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
+def tabulate_sweep(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
     """Return a rich table: the best settings of each method in each setup."""
     from rich.table import Table
 
-    found = best(cells(sweep, rows, metric))
+    found = find_best_cells(collect_cells(sweep, rows, metric))
     extreme = "highest" if found[0][0].more_is_better else "lowest"
     view = Table(title=f"{extreme} {metric} after {sweep.rounds} rounds (median over seeds)", expand=False)
     for name in (*found[0][0].setup, "method", "settings", metric, "range", "runs", "diverged", "not run"):
@@ -133,7 +133,7 @@ def _shown(value: Any) -> str:
 # ---- pictures -----------------------------------------------------------------------------------------------------
 
 
-def picture(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> dict[str, Any]:
+def describe_sweep_picture(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> dict[str, Any]:
     """Return the picture of a sweep, as data: the metric at the end against what was swept.
 
     Two numeric parameters of one method in one setup give a heat map. Otherwise the parameter with the most values is the
@@ -144,7 +144,7 @@ def picture(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> dict[str, Any]
     InvalidInput
         No numeric parameter was swept.
     """
-    found = [cell for cell in cells(sweep, rows, metric) if cell.score is not None]
+    found = [cell for cell in collect_cells(sweep, rows, metric) if cell.score is not None]
     axes = _numeric(found)
     if not axes:
         raise InvalidInput(

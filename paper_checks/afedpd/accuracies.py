@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, printed
 from paper_checks.afedpd.runs import PAPER, accuracy, chosen, first_accuracy, grid, late_loss
 
@@ -125,7 +125,7 @@ def check_table(of: Column) -> Callable[..., Iterator[Finding]]:
         yield beside(ctx, of, found)
         yield chosen(ctx)
         hardest = {label: found[label, splits[-1]] for label in of.labels(ctx)}
-        yield curves(ctx, f"Test accuracy of the broadcast model, {splits[-1]}", hardest, "test_accuracy")
+        yield draw_curves(ctx, f"Test accuracy of the broadcast model, {splits[-1]}", hardest, "test_accuracy")
         yield Reading(
             "An ordering is a printed part where the paper's own numbers for CIFAR-10 are a point and two deviations apart; smaller gaps "
             "and training losses are readings. Accuracies are the best over the measured rounds, as the paper's are."
@@ -151,7 +151,9 @@ def beside(ctx: Context, of: Column, found: Mapping[tuple[str, str], Repeated]) 
         rows.append([label, *(printed(TABLE_2[of.network][label, *column]) for column in TABLE_2_COLUMNS), *ours])
     seeds = len(next(iter(found.values())).trainings)
     title = f"Table 2, {of.network}: best test accuracy (%), the paper's and ours ({ctx.size} size, seeds: {seeds})"
-    return table(title, ["method", *(f"paper: {c}" for c in columns), *(f"ours: {split}" for split in splits)], rows)
+    return make_table(
+        title, ["method", *(f"paper: {c}" for c in columns), *(f"ours: {split}" for split in splits)], rows
+    )
 
 
 def claim(id: str, source: str, statement: str, of: Column, *faults: Fault) -> Claim:
@@ -164,7 +166,7 @@ def claim(id: str, source: str, statement: str, of: Column, *faults: Fault) -> C
         statement,
         check_table(of),
         faults,
-        needs=lambda ctx: needed(runs(ctx, of).values()),
+        needs=lambda ctx: list_runs(runs(ctx, of).values()),
     )
 
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds
 from fedtheory.core.participation import Uniform
 from fedtheory.core.randomness import Key
 from fedtheory.core.wrapped import Wrapped
-from fedtheory.running.families import build_problem, first_model
-from fedtheory.running.runner import start_point
+from fedtheory.running.families import build_problem, make_first_model
+from fedtheory.running.runner import shape_start
 from paper_checks.afedpd.published import SECONDS
 from paper_checks.afedpd.runs import METHODS, PAPER, scale, training
 
@@ -68,7 +68,7 @@ def played(
     base = training(ctx, "FedAvg", "IID", network=network)
     device = {} if ctx.size == "laptop" else {"device": ctx.device}
     problem = build_problem(base.problem, **base.options, seed=ctx.seed, data=ctx.data, **device)
-    x0 = start_point(problem, first_model(problem, None, ctx.seed))
+    x0 = shape_start(problem, make_first_model(problem, None, ctx.seed))
     if count is not None:
         problem = Counted(problem, count)
     found = {}
@@ -149,7 +149,9 @@ def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
         "ours, s",
         "ratio of medians",
     ]
-    yield table(f"Tables 5 and 6: a round of {STEPS} steps ({ctx.size} size, in place of {network})", columns, rows)
+    yield make_table(
+        f"Tables 5 and 6: a round of {STEPS} steps ({ctx.size} size, in place of {network})", columns, rows
+    )
 
 
 CLAIMS = [

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.runs import DECAY, PAPER, PAPER_ROUNDS, accuracy, late_loss, over_seeds, scale, training
 
 SPLIT = "Dir-0.1"
@@ -67,12 +67,12 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
         role="reading",
     )
     columns = [f"{decay:g} ({decay**PAPER_ROUNDS:.2g} in all)" for decay in DECAYS]
-    yield table(
+    yield make_table(
         "best test accuracy (%) by decay",
         ("method", *columns),
         [[label, *(mean_and_deviation(best[label, d]) for d in DECAYS)] for label in LABELS],
     )
-    yield table(
+    yield make_table(
         "training loss at the end by decay",
         ("method", *columns),
         [[label, *(mean_and_deviation(losses[label, d], 3, 1) for d in DECAYS)] for label in LABELS],
@@ -81,7 +81,7 @@ def check_decay(ctx: Context, *, better: Mapping[str, float] | None = None) -> I
         [f"{rho:g}", mean_and_deviation(accuracy(ctx, group)), mean_and_deviation(late_loss(ctx, group), 3, 1)]
         for rho, group in dyn.items()
     ]
-    yield table("FedDyn by penalty", ("rho", "best test accuracy (%)", "training loss at the end"), rows)
+    yield make_table("FedDyn by penalty", ("rho", "best test accuracy (%)", "training loss at the end"), rows)
     yield Reading(
         "'One of the most important hyper-parameters' is read as: the decay that Table 3 selects for these methods (0.998 a round) gives a "
         "better accuracy than no decay and than the strongest of its grid. Runs of other lengths have factors with the same product."
@@ -114,6 +114,6 @@ CLAIMS = [
                 holds=None,
             ),
         ),
-        needs=lambda ctx: needed([*decay_runs(ctx).values(), *penalty_runs(ctx).values()]),
+        needs=lambda ctx: list_runs([*decay_runs(ctx).values(), *penalty_runs(ctx).values()]),
     ),
 ]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.runs import DECAY, PAPER, accuracy, late_loss, over_seeds, scale, training
 
 SPLIT = "Dir-0.1"
@@ -58,12 +58,12 @@ def tables(
     """What both claims show."""
     several = intervals(ctx)
     columns = ("method", *(f"K = {steps}, T = {rounds_of(ctx, steps)}" for steps in several))
-    yield table(
+    yield make_table(
         "best test accuracy (%)",
         columns,
         [[label, *(mean_and_deviation(best[label, k]) for k in several)] for label in SWEPT],
     )
-    yield table(
+    yield make_table(
         "training loss at the end",
         columns,
         [[label, *(mean_and_deviation(losses[label, k], 3, 1) for k in several)] for label in SWEPT],
@@ -164,7 +164,7 @@ CLAIMS = [
         "All methods lose accuracy as the local interval grows, and A-FedPD stays the best at the longest.",
         check_intervals,
         (Fault("shortest and longest interval change places", "A-FedPD loses accuracy with K", {"backwards": True}),),
-        needs=lambda ctx: needed(runs(ctx).values()),
+        needs=lambda ctx: list_runs(runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-Q8-FIG2C",
@@ -174,6 +174,6 @@ CLAIMS = [
         "At equal local steps in all A-FedPD is ahead of SCAFFOLD and FedDyn, and saves communication.",
         check_rounds,
         (Fault("FedAvg in A-FedPD's place", "A-FedPD over SCAFFOLD", {"swap": {"A-FedPD": "FedAvg"}}),),
-        needs=lambda ctx: needed(runs(ctx).values()),
+        needs=lambda ctx: list_runs(runs(ctx).values()),
     ),
 ]

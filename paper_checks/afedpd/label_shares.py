@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import beta, gamma
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.orderings import table
+from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, holds
 from paper_checks.afedpd.runs import PAPER, scale
 from problems.datasets import cifar10, digits
@@ -124,7 +124,7 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
     between = several["in total", 1.0] < 3 < several["for every class", 1.0]
     text = f"three lies between {several['in total', 1.0]:.2f} (in total) and {several['for every class', 1.0]:.2f} (for every class)"
     yield holds("three classes lie between the conventions", between, "numeric", text, role="reading")
-    yield table(
+    yield make_table(
         "classes of a client (of 10)",
         (
             "split",

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds
 from paper_checks.afedpd.runs import PAPER, accuracy, first_accuracy, late_loss, over_seeds, scale, training
 
@@ -100,7 +100,7 @@ def check_drift(ctx: Context, *, backwards: bool = False, stable: bool = False) 
         f"{mean_and_deviation(ends_at, 2, 1)}",
         role="reading",
     )
-    yield table(
+    yield make_table(
         "training loss of the broadcast model at the end",
         ("method", *(percent(ctx, count) for count in several)),
         [
@@ -108,7 +108,7 @@ def check_drift(ctx: Context, *, backwards: bool = False, stable: bool = False) 
             for name in ("FedADMM", "FedAvg")
         ],
     )
-    yield curves(
+    yield draw_curves(
         ctx,
         f"FedADMM by equation (6), {SPLIT}: test accuracy of the broadcast model",
         {percent(ctx, count): found["FedADMM", count] for count in several},
@@ -181,18 +181,18 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untraine
         [label, *(mean_and_deviation(values) for values in best[label]), mean_and_deviation(spread(best[label]))]
         for label in labels
     ]
-    yield table(
+    yield make_table(
         "best test accuracy (%) by participation ratio",
         ("method", *(percent(ctx, c) for c in several), "largest - smallest"),
         rows,
     )
     rows = [[label, *(mean_and_deviation(values, 3, 1) for values in losses[label])] for label in labels]
-    yield table(
+    yield make_table(
         "training loss at the end by participation ratio", ("method", *(percent(ctx, c) for c in several)), rows
     )
     low = several[0]
     picture = {label: found[label, low] for label in labels}
-    yield curves(ctx, f"Test accuracy, {percent(ctx, low)} of the clients, {SPLIT}", picture, "test_accuracy")
+    yield draw_curves(ctx, f"Test accuracy, {percent(ctx, low)} of the clients, {SPLIT}", picture, "test_accuracy")
     tops = ", ".join(
         f"{label} {percent(ctx, several[int(np.argmax([v.mean() for v in best[label]]))])}" for label in labels
     )
@@ -214,7 +214,7 @@ CLAIMS = [
             Fault("ratios in reverse", "loss at the ends: 50 % against 4 %", {"backwards": True}),
             Fault("FedAvg in FedADMM's place", "worse than FedAvg at the lowest ratio", {"stable": True}, holds=None),
         ),
-        needs=lambda ctx: needed(drift_runs(ctx).values()),
+        needs=lambda ctx: list_runs(drift_runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-Q7",
@@ -231,6 +231,6 @@ CLAIMS = [
             ),
             Fault("A-FedPD untrained at one ratio", "A-FedPD steadier than FedDyn", {"untrained": True}),
         ),
-        needs=lambda ctx: needed(sweep_runs(ctx).values()),
+        needs=lambda ctx: list_runs(sweep_runs(ctx).values()),
     ),
 ]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.runs import PAPER, grid, residual_ratio
 
 PRIMAL = ("FedAvg", "SCAFFOLD")
@@ -69,7 +69,7 @@ def check_residuals(ctx: Context, *, swap: Mapping[str, str] | None = None) -> I
         for label in (*PRIMAL, *DUAL)
     ]
     columns = [f"{what}, {split}" for split in splits for what in ("ratio", "relative fluctuation")]
-    yield table("primal over dual residual, last fifth of the rounds", ["method", *columns], rows)
+    yield make_table("primal over dual residual, last fifth of the rounds", ["method", *columns], rows)
     yield Reading(
         "The primal residual is the mean distance of the models that came in from the new broadcast model, the dual residual the length of "
         "its step without the factor rho, which methods without a penalty do not have. 'Too small dual residuals' of averaging methods is "
@@ -101,6 +101,6 @@ CLAIMS = [
                 {"swap": {"A-FedPD": "FedAvg", "SCAFFOLD": "A-FedPD"}},
             ),
         ),
-        needs=lambda ctx: needed(runs(ctx).values()),
+        needs=lambda ctx: list_runs(runs(ctx).values()),
     ),
 ]

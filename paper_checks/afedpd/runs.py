@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Context, Table
-from fedtheory.claims.experiments import Log, Repeated, Training, repeated
-from fedtheory.claims.orderings import table
+from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
+from fedtheory.claims.orderings import make_table
 
 PAPER = "A-FedPD"
 
@@ -166,7 +166,7 @@ def training(
 def over_seeds(ctx: Context, one: Training, seeds: int | None = None) -> Repeated:
     """Return a run with the seeds of this size, or the first so many of them."""
     count = scale(ctx).seeds
-    return repeated(one, (ctx.seed + k for k in range(count if seeds is None else min(seeds, count))))
+    return repeat_run(one, (ctx.seed + k for k in range(count if seeds is None else min(seeds, count))))
 
 
 def grid(
@@ -230,7 +230,7 @@ def residual_ratio(log: Log) -> NDArray[np.float64]:
 
 def chosen(ctx: Context) -> Table:
     """Return the list of what the paper leaves open, or cannot be had here, with the choice and its reason."""
-    return table(
+    return make_table(
         "what the paper leaves open, and what was chosen", ("setting", "chosen", "why"), CHOSEN + WHERE[ctx.size]
     )
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.costs import gradients_a_step
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import PAPER, accuracy, column, grid, mean_loss, rounds_to, rounds_to_loss
@@ -56,7 +56,7 @@ def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
         [label, *(mean_and_deviation(mean_of(label, split), 4, 1) for split in splits)]
         for label in (*SLOWER, "FedCM", "A-FedPD", "A-FedPDSAM")
     ]
-    yield table("mean training loss over the rounds", ["method", *splits], rows)
+    yield make_table("mean training loss over the rounds", ["method", *splits], rows)
     yield Reading(
         "'Fastest convergence' is read as the smallest training loss on average over all rounds. The loss is of the average of the models "
         "that came in and includes weight decay; Fig. 6 has curves and no numbers, and says neither."
@@ -64,7 +64,7 @@ def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
     series = []
     for label in ("FedAvg", "SCAFFOLD", "FedDyn", "A-FedPD", "A-FedPDSAM"):
         group = found[label, hard]
-        series += curves(ctx, "", {label: group}, column(group, "value")).series
+        series += draw_curves(ctx, "", {label: group}, column(group, "value")).series
     yield Picture(f"Training loss, {hard}", "communication rounds", "training loss", series, logy=True)
 
 
@@ -80,7 +80,7 @@ def check_sam(ctx: Context, *, backwards: bool = False) -> Iterator[Finding]:
         text = f"{split}, best test accuracy of A-FedPDSAM minus A-FedPD"
         a, b = accuracy(ctx, found[ours, split]), accuracy(ctx, found[plain, split])
         yield ordered(f"accuracy is better, {split}", a, b, text, scale=100, unit=" points")
-    yield table(
+    yield make_table(
         "A-FedPD with and without SAM",
         ("split", "mean loss, A-FedPD", "A-FedPDSAM", "best accuracy (%), A-FedPD", "A-FedPDSAM"),
         [
@@ -173,7 +173,7 @@ def check_targets(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding
     for k, aim in enumerate(aims):
         rows.append([f"ours, {100 * aim:.1f} %", *(mean_and_deviation(reached[label][k], 1, 1) for label in LABELS_4)])
     rows.append([f"ours, training loss {aim:.3f}", *(mean_and_deviation(to_loss[label], 1, 1) for label in LABELS_4)])
-    yield table(
+    yield make_table(
         f"Table 4: rounds to target accuracies ({ctx.size} size); a run that never gets there counts as T + 1",
         ["target", *LABELS_4],
         rows,
@@ -203,7 +203,7 @@ def check_factors(ctx: Context, *, least: float = 3) -> Iterator[Finding]:
         role: Role = "printed" if label == "FedAvg" else "reading"  # of the others the paper says "about"
         ours = factor * reached["A-FedPD"][0]
         yield ordered(f"factor over {label}", reached[label][0], ours, text, role=role, unit=" rounds")
-    yield table(
+    yield make_table(
         f"rounds to {100 * aims[0]:.1f} % ({ctx.size} size); a run that never gets there counts as T + 1",
         ["", *LABELS_4],
         [
@@ -265,7 +265,7 @@ def check_costs(ctx: Context, *, exchanged: bool = False) -> Iterator[Finding]:
         for label in LABELS_3
     ]
     columns = ["method", "gradients a step", *(f"{share:.0%}" for share in budgets)]
-    yield table("best accuracy (%) by cost, in gradients of T rounds of plain steps", columns, rows)
+    yield make_table("best accuracy (%) by cost, in gradients of T rounds of plain steps", columns, rows)
     yield Reading(
         "Fig. 3's axis is seconds on a GPU. Here cost is counted in gradients, two a step of SAM's (AFEDPD-Q12 measures seconds), so that "
         "the verdict does not hang on the machine; the figure's 'early' is read as a quarter of the budget. It names no split; this is IID."
@@ -287,7 +287,7 @@ CLAIMS = [
                 {"swap": {"A-FedPD": "FedAvg"}},
             ),
         ),
-        needs=lambda ctx: needed(loss_runs(ctx).values()),
+        needs=lambda ctx: list_runs(loss_runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-Q4-SAM",
@@ -301,7 +301,7 @@ CLAIMS = [
                 "with and without SAM change places", "loss falls more slowly, Dir-0.1", {"backwards": True}, holds=True
             ),
         ),
-        needs=lambda ctx: needed(loss_runs(ctx).values()),
+        needs=lambda ctx: list_runs(loss_runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-Q6",
@@ -317,7 +317,7 @@ CLAIMS = [
                 {"swap": {"A-FedPD": "FedAvg", "FedAvg": "A-FedPD"}},
             ),
         ),
-        needs=lambda ctx: needed(target_runs(ctx).values()),
+        needs=lambda ctx: list_runs(target_runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-Q6-FACTORS",
@@ -327,7 +327,7 @@ CLAIMS = [
         "To a target on CIFAR-10 A-FedPD needs a third of FedAvg's rounds or fewer, about half of SCAFFOLD's, two thirds of FedDyn's.",
         check_factors,
         (Fault("a factor of 1 in the place of 3", "factor over FedAvg", {"least": 1}, holds=True),),
-        needs=lambda ctx: needed(target_runs(ctx).values()),
+        needs=lambda ctx: list_runs(target_runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-FIG3",
@@ -337,6 +337,6 @@ CLAIMS = [
         "For the same cost A-FedPD and SCAFFOLD are ahead of the methods with SAM early on; A-FedPDSAM is best at the end.",
         check_costs,
         (Fault("SAM's steps cost half of plain ones", "early: A-FedPD ahead of A-FedPDSAM", {"exchanged": True}),),
-        needs=lambda ctx: needed(cost_runs(ctx).values()),
+        needs=lambda ctx: list_runs(cost_runs(ctx).values()),
     ),
 ]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Context, Table
-from fedtheory.claims.experiments import Log, Repeated, Training, repeated
-from fedtheory.claims.orderings import table
+from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
+from fedtheory.claims.orderings import make_table
 
 BATCH = 2  #: samples a step, in all figures
 
@@ -136,7 +136,7 @@ def scale(ctx: Context) -> Scale:
 
 
 def _runs(ctx: Context, training: Training) -> Repeated:
-    return repeated(training, range(ctx.seed, ctx.seed + scale(ctx).seeds))
+    return repeat_run(training, range(ctx.seed, ctx.seed + scale(ctx).seeds))
 
 
 def trained(ctx: Context, name: str, split: str = "mild") -> Repeated:
@@ -204,7 +204,7 @@ def to_goal(group: Repeated, logs: list[Log], scale: Scale) -> tuple[NDArray[np.
 def chosen(ctx: Context) -> Table:
     """What the paper leaves out, or what is not to be had, and what stands there instead."""
     s = scale(ctx)
-    return table(
+    return make_table(
         f"settings chosen ({ctx.size} size)",
         ["setting", "here", "why"],
         [

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Picture, Reading, Table
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.fedpd.character_runs import (
     COUNTED_METHODS,
     FIGURE_3A,
@@ -32,7 +32,7 @@ POINTS: dict[str, Any] = {"scale": 100, "unit": " (points)"}
 
 def _needs(ctx: Context, runs: Iterable[Repeated], faults: Iterable[Repeated] = ()) -> list[Need]:
     """What a claim reads; runs of its faults alone only at laptop size, where faults are tried."""
-    return list(needed([*runs, *(faults if ctx.size == "laptop" else ())]))
+    return list(list_runs([*runs, *(faults if ctx.size == "laptop" else ())]))
 
 
 # ---- Fig. 3(a) -----------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
         # a run that ends before the goal needs more than it took: that can only widen what is seen on the other side
         known = sooner.all() if part.holds else later.all()
         yield part if known else replace(part, holds=None)
-    yield table(
+    yield make_table(
         "Fig. 3(a): at the end of the curves",
         [
             "method",
@@ -135,12 +135,12 @@ def check_ex8(ctx: Context, *, skipping: str = "FedPD p = 0.5") -> Iterator[Find
                 *(mean_and_deviation(_after(ctx, g, share, one), 3, 1) for g in (plain, some)),
             ]
         )
-    yield table(
+    yield make_table(
         "Fig. 3(b): test accuracy by communications; ours at the same share of all",
         ["paper's", "paper: p = 0", "paper: p = 0.5", "ours", "ours: p = 0", "ours: p = 0.5"],
         rows,
     )
-    yield curves(
+    yield draw_curves(
         ctx, "test accuracy", {"p = 0": plain, "p = 0.5": some}, "test_accuracy", by="floats", ylabel="test accuracy"
     )
 
@@ -181,7 +181,7 @@ def _figures(ctx: Context, *names: str) -> Table:
     columns = ["run", "quantity"]
     for label in ("T/10", "T/4", "T/2", "the end"):
         columns += [f"paper: {label}", f"ours: {label}"]
-    return table(f"Figs. 4 and 5 by communications, T = 1000 in the paper and {s.rounds} here", columns, rows)
+    return make_table(f"Figs. 4 and 5 by communications, T = 1000 in the paper and {s.rounds} here", columns, rows)
 
 
 def check_ex9(ctx: Context, *, name: str = "FedAvg 0.001") -> Iterator[Finding]:
@@ -207,7 +207,7 @@ def check_ex9(ctx: Context, *, name: str = "FedAvg 0.001") -> Iterator[Finding]:
     runs = ("FedAvg 0.001", "FedProx", "FedPD")
     yield _figures(ctx, *runs)
     groups = {run: trained(ctx, run) for run in (*runs, "FedAvg 0.01")}
-    yield curves(ctx, "training loss by round", groups, "value", ylabel="training loss", logy=True)
+    yield draw_curves(ctx, "training loss by round", groups, "value", ylabel="training loss", logy=True)
 
 
 def check_ex10(ctx: Context, *, other: str = "FedPD") -> Iterator[Finding]:
@@ -227,7 +227,7 @@ def check_ex10(ctx: Context, *, other: str = "FedPD") -> Iterator[Finding]:
     yield Reading("The paper's own curves end 2.4 points of test accuracy apart, FedPD above.")
     yield _figures(ctx, "FedProx", "FedPD")
     groups = {name: trained(ctx, name) for name in ("FedProx", "FedPD")}
-    yield curves(ctx, "test accuracy by round", groups, "test_accuracy", ylabel="test accuracy")
+    yield draw_curves(ctx, "test accuracy by round", groups, "test_accuracy", ylabel="test accuracy")
 
 
 SKIPPING = ("FedPD", "FedPD every 2nd", "FedPD every 4th")
@@ -258,7 +258,9 @@ def check_ex11(ctx: Context, *, order: tuple[str, ...] = SKIPPING) -> Iterator[F
     )
     yield _figures(ctx, *SKIPPING)
     groups = {name: trained(ctx, name) for name in SKIPPING}
-    yield curves(ctx, "training loss by communication", groups, "value", by="floats", ylabel="training loss", logy=True)
+    yield draw_curves(
+        ctx, "training loss by communication", groups, "value", by="floats", ylabel="training loss", logy=True
+    )
 
 
 def check_ex12(ctx: Context, *, split: str = "mild") -> Iterator[Finding]:
@@ -298,7 +300,7 @@ def check_ex12(ctx: Context, *, split: str = "mild") -> Iterator[Finding]:
     )
     yield _figures(ctx, *SKIPPING)
     groups = {f"{name}, label shards": trained(ctx, name, "hard") for name in SKIPPING[:2]}
-    yield curves(
+    yield draw_curves(
         ctx,
         "training loss by communication",
         {name: trained(ctx, name) for name in SKIPPING} | groups,

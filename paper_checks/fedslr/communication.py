@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
-from fedtheory.claims.orderings import table
+from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, equal, holds
 from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix, truncate
 from fedtheory.core.randomness import Key
@@ -127,7 +127,7 @@ def check_table_2(ctx: Context, *, rounds: int = ROUNDS, scaffold: str = "scaffo
             role="repaired",
             proves=True,
         )
-    yield table(
+    yield make_table(
         "Table 2, methods without compression",
         ["data set", "method", "traffic printed (GB)", "ours", "parameters printed (M)", "ours"],
         rows,
@@ -214,7 +214,7 @@ def check_downlink(ctx: Context, *, rounds: int = ROUNDS) -> Iterator[Finding]:
         f"CIFAR-100: {float(total_saved):.2f} % less, printed about {printed.TOTAL_SAVED}",
         proves=True,
     )
-    yield table(
+    yield make_table(
         "What FedSLR saves, from Table 2",
         [
             "data set",

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role, Table
-from fedtheory.claims.experiments import Training, needed
-from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Training, list_runs
+from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import (
     END,
@@ -40,7 +40,7 @@ def table_1(ctx: Context, split: str) -> Table:
         [label, *(printed.TABLE_1[label][k] for k in places), mean_and_deviation(accuracy(ctx, label, split))]
         for label in METHODS
     ]
-    return table(f"Table 1, {split} ({ctx.size} size)", ["method", *names, "ours"], rows)
+    return make_table(f"Table 1, {split} ({ctx.size} size)", ["method", *names, "ours"], rows)
 
 
 def after(ctx: Context, label: str, split: str, share: float) -> NDArray[np.float64]:
@@ -54,7 +54,7 @@ def after(ctx: Context, label: str, split: str, share: float) -> NDArray[np.floa
 
 
 def _all(ctx: Context, split: str, labels: Sequence[str] = tuple(METHODS)) -> list[Training]:
-    return needed([of(ctx, label, split) for label in labels])
+    return list_runs([of(ctx, label, split) for label in labels])
 
 
 def check_non_iid(ctx: Context, *, best: str = MIXED) -> Iterator[Finding]:
@@ -180,7 +180,7 @@ def check_convergence(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
             unit=" rounds",
         )
         rows += [[split, f"{100 * level:.1f} %", name, float(found.mean())] for name, found in rounds.items()]
-    yield table(
+    yield make_table(
         f"Rounds to an accuracy ({ctx.size} size)", ["split", "accuracy", "method", "rounds, mean over seeds"], rows
     )
     yield Reading(
@@ -189,7 +189,7 @@ def check_convergence(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
         "among them; one measurement later is allowed; a method that never comes there counts with all rounds. The paper's numbers are in a "
         "picture only."
     )
-    yield curves(
+    yield draw_curves(
         ctx,
         f"Accuracy on clients' own data, Non-IID ({ctx.size} size)",
         {name: of(ctx, name) for name in METHODS if name != GKR},
@@ -221,7 +221,7 @@ def check_clients(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
         scale=100,
     )
     others = [name for name in METHODS if name not in ("FedAvg", GKR)]
-    yield table(
+    yield make_table(
         f"Clients against FedAvg, Non-IID ({ctx.size} size)",
         ["method", "better off (%)", "as well off (%)", "worse off (%)"],
         [[name, *(mean_and_deviation(v, 1) for v in (g, 1 - g - w, w))] for name in others for g, w in [shares(name)]],

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import mean_and_deviation, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import GKR, PAPER, accuracy, compared, fedslr, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
@@ -49,11 +49,11 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
             scale=100,
         )
         rows += [[text, mu, printed.TABLE_7.get(mu), mean_and_deviation(a)] for mu, a in found.items()]
-    yield table(
+    yield make_table(
         f"Table 7 (CIFAR-100, Non-IID) and ours ({ctx.size} size)", ["start", "mu", "personal alone", "ours"], rows
     )
     ours = {lam: mean_and_deviation(accuracies(ctx, fedslr(ctx, lam=lam), "GKR")) for lam in s.lam}
-    yield table(
+    yield make_table(
         f"Table 8 (CIFAR-100, Non-IID) and ours ({ctx.size} size)",
         ["lam", "global alone", "ours"],
         [[lam, printed.TABLE_8.get(lam), ours.get(lam)] for lam in sorted({*printed.TABLE_8, *ours})],
@@ -77,7 +77,7 @@ CLAIMS = [
         "The personal component alone is less accurate than the global one alone, the more so the sparser it is.",
         check_pure,
         (Fault("a global part that vanished", "global above personal, p_0 = w_0", {"penalty": PURE}),),
-        needs=lambda ctx: needed(
+        needs=lambda ctx: list_runs(
             [
                 *(alone(ctx, mu, component) for mu in scale(ctx).pure for component in STARTS),
                 *(fedslr(ctx, lam=lam) for lam in scale(ctx).lam),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.orderings import table
+from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import PAPER
@@ -49,7 +49,7 @@ def check_latency(ctx: Context, *, rank: int = RANK) -> Iterator[Finding]:
         f"{found:.2f}; "
         f"multiplications {2 * rank / SIDE:.3f} times as many",
     )
-    yield table(
+    yield make_table(
         "Table 9 (Tesla M60, batch of 20, CIFAR-100)",
         ["lam", "GKR parameters (M)", "latency (ms)", "parameters, of all", "latency, of lam = 0"],
         [[lam, size, ms, round(size / 11.17, 3), round(ms / 10.98, 3)] for lam, (size, ms) in printed.TABLE_9.items()],

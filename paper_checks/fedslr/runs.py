@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Context, Part, Role, Table
-from fedtheory.claims.experiments import Repeated, Training, repeated
-from fedtheory.claims.orderings import ordered, table
+from fedtheory.claims.experiments import Repeated, Training, repeat_run
+from fedtheory.claims.orderings import make_table, ordered
 from paper_checks.fedslr import printed
 
 PAPER = "fedslr"
@@ -179,7 +179,7 @@ def of(ctx: Context, label: str, split: str = NON_IID) -> Repeated:
         del work["epochs"]
     if label == "FedSpa":
         work["horizon"] = s.rounds
-    return repeated(
+    return repeat_run(
         _training(ctx, method.name, {**work, **method.settings}, options(ctx, split)), seeds(ctx, split == NON_IID)
     )
 
@@ -196,7 +196,7 @@ def fedslr(
     extra = ("common_accuracy", "factored_size", "component_size")
     close = value == {**s.main} or value["eta"] == s.eta[0] or value["mu"] == s.mu[-1]
     many = split == NON_IID and component == "zero" and value["lam"] == s.main["lam"] and epochs <= 2 and close
-    return repeated(_training(ctx, "fedslr", settings, asked, extra), seeds(ctx, many))
+    return repeat_run(_training(ctx, "fedslr", settings, asked, extra), seeds(ctx, many))
 
 
 def _training(
@@ -313,4 +313,4 @@ def chosen(ctx: Context) -> Table:
         ],
         ["APFL", "mixing 0.5", "0.5, does not adapt", "as the paper"],
     ]
-    return table(f"Settings ({ctx.size} size)", ["setting", "paper", "here", "why"], rows)
+    return make_table(f"Settings ({ctx.size} size)", ["setting", "paper", "here", "why"], rows)

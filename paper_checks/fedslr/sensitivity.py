@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
-from fedtheory.claims.experiments import Repeated, Training, needed
-from fedtheory.claims.orderings import mean_and_deviation, table
+from fedtheory.claims.experiments import Repeated, Training, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation
 from fedtheory.claims.parts import holds
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import END, PAPER, compared, fedslr, scale
@@ -68,7 +68,7 @@ def _ours(ctx: Context, title: str, runs: dict[float, Repeated]) -> Table:
                 ),
             ]
         )
-    return table(f"{title}, ours in per cent ({ctx.size} size, Non-IID)", [title, *COLUMNS], rows)
+    return make_table(f"{title}, ours in per cent ({ctx.size} size, Non-IID)", [title, *COLUMNS], rows)
 
 
 def _falling(
@@ -115,7 +115,7 @@ def check_lam(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
                 unit=POINTS,
                 scale=100,
             )
-    yield table(
+    yield make_table(
         "Table 3 (CIFAR-100, Non-IID)",
         [
             "lam",
@@ -174,7 +174,7 @@ def check_mu(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
         "for the others",
         role="reading",
     )
-    yield table(
+    yield make_table(
         "Table 4 (CIFAR-100, Non-IID)",
         ["mu", "mixed accuracy", "traffic (GB)", "mixed parameters (M)", "deviation over clients"],
         [[mu, *row] for mu, row in printed.TABLE_4.items()],
@@ -204,7 +204,7 @@ def check_eta(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
                 unit=POINTS,
                 scale=100,
             )
-    yield table(
+    yield make_table(
         "Table 5 (CIFAR-100, Non-IID)",
         [
             "eta_g",
@@ -261,7 +261,7 @@ def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterat
     for row in rows:
         if row[0] in runs:
             row[3:] = [mean_and_deviation(accuracies(ctx, runs[row[0]], model)) for model in MODELS]
-    yield table(
+    yield make_table(
         f"Table 6 (CIFAR-100, Non-IID) and ours ({ctx.size} size)",
         ["local epochs", "GKR", "mixed", "GKR, ours", "mixed, ours"],
         rows,
@@ -280,7 +280,7 @@ def _early(ctx: Context, runs: Repeated, model: str) -> NDArray[np.float64]:
 
 def _of(name: str) -> Any:
     def runs(ctx: Context) -> list[Training]:
-        return needed(sweep(ctx, name, getattr(scale(ctx), name)).values())
+        return list_runs(sweep(ctx, name, getattr(scale(ctx), name)).values())
 
     return runs
 
@@ -328,6 +328,6 @@ CLAIMS = [
             Fault("two epochs stopped early", "mixed: one epoch is too few", {"stopped": True}),
             Fault("four epochs for one", "mixed: one epoch is slower", {"few": 4}),
         ),
-        needs=lambda ctx: needed(fedslr(ctx, epochs=epochs) for epochs in scale(ctx).epochs),
+        needs=lambda ctx: list_runs(fedslr(ctx, epochs=epochs) for epochs in scale(ctx).epochs),
     ),
 ]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.experiments import Log, needed
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Log, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import equal
 from fedtheory.core.layers import ranks
 from fedtheory.measures import metrics
@@ -59,7 +59,7 @@ def check_falling(ctx: Context, *, method: str = GKR) -> Iterator[Finding]:
         f"From one measurement to the next the downlink of {method} rises in {ups:.0%} of the cases and falls or stays in the others."
     )
     yield Reading(_from_zero())
-    yield table(
+    yield make_table(
         f"Traffic of all rounds and parameters, Non-IID, shares of FedAvg's in per cent ({ctx.size} size)",
         ["method", "traffic", "parameters of a client's model"],
         [[name, *_totals(ctx, name)] for name in (*METHODS, MIXED)],
@@ -113,6 +113,6 @@ CLAIMS = [
         "former.",
         check_falling,
         (Fault("FedAvg in FedSLR's place", "the downlink falls", {"method": "FedAvg"}),),
-        needs=lambda ctx: needed(of(ctx, name, NON_IID) for name in METHODS),
+        needs=lambda ctx: list_runs(of(ctx, name, NON_IID) for name in METHODS),
     ),
 ]

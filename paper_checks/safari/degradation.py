@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
-from fedtheory.claims.experiments import Repeated, Training, needed
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, Training, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.safari import published
 from paper_checks.safari.runs import (
     PAPER,
@@ -29,7 +29,7 @@ Method = Callable[[Context, Study, int, int], Repeated]
 
 
 def _grid(ctx: Context, study: Study) -> list[Training]:
-    return needed(fedavg(ctx, study, p, s) for p in published.CLASSES for s in published.ABSENT)
+    return list_runs(fedavg(ctx, study, p, s) for p in published.CLASSES for s in published.ABSENT)
 
 
 def _table_one(ctx: Context, study: Study) -> Table:
@@ -40,7 +40,9 @@ def _table_one(ctx: Context, study: Study) -> Table:
         rows.append([s, "ours, end", *(mean_and_deviation(at_end(ctx, run)) for run in runs)])
         rows.append([s, "ours, best", *(mean_and_deviation(at_best(ctx, run)) for run in runs)])
     columns = ["s", "", *(f"p={p}" for p in published.CLASSES)]
-    return table(f"Table 1, {study.name} (ours: {study.at(ctx).title}): test accuracy of FedAvg (%)", columns, rows)
+    return make_table(
+        f"Table 1, {study.name} (ours: {study.at(ctx).title}): test accuracy of FedAvg (%)", columns, rows
+    )
 
 
 def check_drop(ctx: Context, *, study: Study, absent: Sequence[int] = published.ABSENT) -> Iterator[Finding]:
@@ -110,7 +112,7 @@ def check_heterogeneity(ctx: Context, *, study: Study, most_heterogeneous: int =
             f"The text calls a drop of {paper[10]:.2f} points with p = 10 negligible, although two points is its own mark of a difference; "
             "this part does not decide."
         )
-    yield table(
+    yield make_table(
         f"drop from s = 0 to s = 4 (points), {study.name}",
         ["", *(f"p={p}" for p in published.CLASSES)],
         [
@@ -172,7 +174,7 @@ def check_ceiling(ctx: Context, *, study: Study, method: Method = fedavg) -> Ite
         unit=" points",
         role="reading",
     )
-    yield table(
+    yield make_table(
         f"one class a client, {study.name}: accuracy and ceiling (%)",
         ["s", "paper", "ours, best", "ours, end", "ceiling", "ceiling minus end"],
         rows,
@@ -222,8 +224,8 @@ def claims(study: Study) -> list[Claim]:
                 Fault("FedAvg with all clients", "s = 4: below the ceiling", {"method": _everyone}),
             ),
             needs=lambda ctx: [
-                *needed(fedavg(ctx, study, 1, s) for s in (0, 2, 4)),
-                *needed(safari(ctx, study, 1, s) for s in (2, 4)),
+                *list_runs(fedavg(ctx, study, 1, s) for s in (0, 2, 4)),
+                *list_runs(safari(ctx, study, 1, s) for s in (2, 4)),
             ],
         ),
     ]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT
 from paper_checks.safari.gains import POINTS
@@ -63,7 +63,7 @@ def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse:
         role="reading",
         **POINTS,
     )
-    yield table(
+    yield make_table(
         f"Table 6 (ours: {a.title}): accuracy of FedAvg (%)",
         ["share absent", "paper", "ours, end", "ours, best"],
         [
@@ -76,7 +76,7 @@ def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse:
         rows.append(
             [label, f"{mean} +- {dev}", mean_and_deviation(at_end(ctx, run)), mean_and_deviation(at_best(ctx, run))]
         )
-    yield table(
+    yield make_table(
         f"Table 7 (ours: {a.title}): accuracy by the server's data, 3/5 absent (%)",
         ["", "paper", "ours, end", "ours, best"],
         rows,
@@ -110,7 +110,7 @@ CLAIMS = [
             Fault("absence reversed", "none absent against most", {"fifths": FIFTHS[::-1]}),
             Fault("sizes reversed", "the smallest set to the next", {"reverse": True}),
         ),
-        needs=lambda ctx: needed(
+        needs=lambda ctx: list_runs(
             [
                 *(_fedavg(ctx, k) for k in FIFTHS),
                 *(_fedavg(ctx, SERVER_ABSENT, n) for n in _ends(ctx)),

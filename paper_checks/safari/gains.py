@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
-from fedtheory.claims.experiments import Training, needed
-from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Training, list_runs
+from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.safari import published
 from paper_checks.safari.degradation import DOUBT, Method
 from paper_checks.safari.runs import (
@@ -36,7 +36,7 @@ POINTS: dict[str, Any] = {"scale": 100, "unit": " points"}
 
 
 def _grid(ctx: Context, study: Study) -> list[Training]:
-    return needed(
+    return list_runs(
         method(ctx, study, p, s) for method in (fedavg, safari) for p in published.CLASSES for s in published.ABSENT
     )
 
@@ -128,7 +128,9 @@ def _server_work(ctx: Context, study: Study) -> Iterator[Finding]:
             role="reading",
             **POINTS,
         )
-    yield table(f"p = 1, s = 4, {study.at(ctx).title}: accuracy (%)", ["", "end", "best", "after server rounds"], rows)
+    yield make_table(
+        f"p = 1, s = 4, {study.at(ctx).title}: accuracy (%)", ["", "end", "best", "after server rounds"], rows
+    )
     yield Reading(
         "Theorem 4 asks for eta_c K/eta_s = 2; with the paper's equal steps this ratio rho is the number of local steps. With one step a server "
         "round the limit of small steps is then within 1 - q rho/((1-q) + q rho) of FedAvg's, relatively (0.3 % at the inferred K = 94), so "
@@ -145,7 +147,7 @@ def _table_two(ctx: Context, study: Study) -> Table:
         for name, read in (("end", at_end), ("best", at_best)):
             rows.append([s, f"ours, {name}", *(mean_and_deviation(read(ctx, a) - read(ctx, b)) for a, b in pairs)])
     columns = ["s", "", *(f"p={p}" for p in published.CLASSES)]
-    return table(
+    return make_table(
         f"Table 2, {study.name} (ours: {study.at(ctx).title}): gain of SAFARI over FedAvg (points)", columns, rows
     )
 
@@ -192,11 +194,13 @@ def check_server_size(ctx: Context, *, study: Study, reverse: bool = False) -> I
         )
     columns = ["", "server's samples", *(f"p={p}" for p in published.CLASSES)]
     number = 3 if study is MNIST else 4
-    yield table(f"Table {number} (ours: {a.title}): gain of SAFARI over FedAvg, s = 4, q = 0.8 (points)", columns, rows)
+    yield make_table(
+        f"Table {number} (ours: {a.title}): gain of SAFARI over FedAvg, s = 4, q = 0.8 (points)", columns, rows
+    )
     runs = {"FedAvg": fedavg(ctx, study, 1, 4)} | {
         f"SAFARI, {server} samples": safari(ctx, study, 1, 4, server=server) for server in a.servers
     }
-    yield curves(ctx, f"{a.title}: p = 1, s = 4, q = 0.8", runs, "test_accuracy", ylabel="test accuracy")
+    yield draw_curves(ctx, f"{a.title}: p = 1, s = 4, q = 0.8", runs, "test_accuracy", ylabel="test accuracy")
 
 
 def check_seeds(ctx: Context, *, study: Study, better: Method = safari) -> Iterator[Finding]:
@@ -237,24 +241,24 @@ def check_seeds(ctx: Context, *, study: Study, better: Method = safari) -> Itera
         for label, read in (("end", at_end), ("best", at_best)):
             rows.append([s, name, f"ours, {label}", *(mean_and_deviation(read(ctx, run)) for run in runs)])
     columns = ["s", "method", "", *(f"p={p}" for p in published.CLASSES)]
-    yield table(f"Table {8 if study is MNIST else 9} (ours: {title}): accuracy (%)", columns, rows)
+    yield make_table(f"Table {8 if study is MNIST else 9} (ours: {title}): accuracy (%)", columns, rows)
 
 
 def _server_needs(ctx: Context, study: Study) -> list[Training]:
     a = study.at(ctx)
     ps = {*a.by_server, 1, 2}
     return [
-        *needed(fedavg(ctx, study, p, 4) for p in ps),
-        *needed(safari(ctx, study, p, 4, server=server) for p in ps for server in a.servers),
-        *needed([server_alone(ctx, study, server=a.servers[0]), server_alone(ctx, study, server=a.servers[-1])]),
+        *list_runs(fedavg(ctx, study, p, 4) for p in ps),
+        *list_runs(safari(ctx, study, p, 4, server=server) for p in ps for server in a.servers),
+        *list_runs([server_alone(ctx, study, server=a.servers[0]), server_alone(ctx, study, server=a.servers[-1])]),
     ]
 
 
 def _gain_needs(ctx: Context, study: Study) -> list[Training]:
     return [
         *_grid(ctx, study),
-        *needed(safari(ctx, study, 1, 4, work=work) for work in (ONE_STEP, ONE_PASS)),
-        *needed(server_alone(ctx, study, work=work) for work in (ONE_PASS, FIVE_PASSES)),
+        *list_runs(safari(ctx, study, 1, 4, work=work) for work in (ONE_STEP, ONE_PASS)),
+        *list_runs(server_alone(ctx, study, work=work) for work in (ONE_PASS, FIVE_PASSES)),
     ]
 
 

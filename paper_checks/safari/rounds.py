@@ -10,8 +10,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, Safari
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Table
-from fedtheory.claims.experiments import Repeated, needed
-from fedtheory.claims.orderings import alike, curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Repeated, list_runs
+from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.core.participation import choose_participation
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import GradientSteps
@@ -90,7 +90,9 @@ def _table_five(ctx: Context, study: Study) -> Iterator[Table]:
             found = [read(ctx, run) for run in runs]
             rows.append([f"ours, {name}", q, *(None if v is None else mean_and_deviation(v) for v in found)])
     columns = ["", "q", *(f"s={s}" for s in published.ABSENT)]
-    yield table(f"Table 5, {study.name} (ours: {study.at(ctx).title}): accuracy of SAFARI at p = 1 (%)", columns, rows)
+    yield make_table(
+        f"Table 5, {study.name} (ours: {study.at(ctx).title}): accuracy of SAFARI at p = 1 (%)", columns, rows
+    )
 
 
 def check_figure(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
@@ -111,7 +113,7 @@ def check_figure(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
         f"{a.title}: rounds to {100 * level:.1f} % ({LEVEL:.0%} of what the smallest set ends with), {sizes[0]} samples minus {sizes[-1]}",
     )
     labels = {f"{server} samples": run for server, run in runs.items()} | {"FedAvg": fedavg(ctx, CIFAR, 1, 4)}
-    yield table(
+    yield make_table(
         f"Figure 2 (ours: {a.title}), s = 4, p = 1, q = {FIGURE_Q}",
         ["", "end (%)", "best (%)"],
         [
@@ -119,7 +121,7 @@ def check_figure(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
             for label, run in labels.items()
         ],
     )
-    yield curves(
+    yield draw_curves(
         ctx, f"Figure 2 ({a.title}): s = 4, p = 1, q = {FIGURE_Q}", labels, "test_accuracy", ylabel="test accuracy"
     )
     yield chosen(ctx, CIFAR)
@@ -216,13 +218,13 @@ def check_participants(ctx: Context, *, study: Study, reverse: bool = False) -> 
             for label, read in (("end", at_end), ("best", at_best)):
                 rows.append([m, name, f"ours, {label}", *(mean_and_deviation(read(ctx, run)) for run in runs)])
     columns = ["m", "method", "", *(f"p={p}" for p in published.CLASSES)]
-    yield table(
+    yield make_table(
         f"Table {10 if study is MNIST else 11} (ours: {a.title}): accuracy by clients a round, s = 4 (%)", columns, rows
     )
 
 
 def _levels(study: Study) -> Any:
-    return lambda ctx: needed(
+    return lambda ctx: list_runs(
         [
             *(fedavg(ctx, study, 1, s) for s in published.ABSENT),
             *(safari(ctx, study, 1, s, q=q) for s in published.ABSENT for q in PROBABILITIES),
@@ -231,13 +233,13 @@ def _levels(study: Study) -> Any:
 
 
 def _teams(study: Study) -> Any:
-    return lambda ctx: needed(
+    return lambda ctx: list_runs(
         run(ctx, study, p, 4, m) for run in (fedavg, safari) for p in published.CLASSES for m in study.at(ctx).teams
     )
 
 
 def _figure(ctx: Context) -> Any:
-    return needed(
+    return list_runs(
         [fedavg(ctx, CIFAR, 1, 4), *(safari(ctx, CIFAR, 1, 4, server=n, q=FIGURE_Q) for n in CIFAR.at(ctx).servers)]
     )
 

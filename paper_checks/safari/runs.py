@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Context, Table
-from fedtheory.claims.experiments import Log, Repeated, Training, repeated
-from fedtheory.claims.orderings import table
-from fedtheory.running.families import asked_for
+from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
+from fedtheory.claims.orderings import make_table
+from fedtheory.running.families import read_options
 
 PAPER = "SAFARI"
 #: what one server round does to its own data: some passes, or Algorithm 1's one step
@@ -245,7 +245,7 @@ def _training(
         every=a.every,
         start=a.start,
     )
-    return repeated(base, range(ctx.seed, ctx.seed + a.seeds))
+    return repeat_run(base, range(ctx.seed, ctx.seed + a.seeds))
 
 
 def fedavg(ctx: Context, study: Study, p: int, s: int, m: int | None = None, server: int | None = None) -> Repeated:
@@ -312,7 +312,7 @@ def coverage(ctx: Context, run: Repeated) -> NDArray[np.float64]:
     """Return for each seed the share of the test set whose classes the clients that may take part hold, exactly."""
     found = []
     for training in run.trainings:
-        family, options = asked_for(training.problem, {**training.options, "seed": training.seed, "data": ctx.data})
+        family, options = read_options(training.problem, {**training.options, "seed": training.seed, "data": ctx.data})
         train, test = _parts(family.dataset, ctx.data)
         held = np.concatenate(family.split(train, options)[: training.available])
         found.append(float(np.isin(test.labels, np.unique(train.labels[held])).mean()))
@@ -326,7 +326,7 @@ def chosen(ctx: Context, study: Study) -> Table:
     """Return the settings that the paper does not give, and those that differ at this size, with the reason."""
     a = study.at(ctx)
     steps = -(-a.samples // a.batch)
-    return table(
+    return make_table(
         f"settings at {ctx.size} size: {a.title}",
         ["setting", "paper", "here", "why"],
         [

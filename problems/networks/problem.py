@@ -172,7 +172,7 @@ class Network:
         return self._with_decay(found.reshape(*lead, self.n, self.d), x)
 
     def one_by_one(self, m: int, batch: int) -> bool:
-        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.local.execution.in_turn`)."""
+        """Whether minibatch gradients of m clients are computed one after the other (`fedtheory.local.execution.run_minibatch_steps`)."""
         return self.plan.one_by_one(m, batch)
 
     def _gradients(

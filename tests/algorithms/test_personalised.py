@@ -11,7 +11,7 @@ from helpers import close, play, problem, start, x0_of
 from local_work import GD, LR, ROUNDING, SGD, SOLVERS
 
 from fedtheory.algorithms import Apfl, Ditto, FedAvg, FedRep, FedSpa, LgFedAvg, LocalTraining, PerFedAvg
-from fedtheory.algorithms.fedrep import coordinates, head
+from fedtheory.algorithms.fedrep import find_coordinates, find_head
 from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
 from fedtheory.core.participation import All, Bernoulli, Fixed, Uniform
 from fedtheory.core.problem import constant
@@ -355,10 +355,10 @@ def test_per_fedavg_scales_with_the_objective() -> None:
 
 def test_the_head_is_the_last_layer_with_its_biases() -> None:
     f = problem("perceptron")
-    np.testing.assert_array_equal(head(f), coordinates(f, ["second weights", "second biases"]))
-    assert head(f).sum() == (f.hidden + 1) * f.classes
-    np.testing.assert_array_equal(head(problem("quadratics")), [False, False, True])
-    assert not head(scalar_quadratics([1.0], [0.0])).any(), "one coordinate is shared"
+    np.testing.assert_array_equal(find_head(f), find_coordinates(f, ["second weights", "second biases"]))
+    assert find_head(f).sum() == (f.hidden + 1) * f.classes
+    np.testing.assert_array_equal(find_head(problem("quadratics")), [False, False, True])
+    assert not find_head(scalar_quadratics([1.0], [0.0])).any(), "one coordinate is shared"
 
 
 def test_networks_of_which_a_part_is_shared() -> None:

@@ -12,10 +12,10 @@ from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
 from fedtheory.claims import checking
 from fedtheory.claims.checking import (
     Reference,
-    check_journal,
     check_one,
-    fault_journal,
     load_claims,
+    make_check_journal,
+    make_fault_journal,
     run_all_faults,
     run_checks,
     run_faults,
@@ -26,12 +26,12 @@ from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import (
     as_html,
     as_json,
-    differences,
-    headline,
+    list_changes,
     read_json,
-    summary,
-    table,
+    summarise,
+    tabulate_verdicts,
     write_counterexamples,
+    write_headline,
 )
 from fedtheory.core.errors import InvalidInput, NotAvailable
 
@@ -64,7 +64,7 @@ def test_a_file_gives_its_claims_in_order(good) -> None:
 
 
 def test_papers_and_claims_are_found_by_name(good, monkeypatch) -> None:
-    monkeypatch.setattr(checking, "papers", lambda: {"toy": good})
+    monkeypatch.setattr(checking, "find_papers", lambda: {"toy": good})
     assert len(select(["toy"])) == len(select([])) == len(select(["TOY", "toy-rate"])) == 5
     assert select(["toy-rate"]) == [Reference(good, "TOY-RATE")]
     with pytest.raises(InvalidInput, match=r"unknown claim, paper or file 'toy-rat'; did you mean TOY-RATE"):
@@ -190,18 +190,20 @@ def test_faults_are_caught_or_missed(good, troubled) -> None:
 
 def test_verdicts_come_back_from_the_journal_as_they_were(good, tmp_path) -> None:
     references, context = select([good]), Context()
-    journal = check_journal(references, context, tmp_path / "journals")
+    journal = make_check_journal(references, context, tmp_path / "journals")
     first = list(run_checks(references, context, journal=journal))
-    again = list(run_checks(references, context, journal=check_journal(references, context, tmp_path / "journals")))
+    again = list(
+        run_checks(references, context, journal=make_check_journal(references, context, tmp_path / "journals"))
+    )
     assert again == first, "also the seconds: they are read, not run"
 
 
 def test_what_could_not_be_run_is_run_again(troubled, tmp_path) -> None:
     references, context = select([troubled]), Context()
-    journal = check_journal(references, context, tmp_path)
+    journal = make_check_journal(references, context, tmp_path)
     list(run_checks(references, context, journal=journal))
     assert set(journal.read()) == {"A-FINE", "G-ARRAYS", "H-FINE"}
-    journal = fault_journal(references, context, tmp_path)
+    journal = make_fault_journal(references, context, tmp_path)
     list(run_all_faults(references, context, journal=journal))
     assert set(journal.read()) == {"A-FINE"}, "so are faults that were missed"
 
@@ -209,17 +211,17 @@ def test_what_could_not_be_run_is_run_again(troubled, tmp_path) -> None:
 def test_journals_are_told_apart_by_all_that_counts(good, tmp_path) -> None:
     references = select([good])
     names = {
-        check_journal(references, Context(), tmp_path).path,
-        fault_journal(references, Context(), tmp_path).path,
-        check_journal(references[:2], Context(), tmp_path).path,
-        check_journal(references, Context(seed=1), tmp_path).path,
-        check_journal(references, Context("full"), tmp_path).path,
-        check_journal(references, Context(data="/data"), tmp_path).path,
+        make_check_journal(references, Context(), tmp_path).path,
+        make_fault_journal(references, Context(), tmp_path).path,
+        make_check_journal(references[:2], Context(), tmp_path).path,
+        make_check_journal(references, Context(seed=1), tmp_path).path,
+        make_check_journal(references, Context("full"), tmp_path).path,
+        make_check_journal(references, Context(data="/data"), tmp_path).path,
     }
     assert len(names) == 6
     with open(good, "a") as file:
         file.write("# changed\n")
-    assert check_journal(references, Context(), tmp_path).path not in names, (
+    assert make_check_journal(references, Context(), tmp_path).path not in names, (
         "another version of the file is another run"
     )
 
@@ -288,10 +290,10 @@ def test_verdicts_as_json_come_back(good, troubled, tmp_path) -> None:
     file.write_text(as_json(verdicts))
     stored = read_json(file)
     assert stored["TOY-RATE"]["status"] == "supported" and list(stored) == [v.id for v in verdicts]
-    assert differences(verdicts, stored) == []
+    assert list_changes(verdicts, stored) == []
     stored["TOY-RATE"]["status"] = "proved"
     del stored["TOY-ORDER"]
-    assert differences(verdicts, stored) == [
+    assert list_changes(verdicts, stored) == [
         "TOY-RATE: supported, expected proved",
         "TOY-ORDER: reproduced, not in the stored verdicts",
     ]
@@ -324,14 +326,14 @@ def test_summary_and_table(good, troubled) -> None:
     from rich.console import Console
 
     verdicts = list(run_checks(select([good]) + select([troubled]), Context()))
-    assert summary(verdicts) == "1 proved, 4 supported, 1 reproduced, 1 repaired, 1 refuted, 5 not run"
+    assert summarise(verdicts) == "1 proved, 4 supported, 1 reproduced, 1 repaired, 1 refuted, 5 not run"
     console = Console(width=150, record=True, file=io.StringIO())
-    console.print(table(verdicts))
+    console.print(tabulate_verdicts(verdicts))
     text = console.export_text()
     assert text.count("not run") == 5 and "TOY-RATE" in text and "+" in text
     by_id = {v.id: v for v in verdicts}
-    assert headline(by_id["TOY-REPAIRED"]).endswith("-- false as printed; instead: x <= 2 x^2.")
-    assert "could not be run: ZeroDivisionError" in headline(by_id["B-RAISES"])
+    assert write_headline(by_id["TOY-REPAIRED"]).endswith("-- false as printed; instead: x <= 2 x^2.")
+    assert "could not be run: ZeroDivisionError" in write_headline(by_id["B-RAISES"])
 
 
 def test_interrupted_files_are_read_by_their_own_text(tmp_path) -> None:

@@ -10,11 +10,11 @@ import pytest
 from fedtheory.claims.checking import (
     Reference,
     check_one,
-    default_store,
+    find_papers,
+    find_store,
+    list_needs,
     load_claims,
     make_needs,
-    needs_of,
-    papers,
     run_faults,
 )
 from fedtheory.claims.claim import Context, Part
@@ -26,12 +26,12 @@ EXPECTED = {
 }
 EXPERIMENTS = {
     paper: [Reference(source, id) for id, claim in load_claims(source).items() if claim.needs is not None]
-    for paper, source in papers().items()
+    for paper, source in find_papers().items()
 }
 
 
 def test_every_claim_of_every_paper_has_an_expected_verdict() -> None:
-    assert {id for source in papers().values() for id in load_claims(source)} == {*EXPECTED}
+    assert {id for source in find_papers().values() for id in load_claims(source)} == {*EXPECTED}
     assert sum(map(len, EXPERIMENTS.values())) >= 45
 
 
@@ -46,8 +46,8 @@ def _role(claim, context, fault) -> str:
 def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
     """One test a paper, because its claims share their runs; they are kept where the commands keep them, for these to go on from."""
     references = EXPERIMENTS[paper]
-    context = Context(results=str(default_store(ROOT / ".fedtheory")))
-    errors = {o.key: o.error for o in make_needs(needs_of(references, context), context) if o.error}
+    context = Context(results=str(find_store(ROOT / ".fedtheory")))
+    errors = {o.key: o.error for o in make_needs(list_needs(references, context), context) if o.error}
     assert not errors
     read: set[str] = set()
     asked_for: set[str] = set()

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedtheory.claims.checking import check_one, default_store, forget_runs, make_needs, needs_of, run_faults, select
+from fedtheory.claims.checking import check_one, find_store, forget_runs, list_needs, make_needs, run_faults, select
 from fedtheory.claims.claim import Context
-from fedtheory.claims.experiments import Log, Training, repeated
+from fedtheory.claims.experiments import Log, Training, repeat_run
 from fedtheory.claims.orderings import mean_and_deviation, ordered
-from fedtheory.claims.report import as_html, headline
+from fedtheory.claims.report import as_html, write_headline
 from fedtheory.core.errors import InvalidInput
 
 FEDAVG = Training(
@@ -27,8 +27,8 @@ FEDAVG = Training(
 )
 CLAIM = """
 from fedtheory.claims import Claim, Fault
-from fedtheory.claims.experiments import Training, needed, repeated
-from fedtheory.claims.orderings import curves, mean_and_deviation, ordered, table
+from fedtheory.claims.experiments import Training, list_runs, repeat_run
+from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 
 BASE = Training("fedavg", "digits-softmax", 6, {"lr": 0.01, "steps": 1, "batch": 16},
                 {"clients": 5, "split": "iid", "test": "own"}, start=0.0)
@@ -36,18 +36,18 @@ MORE = Training("fedavg", "digits-softmax", 6, {"lr": 0.1, "steps": 12, "batch":
                 {"clients": 5, "split": "iid", "test": "own"}, start=0.0)
 
 def runs(ctx):
-    return {"few": repeated(BASE, range(3)), "many": repeated(MORE, range(3))}
+    return {"few": repeat_run(BASE, range(3)), "many": repeat_run(MORE, range(3))}
 
 def check(ctx, *, better="many", worse="few"):
     found = runs(ctx)
     a, b = (found[name].last(ctx, "test_accuracy") for name in (better, worse))
     yield ordered("more steps", a, b, "test accuracy", scale=100, unit=" points")
-    yield table("accuracy", ["steps", "ours"], [[name, mean_and_deviation(group.best(ctx, "test_accuracy"))] for name, group in found.items()])
-    yield curves(ctx, "accuracy", found, "test_accuracy")
+    yield make_table("accuracy", ["steps", "ours"], [[name, mean_and_deviation(group.best(ctx, "test_accuracy"))] for name, group in found.items()])
+    yield draw_curves(ctx, "accuracy", found, "test_accuracy")
 
 CLAIMS = [Claim("X-STEPS", "x", "ordering", "here", "More local steps learn faster.", check,
                 (Fault("the other way round", "more steps", {"better": "few", "worse": "many"}),),
-                needs=lambda ctx: needed(runs(ctx).values()))]
+                needs=lambda ctx: list_runs(runs(ctx).values()))]
 """
 
 
@@ -164,13 +164,13 @@ def test_a_claim_reads_runs_that_jobs_have_made(tmp_path, monkeypatch) -> None:
     file = tmp_path / "claims.py"
     file.write_text(CLAIM)
     references, context = select([str(file)]), Context(results=str(tmp_path / "runs"))
-    needs = needs_of(references, context)
+    needs = list_needs(references, context)
     assert len(needs) == 6
     assert all(outcome.error is None for outcome in make_needs(needs, context))
-    assert needs_of(references, context) == {}
+    assert list_needs(references, context) == {}
     monkeypatch.setattr("fedtheory.claims.experiments.run", None)
     [verdict] = [check_one(r, context) for r in references]
-    assert verdict.status == "reproduced" and verdict.size == "laptop" and "[laptop size]" in headline(verdict)
+    assert verdict.status == "reproduced" and verdict.size == "laptop" and "[laptop size]" in write_headline(verdict)
     assert verdict.tables[0]["rows"][0][0] == "few"
     page = as_html([verdict], "t")
     assert "<th>steps</th>" in page and "size laptop" in page
@@ -178,7 +178,7 @@ def test_a_claim_reads_runs_that_jobs_have_made(tmp_path, monkeypatch) -> None:
 
 
 def test_runs_of_older_code_are_forgotten(tmp_path) -> None:
-    old, new = tmp_path / "runs-old", default_store(tmp_path)
+    old, new = tmp_path / "runs-old", find_store(tmp_path)
     for folder in (old, new):
         folder.mkdir()
     forget_runs(new, fresh=False)
@@ -188,7 +188,7 @@ def test_runs_of_older_code_are_forgotten(tmp_path) -> None:
 
 
 def test_seeds_share_everything_else() -> None:
-    group = repeated(FEDAVG, (3, 5))
+    group = repeat_run(FEDAVG, (3, 5))
     assert [t.seed for t in group.trainings] == [3, 5] and len({t.key for t in group.trainings}) == 2
 
 

@@ -17,7 +17,7 @@ from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking
 from fedtheory.command_line.main import main
 from fedtheory.core.problem import gradient
-from fedtheory.running.families import build_problem, options_of
+from fedtheory.running.families import build_problem, list_family_options
 from fedtheory.running.runner import run
 from problems.catalogue import SPLITS, Options
 from problems.datasets import digits
@@ -43,7 +43,7 @@ def call(tmp_path, monkeypatch):
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
     for name, text in (("good", GOOD), ("troubled", TROUBLED), ("interrupted", INTERRUPTED), ("echo", ECHO)):
         Path(f"{name}.py").write_text(text)
-    monkeypatch.setattr(checking, "papers", lambda: {"toy": str(tmp_path / "good.py")})
+    monkeypatch.setattr(checking, "find_papers", lambda: {"toy": str(tmp_path / "good.py")})
 
     def invoke(*arguments, code=0):
         if arguments[0] in ("check", "selftest") and "--workers" not in arguments:
@@ -439,7 +439,7 @@ def test_run_has_no_split_to_show_without_data(call) -> None:
 
 
 def test_the_command_line_offers_what_the_catalogue_has(call) -> None:
-    offered = {option.name: option for option in options_of()}
+    offered = {option.name: option for option in list_family_options()}
     assert set(offered["split"].kind) == set(SPLITS) and offered["samples_per_client"].kind is int
     assert {"seed", "data", *offered} == {f.name for f in dataclasses.fields(Options)}
     assert offered["L"].kind is float and offered["clients"].default == 10 and all(o.help for o in offered.values())
@@ -452,7 +452,7 @@ def test_help_shows_what_the_named_families_read(call) -> None:
     shown = call("sweep", "fedavg", "sines,digits-mlp", "--help").stdout
     assert "--dimension" in shown and "--split" in shown and "--hidden" in shown and "--heterogeneity" not in shown
     everything = call("run", "--help").stdout
-    assert all(option.spelled in everything for option in options_of())
+    assert all(option.spelled in everything for option in list_family_options())
 
 
 def test_help_of_the_whole_imports_no_problem_and_no_metric() -> None:
@@ -486,7 +486,7 @@ def test_passes_through_the_data_clipping_and_decay(call) -> None:
     """The options are the solver's and the schedule's; where they mean nothing they are refused by name."""
     from fedtheory.algorithms import FedAvg, Safari
     from fedtheory.core.participation import Uniform
-    from fedtheory.local.schedules import Decayed
+    from fedtheory.local.schedules import DecayedStep
     from fedtheory.local.stochastic import Epochs
     from fedtheory.running.runner import run
 
@@ -494,7 +494,7 @@ def test_passes_through_the_data_clipping_and_decay(call) -> None:
     work = ("--batch", 7, "--epochs", 2, "--lr", 0.5, "--lr-decay", 0.9, "--clip", 0.2, "--rounds", 4, "--json", "-")
     trace = strict(call("run", "fedavg", "synthetic-weak", *size, *work, "--participants", 2).stdout)
     f = build_problem("synthetic-weak", clients=3, dimension=2)
-    local = Epochs(2, Decayed(0.5, 0.9), 7, 0.2)
+    local = Epochs(2, DecayedStep(0.5, 0.9), 7, 0.2)
     ours = run(FedAvg(local), f, np.ones(2), 4, participation=Uniform(2))
     assert trace["stationarity"] == pytest.approx(list(ours["stationarity"]), rel=1e-12)
     free = strict(call("run", "fedavg", "synthetic-weak", *size, *work[:8], *work[10:], "--participants", 2).stdout)
@@ -503,7 +503,7 @@ def test_passes_through_the_data_clipping_and_decay(call) -> None:
     served = ("iris-softmax", "--clients", 4, "--server", 30, "--split", "iid", "--q", 0.5, "--server-lr", 0.3)
     trace = strict(call("run", "safari", *served, *work, "--server-epochs", 3, "--seed", 1).stdout)
     f = build_problem("iris-softmax", clients=4, server="30", split="iid", seed=1)
-    method = Safari(0.5, local, Epochs(3, Decayed(0.15, 0.9), 7, 0.2))
+    method = Safari(0.5, local, Epochs(3, DecayedStep(0.15, 0.9), 7, 0.2))
     ours = run(method, f, np.ones(f.d), 4, seed=1)
     assert trace["stationarity"] == pytest.approx(list(ours["stationarity"]), rel=1e-12)
 

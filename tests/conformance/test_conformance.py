@@ -29,18 +29,18 @@ from conformance_loops import (
 from fedtheory.algorithms import ALGORITHMS, Scaffold, listed
 from fedtheory.algorithms.mistakes import (
     Mistake,
-    as_printed,
-    difference,
-    known_mistakes,
-    mistaken,
-    mistakes_in_code,
-    mistakes_of_option,
-    print_of,
+    build_as_printed,
+    build_mistaken,
+    find_code_mistakes,
+    find_mistakes,
+    find_option_mistakes,
+    find_print,
+    show_difference,
 )
 from fedtheory.command_line.main import main
 from fedtheory.conformance.adapters import load_adapter
 from fedtheory.conformance.compare import conform
-from fedtheory.conformance.trials import differences, make_trials, observed_variables, play_reference
+from fedtheory.conformance.trials import list_variables, make_trials, measure_differences, play_reference
 from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
@@ -72,7 +72,7 @@ def test_correct_loops_conform(method) -> None:
     assert found.agreement == "double" and found.first is None and not found.causes and not found.differs_in
     assert max(found.largest.values()) < 1e-14
     assert not set(found.not_noticed) - {"server step 1 in place of server_lr"}, "every known mistake would be noticed"
-    assert found.mistakes_tried == len(known_mistakes(listed(method), listed(method).telling)) >= 9
+    assert found.mistakes_tried == len(find_mistakes(listed(method), listed(method).telling)) >= 9
     assert "CONFORMS up to rounding in double precision" in str(found)
 
 
@@ -102,7 +102,7 @@ class Echo:
     def __init__(self, entry):
         self.entry = entry
         any_state = entry.build(**entry.telling).init(random_quadratics(2, 3), np.zeros((1, 3)))
-        self.variables = {name: name for name in observed_variables(any_state)}
+        self.variables = {name: name for name in list_variables(any_state)}
 
     def start(self, task):
         values = vars(task.settings) | {"steps": np.array(task.steps) if len(set(task.steps)) > 1 else task.steps[0]}
@@ -110,13 +110,13 @@ class Echo:
         self.algorithm = self.entry.build(**values)
         self.problem = Quadratic(task.A.copy(), task.b.copy())
         self.now = self.algorithm.init(self.problem, task.x0[None, :].copy())
-        return observed_variables(self.now)
+        return list_variables(self.now)
 
     def round(self, asked):
         clients = None if len(asked.active) == self.problem.n else Clients(self.problem.n, np.array(asked.active))
         key = ScriptedKey(asked.number, asked.coins)
         self.now = self.algorithm.round(self.problem, self.now, clients, key)
-        return observed_variables(self.now)
+        return list_variables(self.now)
 
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
@@ -239,19 +239,19 @@ def test_every_listed_mistake_is_told_from_all_others() -> None:
     for method in LOOPS:
         entry, ways = listed(method), {}
         trial = trials_of(method, clients=5, dimension=3, participants=3, rounds=4)[-1]
-        for mistake in known_mistakes(entry, entry.telling):
+        for mistake in find_mistakes(entry, entry.telling):
             try:
-                ways[mistake.name] = play_reference(as_printed(entry, trial.values, (mistake,)), trial).states
+                ways[mistake.name] = play_reference(build_as_printed(entry, trial.values, (mistake,)), trial).states
             except FedtheoryError:
                 continue
         names = sorted(ways[mistake.name][0])
         assert (
             len(ways)
-            == len(known_mistakes(entry, entry.telling))
-            == len({m.name for m in known_mistakes(entry, entry.telling)})
+            == len(find_mistakes(entry, entry.telling))
+            == len({m.name for m in find_mistakes(entry, entry.telling)})
         ), method
         for (one, ours), (other, theirs) in itertools.combinations(ways.items(), 2):
-            off = max(float(np.max(differences(ours, theirs, name))) for name in names)
+            off = max(float(np.max(measure_differences(ours, theirs, name))) for name in names)
             assert off > 1e-3, (method, one, other)
 
 
@@ -259,14 +259,14 @@ def test_edits_fit_the_code_they_edit() -> None:
     """The text of every edit occurs once in its class, changes it, and can be shown as a difference."""
     for entry in ALGORITHMS:
         algorithm = entry.build(**entry.telling)
-        for mistake in (*mistakes_in_code(entry.kind), *filter(None, [print_of(entry.kind)])):
-            lines = difference(algorithm, (mistake,))
+        for mistake in (*find_code_mistakes(entry.kind), *filter(None, [find_print(entry.kind)])):
+            lines = show_difference(algorithm, (mistake,))
             assert {line[0] for line in lines} <= {"+", "-"} and lines, (entry.name, mistake.name)
             assert "#" not in "".join(lines)
-    of_options = [m for entry in ALGORITHMS for option in entry.options for m in mistakes_of_option(option)]
+    of_options = [m for entry in ALGORITHMS for option in entry.options for m in find_option_mistakes(option)]
     assert of_options and all(m.option is not None and not m.old for m in of_options)
     with pytest.raises(InvalidInput, match="finds 'no such text' 0 times; expected once"):
-        mistaken(listed("fedavg"), {}, (Mistake("m", "no such text", ""),))
+        build_mistaken(listed("fedavg"), {}, (Mistake("m", "no such text", ""),))
 
 
 @pytest.mark.parametrize("method", ["scaffold", "feddyn"])
@@ -275,10 +275,10 @@ def test_the_printed_increments_are_the_reference(method) -> None:
     for trial in trials_of(method):
         ours, printed = (
             play_reference(build(listed(method), trial.values), trial).states
-            for build in (lambda e, values: e.build(**values), as_printed)
+            for build in (lambda e, values: e.build(**values), build_as_printed)
         )
         for name in ours[0]:
-            assert np.max(differences(ours, printed, name)) < 1e-13
+            assert np.max(measure_differences(ours, printed, name)) < 1e-13
 
 
 def test_starts_at_random_are_seen() -> None:

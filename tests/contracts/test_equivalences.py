@@ -467,9 +467,9 @@ def test_blocks_of_clients_are_all_clients_at_once(solver, schedule, make, monke
 
         return in_blocks(counted, sub, start, limit=0)
 
-    in_blocks = blocks.in_blocks
+    in_blocks = blocks.run_in_blocks
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 3 * f.client_bytes)
-    monkeypatch.setattr(blocks, "in_blocks", cut)
+    monkeypatch.setattr(blocks, "run_in_blocks", cut)
     in_parts = play(algorithm, f, x0_of(f), 3, schedule)
     # a batched problem (rows of a batch with their own clients) is done whole; one run is cut in blocks of three
     assert max(cuts) <= 3 and min(cuts) < 3
@@ -500,7 +500,7 @@ def test_blocks_see_their_own_duals(monkeypatch) -> None:
     algorithm = FedPD(0.3, GradientSteps(2, 0.2), p=every(2))
     whole = play(algorithm, f, x0_of(f), 4)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 2 * f.client_bytes)
-    monkeypatch.setattr(blocks, "in_blocks", partial(blocks.in_blocks, limit=0))
+    monkeypatch.setattr(blocks, "run_in_blocks", partial(blocks.run_in_blocks, limit=0))
     assert_same_models(play(algorithm, f, x0_of(f), 4), whole, names=("x", "x_i", "lam_i", "x0_i"))
 
 
@@ -510,7 +510,7 @@ def test_threads_change_nothing(threads, monkeypatch) -> None:
     f = random_quadratics(7, 3, seed=4)
     algorithm = FedPD(0.3, GradientSteps(2, lambda r, q: 0.2 / (r + 1)))
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 2 * f.client_bytes)
-    monkeypatch.setattr(blocks, "in_blocks", partial(blocks.in_blocks, limit=0))
+    monkeypatch.setattr(blocks, "run_in_blocks", partial(blocks.run_in_blocks, limit=0))
     runs = []
     for value in ("1", threads):
         monkeypatch.setenv("OMP_NUM_THREADS", value)

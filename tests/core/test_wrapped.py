@@ -17,7 +17,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import ABILITIES, can, need
 from fedtheory.core.regularisers import L1, Regularised
 from fedtheory.core.wrapped import Wrapped
-from fedtheory.local.proximal_steps import Shifted
+from fedtheory.local.proximal_steps import ShiftedProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def test_it_hands_on_what_is_there_and_nothing_else(name) -> None:
         assert can(Doubled(f), ability) == (can(f, ability) and ability != "certify"), ability
         assert can(Wrapped(f), ability) == can(f, ability), ability
         of_samples = ("n_samples", "variants", "sample_grad")
-        for closed in (ChangedGradients(f, lambda x, g: g(x)), Shifted(f, np.zeros((f.n, f.d)))):
+        for closed in (ChangedGradients(f, lambda x, g: g(x)), ShiftedProblem(f, np.zeros((f.n, f.d)))):
             assert can(closed, ability) == (ability in of_samples and can(f, ability)), (type(closed), ability)
         if not can(f, "regulariser"):
             own = {"solution": False, "regulariser": True}

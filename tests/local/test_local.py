@@ -15,7 +15,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import can, constant
 from fedtheory.core.randomness import Key
-from fedtheory.local.execution import in_blocks
+from fedtheory.local.execution import run_in_blocks
 from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps, newton_prox
@@ -374,8 +374,8 @@ def test_objects_and_small_problems_are_done_in_one_piece() -> None:
         pieces.append((part.f.n, first))
         return x
 
-    in_blocks(work, Subproblem(f), np.zeros((1, 3)))
-    in_blocks(work, Subproblem(f), np.zeros((1, 3), dtype=object), limit=0)
+    run_in_blocks(work, Subproblem(f), np.zeros((1, 3)))
+    run_in_blocks(work, Subproblem(f), np.zeros((1, 3), dtype=object), limit=0)
     assert pieces == [(4, 0), (4, 0)]
     assert not can(problem("zero-chain"), "slice")
 

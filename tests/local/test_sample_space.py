@@ -13,7 +13,7 @@ from fedtheory import All, FedAvg, FedPD, FedProx, GradientSteps, Scaffold, Unif
 from fedtheory.core.arrays import along_batch, to_numpy
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import Key
-from fedtheory.local.sample_space import sample_space
+from fedtheory.local.sample_space import find_sample_space
 from fedtheory.local.solvers import AcceleratedSteps
 from fedtheory.local.subproblem import Subproblem
 from problems.logistic import Logistic, logistic
@@ -69,8 +69,8 @@ def test_same_answers(solver, which, l2, common):
     start = np.random.default_rng(1).standard_normal((1 if common else N, D))
     fast = subproblems(instance(l2), start)[which]
     slow = subproblems(instance(l2, kind=Direct), start)[which]
-    assert sample_space(fast, start, STEPS) is not None
-    assert sample_space(slow, start, STEPS) is None
+    assert find_sample_space(fast, start, STEPS) is not None
+    assert find_sample_space(slow, start, STEPS) is None
     key = Key(0, 0)
     expected, _ = solver(slow, start, key, None)
     found, _ = solver(fast, start, key, None)
@@ -126,9 +126,9 @@ def test_a_restriction_moved_to_another_library_has_its_own_inner_products(libra
 def test_not_used_where_it_does_not_pay_or_does_not_hold():
     rng = np.random.default_rng(0)
     many = logistic([rng.standard_normal((40, 5))], [rng.choice([-1, 1], 40)], l2=0.1)
-    assert sample_space(Subproblem(many), np.zeros((1, 5)), 10) is None
-    assert sample_space(Subproblem(instance()), np.zeros((1, D)), 1) is None
-    assert sample_space(Subproblem(instance(beta=0.1)), np.zeros((1, D)), 10) is None
+    assert find_sample_space(Subproblem(many), np.zeros((1, 5)), 10) is None
+    assert find_sample_space(Subproblem(instance()), np.zeros((1, D)), 1) is None
+    assert find_sample_space(Subproblem(instance(beta=0.1)), np.zeros((1, D)), 10) is None
 
 
 def test_a_wrong_inner_product_would_be_seen(monkeypatch):

@@ -31,16 +31,16 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, Zero
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.sam import SamSteps
-from fedtheory.local.schedules import Decayed
+from fedtheory.local.schedules import DecayedStep
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import (
     Epochs,
     Passes,
     StochasticSteps,
+    clip_norms,
+    count_steps,
+    draw_minibatches,
     draw_samples,
-    minibatches,
-    number_of_steps,
-    shortened,
 )
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.function_class import require_worst_case
@@ -126,14 +126,14 @@ def test_clipped_steps_are_a_plain_loop() -> None:
 def test_shortening_keeps_directions_and_short_vectors(seed, size, longest) -> None:
     g = size * np.random.default_rng(seed).standard_normal((3, 4))
     g[0] = 0
-    short = shortened(g, longest)
+    short = clip_norms(g, longest)
     norms = np.linalg.norm(g, axis=-1)
     np.testing.assert_allclose(np.linalg.norm(short, axis=-1), np.minimum(norms, longest), rtol=1e-12)
     np.testing.assert_array_equal(short[norms <= longest], g[norms <= longest])
     assert np.all(
         np.abs(short * norms[:, None] - g * np.linalg.norm(short, axis=-1)[:, None]) <= 1e-12 * size * longest
     )
-    assert shortened(g, None) is g
+    assert clip_norms(g, None) is g
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_clip_that_nothing_reaches_changes_no_bit_and_one_that_all_reach_sets_
     np.testing.assert_array_equal(make(1e6)(sub, x0, KEY, None)[0], make(None)(sub, x0, KEY, None)[0])
     solver = make(1e-4)
     far = np.linalg.norm(solver(sub, x0, KEY, None)[0] - x0, axis=-1)
-    steps = number_of_steps(solver, f)
+    steps = count_steps(solver, f)
     if not isinstance(solver, ProximalSteps):
         assert np.all(far <= steps * LR * 1e-4 * (1 + 1e-9)) and np.all(far > 0.1 * steps * LR * 1e-4)
     else:  # the regulariser's own step is not clipped
@@ -206,7 +206,7 @@ def test_epochs_are_a_plain_loop_over_shuffled_minibatches(batch, clip) -> None:
     sub = penalised(f)
     expected, followed = loop_of_epochs(sub, start(f), 3, batch, LR, np.inf if clip is None else clip)
     solver = Epochs(3, LR, batch, clip)
-    assert followed.shape[1] == number_of_steps(solver, f) == 3 * math.ceil(5 / batch)
+    assert followed.shape[1] == count_steps(solver, f) == 3 * math.ceil(5 / batch)
     close(solver(sub, start(f)[None, :], KEY, None)[0], expected, 1e-13)
     for index in ([2], [3, 0], [1, 2, 3]):
         clients = Clients(f.n, np.array(index))
@@ -226,7 +226,7 @@ def test_a_pass_takes_every_sample_once(seed, epochs, batch, data) -> None:
     """In minibatches of one size, but for the last; whatever else takes part, for every run of a batch."""
     n = 20
     f = random_finite_sum(n, data, 2, seed=0)
-    whole = minibatches(Subproblem(f), Key(np.array([seed, seed + 1]), 2), Passes(epochs), batch)
+    whole = draw_minibatches(Subproblem(f), Key(np.array([seed, seed + 1]), 2), Passes(epochs), batch)
     a_pass = math.ceil(data / batch)
     assert len(whole) == epochs * a_pass
     for epoch in range(epochs):
@@ -234,9 +234,9 @@ def test_a_pass_takes_every_sample_once(seed, epochs, batch, data) -> None:
         assert [p.shape for p in parts[:-1]] == [(2, n, batch)] * (a_pass - 1)
         together = np.concatenate(parts, axis=-1)
         np.testing.assert_array_equal(np.sort(together, axis=-1), np.broadcast_to(np.arange(data), (2, n, data)))
-    alone = minibatches(Subproblem(f), Key(seed, 2), Passes(epochs), batch)
+    alone = draw_minibatches(Subproblem(f), Key(seed, 2), Passes(epochs), batch)
     few = Clients(n, np.array([17, 3]))
-    some = minibatches(Subproblem(f.take(few), clients=few), Key(seed, 2), Passes(epochs), batch)
+    some = draw_minibatches(Subproblem(f.take(few), clients=few), Key(seed, 2), Passes(epochs), batch)
     for together, single, pair in zip(whole, alone, some, strict=True):
         np.testing.assert_array_equal(together[0], single)
         np.testing.assert_array_equal(single[[17, 3]], pair)
@@ -245,7 +245,7 @@ def test_a_pass_takes_every_sample_once(seed, epochs, batch, data) -> None:
 def test_orders_are_uniform_and_differ_by_client_pass_round_and_seed() -> None:
     n, rounds = 200, 5
     f = random_finite_sum(n, 3, 2, seed=0)
-    orders_of = lambda key: np.stack(minibatches(Subproblem(f), key, Passes(2), 3), axis=0)  # noqa: E731
+    orders_of = lambda key: np.stack(draw_minibatches(Subproblem(f), key, Passes(2), 3), axis=0)  # noqa: E731
     drawn = np.stack([orders_of(Key(seed, r)) for seed in (0, 1) for r in range(rounds)])  # (addresses, passes, n, 3)
     code = drawn[..., 0] * 3 + drawn[..., 1]
     _, counts = np.unique(code, return_counts=True)
@@ -291,7 +291,7 @@ def test_scaffolds_controls_are_means_along_the_path() -> None:
 
 def test_vrl_sgd_is_scaffold_with_epochs_and_decay() -> None:
     f, x0 = five(), start(five())[None, :]
-    local = Epochs(2, Decayed(LR, 0.7), 2)
+    local = Epochs(2, DecayedStep(LR, 0.7), 2)
     ours, theirs = play(VrlSgd(local), f, x0, 4), play(Scaffold(local), f, x0, 4)
     for left, right in zip(ours, theirs, strict=True):
         close(left.x, right.x, 1e-12)
@@ -339,11 +339,11 @@ BAD = {
     "SAM in passes without a batch": lambda: SamSteps(Passes(1), 0.1, 0.1),
     "proximal passes without a batch": lambda: ProximalSteps(Passes(1), 0.1, L1(0.1)),
     "passes of full gradients": lambda: GradientSteps(Passes(1), 0.1),
-    "a schedule of a schedule": lambda: Decayed(Decayed(0.1, 0.5), 0.5),
-    "a rising schedule": lambda: Decayed(0.1, 1.5),
-    "a schedule of a method without": lambda: GradientDescent(Decayed(0.1, 0.5)),
-    "a schedule for Scaffnew": lambda: Scaffnew(Decayed(0.1, 0.5), 0.5),
-    "a schedule for FedDualAvg": lambda: FedDualAvg(2, Decayed(0.1, 0.5)),
+    "a schedule of a schedule": lambda: DecayedStep(DecayedStep(0.1, 0.5), 0.5),
+    "a rising schedule": lambda: DecayedStep(0.1, 1.5),
+    "a schedule of a method without": lambda: GradientDescent(DecayedStep(0.1, 0.5)),
+    "a schedule for Scaffnew": lambda: Scaffnew(DecayedStep(0.1, 0.5), 0.5),
+    "a schedule for FedDualAvg": lambda: FedDualAvg(2, DecayedStep(0.1, 0.5)),
 }
 
 
@@ -359,12 +359,12 @@ def test_settings_that_make_no_sense_are_refused(name) -> None:
 def test_settings_say_steps_passes_decay_and_clip() -> None:
     s = {"lr": 0.2, "batch": 4, "clip": 3.0, "lr_decay": 0.9}
     fedprox, fedspeed = listed("fedprox"), listed("fedspeed")
-    assert fedprox.build(**s).local == StochasticSteps(1, Decayed(0.2, 0.9), 4, 3.0)
-    assert fedprox.build(**s, epochs=5).local == Epochs(5, Decayed(0.2, 0.9), 4, 3.0)
-    assert fedprox.build(lr=0.2, lr_decay=0.9).local == GradientSteps(1, Decayed(0.2, 0.9))
+    assert fedprox.build(**s).local == StochasticSteps(1, DecayedStep(0.2, 0.9), 4, 3.0)
+    assert fedprox.build(**s, epochs=5).local == Epochs(5, DecayedStep(0.2, 0.9), 4, 3.0)
+    assert fedprox.build(lr=0.2, lr_decay=0.9).local == GradientSteps(1, DecayedStep(0.2, 0.9))
     assert fedprox.build(exact=True, lr_decay=0.9).local == Exact()
     assert fedspeed.build(**s, epochs=2, radius=0.3, alpha=0.5).local == SamSteps(
-        Passes(2), Decayed(0.2, 0.9), 0.3, 4, weight=0.5, clip=3.0
+        Passes(2), DecayedStep(0.2, 0.9), 0.3, 4, weight=0.5, clip=3.0
     )
     for bad in ({"clip": 1.0}, {"epochs": 1}, {"epochs": 1, "batch": 2, "exact": True}):
         with pytest.raises(InvalidInput, match="need --batch, and not --exact"):
@@ -386,8 +386,8 @@ def test_personal_parts_and_servers_have_work_of_their_own() -> None:
     assert listed("ditto").build(**s).personal == two and listed("fedslr").build(**s).personal.steps == Passes(2)
     assert listed("ditto").build(**s, personal_steps=7).personal == StochasticSteps(7, 0.2, 4, 3.0)
     safari = listed("safari").build(**s, server_epochs=3, server_lr=0.5, lr_decay=0.9)
-    assert safari.local == Epochs(2, Decayed(0.2, 0.9), 4, 3.0) and safari.server == Epochs(
-        3, Decayed(0.1, 0.9), 4, 3.0
+    assert safari.local == Epochs(2, DecayedStep(0.2, 0.9), 4, 3.0) and safari.server == Epochs(
+        3, DecayedStep(0.1, 0.9), 4, 3.0
     )
     assert listed("safari").build(**s, server_steps=6).server == StochasticSteps(6, 0.2, 4, 3.0)
 

@@ -20,7 +20,7 @@ from fedtheory.claims.orderings import alike
 from fedtheory.core.errors import InvalidInput
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
-from fedtheory.running.families import build_problem, first_model
+from fedtheory.running.families import build_problem, make_first_model
 from fedtheory.running.runner import run
 from paper_checks.fedpd import character_runs as runs
 from paper_checks.fedpd.characters import CLAIMS
@@ -114,7 +114,7 @@ def test_sample_gradients_are_counted_exactly(name) -> None:
     t = runs.counted(Context(), name).trainings[0]
     problem = build_problem(t.problem, **t.options, seed=t.seed)
     assert int(problem.n_samples.sum()) == runs.SCALES["laptop"].samples
-    method, x0 = listed(t.method).build(**t.settings), first_model(problem, t.start, t.seed)
+    method, x0 = listed(t.method).build(**t.settings), make_first_model(problem, t.start, t.seed)
     for rounds in (0, 1, 5, 6, 7):
         watched = Counted(problem)
         run(method, watched, x0, rounds, seed=t.seed, metrics={}, progress=False)

@@ -9,14 +9,14 @@ import pytest
 from small_networks import BATCH, N, close, one_thread, points, small, torch  # noqa: F401  one_thread is for pytest to find
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.algorithms.changed_gradients import restricted_to
+from fedtheory.algorithms.changed_gradients import restrict_gradients
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import Zero
-from fedtheory.local.proximal_steps import ProximalSteps, Shifted
+from fedtheory.local.proximal_steps import ProximalSteps, ShiftedProblem
 from fedtheory.local.sam import SamSteps
-from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps, minibatches, number_of_steps
+from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps, count_steps, draw_minibatches
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.running.runner import run
 from problems.datasets import digits
@@ -58,7 +58,7 @@ def equal_shares(**options) -> Network:
 
 def test_a_pass_through_augmented_images_takes_each_once_in_some_variant() -> None:
     f = equal_shares(augmented=True)
-    parts = minibatches(Subproblem(f), Key(1, 2), Passes(40), 4)
+    parts = draw_minibatches(Subproblem(f), Key(1, 2), Passes(40), 4)
     assert [p.shape for p in parts] == [(N, 4), (N, 4), (N, 1)] * 40
     image, variant = np.divmod(np.concatenate(parts, axis=-1).reshape(N, 40, 9), VARIANTS)
     np.testing.assert_array_equal(np.sort(image, axis=-1), np.broadcast_to(np.arange(9), (N, 40, 9)))
@@ -70,7 +70,7 @@ def test_a_pass_through_augmented_images_takes_each_once_in_some_variant() -> No
     ):  # 1440 draws: 5 standard errors
         assert abs(share - 0.5) < 5 * 0.5 / np.sqrt(variant.size) + 1 / (2 * PAD + 1) ** 2
     assert len(np.unique(variant)) > VARIANTS / 2
-    assert number_of_steps(Epochs(2, 0.1, 4), f) == 6
+    assert count_steps(Epochs(2, 0.1, 4), f) == 6
 
 
 @pytest.mark.parametrize("augmented", [False, True])
@@ -81,13 +81,13 @@ def test_epochs_of_a_network_are_minibatch_steps(augmented) -> None:
     clients = Clients(N, np.array([2, 1]))
     sub = Subproblem(f.take(clients), clients=clients)
     x = x0.broadcast_to(2, f.d)
-    for part in minibatches(sub, Key(1, 2), Passes(2), 4):
+    for part in draw_minibatches(sub, Key(1, 2), Passes(2), 4):
         x = x - 0.1 * sub.f.sample_grad(x, part)
     close(Epochs(2, 0.1, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
     close(SamSteps(Passes(2), 0.1, 0, 4)(sub, x0, Key(1, 2), None)[0], x, 1e-13)
-    shifted = Subproblem(Shifted(sub.f, x0), clients=clients)
+    shifted = Subproblem(ShiftedProblem(sub.f, x0), clients=clients)
     close(x0 + ProximalSteps(Passes(2), 0.1, Zero(), 4)(shifted, 0 * x0, Key(1, 2), None)[0], x, 1e-12)
-    seen = Subproblem(restricted_to(sub.f, np.ones(f.d, dtype=bool)), clients=clients)
+    seen = Subproblem(restrict_gradients(sub.f, np.ones(f.d, dtype=bool)), clients=clients)
     close(Epochs(2, 0.1, 4)(seen, x0, Key(1, 2), None)[0], x, 1e-13)
 
 

@@ -15,7 +15,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import ranks
 from fedtheory.core.participation import Clients, Uniform
 from fedtheory.local.sam import SamSteps
-from fedtheory.local.schedules import Decayed
+from fedtheory.local.schedules import DecayedStep
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
@@ -181,9 +181,9 @@ def _with_equal_data(f: Network) -> tuple[object, object]:
     "method",
     [
         FedAvg(StochasticSteps(3, 0.2, BATCH)),
-        FedAvg(StochasticSteps(3, Decayed(0.2, 0.7), BATCH)),
+        FedAvg(StochasticSteps(3, DecayedStep(0.2, 0.7), BATCH)),
         FedAvg(SamSteps(2, 0.2, 0.05, BATCH, 0.01)),
-        Scaffold(StochasticSteps(3, Decayed(0.2, 0.7), BATCH)),
+        Scaffold(StochasticSteps(3, DecayedStep(0.2, 0.7), BATCH)),
         FedAvg(StochasticSteps(3, 0.2, BATCH, clip=0.5)),
         AFedPD(1.0, GradientSteps(2, 0.1)),
     ],
@@ -206,12 +206,12 @@ def test_a_schedule_moves_scaffolds_controls_by_the_way_gone() -> None:
     f = small("logistic")
     x0 = f.initial(0)
     constant = run(Scaffold(GradientSteps(3, 0.1)), f, x0, 3)
-    assert torch.equal(run(Scaffold(GradientSteps(3, Decayed(0.1, 1.0))), f, x0, 3).state.c_i, constant.state.c_i)
-    once = run(Scaffold(GradientSteps(1, Decayed(0.1, 0.5))), f, x0, 2)
-    before = run(Scaffold(GradientSteps(1, Decayed(0.1, 0.5))), f, x0, 1)
+    assert torch.equal(run(Scaffold(GradientSteps(3, DecayedStep(0.1, 1.0))), f, x0, 3).state.c_i, constant.state.c_i)
+    once = run(Scaffold(GradientSteps(1, DecayedStep(0.1, 0.5))), f, x0, 2)
+    before = run(Scaffold(GradientSteps(1, DecayedStep(0.1, 0.5))), f, x0, 1)
     close(once.state.c_i, f.grad(before.state.x), 1e-11)
     with pytest.raises(InvalidInput, match=r"factor must lie in \(0, 1\]"):
-        Decayed(0.1, 1.2)
+        DecayedStep(0.1, 1.2)
 
 
 # ---- every method -------------------------------------------------------------------------------------------------

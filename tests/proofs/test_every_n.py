@@ -17,7 +17,7 @@ from fedtheory.proofs.every_n.vectors import Sampling, Vector, square
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.function_class import why_no_worst_case
 from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
-from fedtheory.running.enumeration import every_outcome
+from fedtheory.running.enumeration import enumerate_outcomes
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -170,7 +170,7 @@ def test_outcomes_are_all_found_with_their_probabilities():
         first = key.coin("a", 0.25)
         return (first, key.coin("b", 0.5)) if first else (first,)
 
-    found = {outcome: weight for weight, outcome in every_outcome(step, 0)}
+    found = {outcome: weight for weight, outcome in enumerate_outcomes(step, 0)}
     assert found == {(True, True): 0.125, (True, False): 0.125, (False,): 0.75}
 
 

@@ -35,7 +35,7 @@ from fedtheory.proofs.potentials.smallest_rate import follow_potential, rate_of,
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite import solvers
 from fedtheory.proofs.semidefinite.bounded import maximise
-from fedtheory.running.enumeration import every_subset
+from fedtheory.running.enumeration import enumerate_subsets
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics
 
@@ -192,7 +192,7 @@ def test_the_potential_has_the_same_rate_with_three_clients_in_the_plain_program
     value = found.potential.metric(column([null_point]))
     c_i = column([Point() for _ in range(3)])
     state = ScaffoldState(column([Point()]), average(c_i), c_i)
-    who = ((1, None),) if participants is None else every_subset(3, participants)
+    who = ((1, None),) if participants is None else enumerate_subsets(3, participants)
     pep.set_initial_condition(value(problem, state) <= 1)
     after = [(float(share), algorithm.round(problem, state, clients, ScriptedKey(0))) for share, clients in who]
     pep.set_performance_metric(sum(share * value(problem, new) for share, new in after))

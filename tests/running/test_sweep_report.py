@@ -15,7 +15,7 @@ from small_sweeps import rows_of, small
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.running.sweep import Sweep
-from fedtheory.running.sweep_report import as_csv, as_json_lines, best, cells, picture
+from fedtheory.running.sweep_report import as_csv, as_json_lines, collect_cells, describe_sweep_picture, find_best_cells
 from fedtheory.tools.journal import JOURNALS
 
 
@@ -149,10 +149,10 @@ def test_the_best_settings_have_the_lowest_median_and_no_failed_run() -> None:
             "error": None,
         }
         rows.append(row | (found if value != "failed" else {"error": "E"}))
-    found = cells(sweep, rows, "stationarity")
+    found = collect_cells(sweep, rows, "stationarity")
     assert [cell.score for cell in found] == [2, 3, np.inf, None]
     assert [(cell.diverged, cell.failed) for cell in found] == [(0, 0), (0, 0), (2, 0), (0, 1)]
-    [(winner, group)] = best(found)
+    [(winner, group)] = find_best_cells(found)
     assert winner.settings == {"lr": 0.1} and len(group) == 4
 
 
@@ -166,11 +166,11 @@ def test_of_accuracies_the_highest_is_the_best_and_axes_are_linear() -> None:
         for batch in sweep.batches()
         for row in batch.rows()
     ]
-    found = cells(sweep, rows, "test_accuracy")
+    found = collect_cells(sweep, rows, "test_accuracy")
     assert [cell.score for cell in found] == [0.3, 0.1, np.inf], "a diverged run is below all others"
-    [(winner, _)] = best(found)
+    [(winner, _)] = find_best_cells(found)
     assert winner.settings == {"lr": 0.1}
-    shown = picture(sweep, rows, "test_accuracy")
+    shown = describe_sweep_picture(sweep, rows, "test_accuracy")
     assert shown["logy"] is False and shown["ylabel"] == "share of test samples right"
 
 
@@ -179,7 +179,7 @@ def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_pa
 
     sweep = small("fedprox", settings={"lr": (0.1, 0.3, 50.0), "rho": (1.0, 4.0), "steps": (4,)}, rounds=60)
     rows = rows_of(sweep)
-    shown = picture(sweep, rows, "stationarity")
+    shown = describe_sweep_picture(sweep, rows, "stationarity")
     assert (
         shown["x"] == [0.1, 0.3, 50.0]
         and shown["y"] == [1.0, 4.0]
@@ -193,7 +193,7 @@ def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_pa
     [marks] = axes.lines
     assert set(marks.get_xdata()) == {2} and set(marks.get_ydata()) == {0, 1}
     rows[0]["error"] = "E"
-    assert np.isnan(picture(sweep, rows, "stationarity")["z"][0][0]), "what was not run is blank"
+    assert np.isnan(describe_sweep_picture(sweep, rows, "stationarity")["z"][0][0]), "what was not run is blank"
 
 
 def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
@@ -203,7 +203,7 @@ def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
         "fedavg,scaffold", settings={"lr": (0.1, 0.5, 1e9), "steps": (1, 4)}, participants=(2, None), rounds=30
     )
     rows = rows_of(sweep)
-    shown = picture(sweep, rows, "stationarity")
+    shown = describe_sweep_picture(sweep, rows, "stationarity")
     assert [s["label"] for s in shown["series"]] == [
         f"{m}, participants {p}" for m in ("fedavg", "scaffold") for p in (2, "all")
     ]
@@ -221,19 +221,23 @@ def test_a_run_about_to_diverge_is_drawn_as_diverged() -> None:
     sweep = small("gd", settings={"lr": (0.5, 1.0, 20.0)}, rounds=20)
     rows = rows_of(sweep)
     assert rows[2]["diverged_at"] is None and rows[2]["stationarity"] > 1e6
-    assert [np.isinf(y) for y in picture(sweep, rows, "stationarity")["series"][0]["y"]] == [False, False, True]
+    assert [np.isinf(y) for y in describe_sweep_picture(sweep, rows, "stationarity")["series"][0]["y"]] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_clients_that_take_part_may_be_the_axis() -> None:
     sweep = small("fedavg", participants=(1, 2, 3, None))
-    shown = picture(sweep, rows_of(sweep), "stationarity")
+    shown = describe_sweep_picture(sweep, rows_of(sweep), "stationarity")
     assert shown["xlabel"] == "participants" and [s["x"] for s in shown["series"]] == [[1.0, 2.0, 3.0]]
 
 
 def test_nothing_to_draw_is_said() -> None:
     sweep = small("fedavg,gd")
     with pytest.raises(InvalidInput, match="a picture needs a numeric parameter with at least two values"):
-        picture(sweep, rows_of(sweep), "stationarity")
+        describe_sweep_picture(sweep, rows_of(sweep), "stationarity")
 
 
 def test_rows_as_text_come_back() -> None:

@@ -20,7 +20,7 @@ def square(instance):
     )
 
 
-def rate_holds(ctx, rate=0.9):
+def decays(ctx, rate=0.9):
     yield Reading("rounds are counted from zero")
     x = [0.9**r for r in range(5)]
     yield at_most("rate", x, [rate**r for r in range(5)], "numeric", f"five rounds, seed {ctx.seed}", error=1e-15)
@@ -49,7 +49,7 @@ def claim(id, kind, check, fault, **more):
 
 
 CLAIMS = [
-    claim("TOY-RATE", "rate", rate_holds, Fault("a better rate", "rate", {"rate": 0.8}), assumptions=("0 < x",)),
+    claim("TOY-RATE", "rate", decays, Fault("a better rate", "rate", {"rate": 0.8}), assumptions=("0 < x",)),
     claim("TOY-FALSE", "bound", false, Fault("a true instance", "square", {"x": 2.0}, holds=True), replay=square),
     claim("TOY-REPAIRED", "bound", repaired, Fault("too small", "corrected", {"factor": 1}), repaired="x <= 2 x^2.",
           replay=square),

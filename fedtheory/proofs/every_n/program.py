@@ -16,7 +16,7 @@ from fedtheory.proofs.function_class import (
     state_conditions,
 )
 from fedtheory.proofs.measures import MeasureName, find_measure
-from fedtheory.running.enumeration import courses
+from fedtheory.running.enumeration import enumerate_courses
 
 
 def state_program(
@@ -55,7 +55,7 @@ def state_program(
         if h is not None:
             h.add(Vector({}), -star.g.averaged(None))
     everyone = participation is None or participation.s == participation.n
-    runs = courses(algorithm, problem, cell(x0), rounds, ((1, None if everyone else participation),))
+    runs = enumerate_courses(algorithm, problem, cell(x0), rounds, ((1, None if everyone else participation),))
     paths = [(weight, [entry(state.x) for state in states]) for weight, states in runs]
 
     quantities = _ExchangeableQuantities(problem, participation)

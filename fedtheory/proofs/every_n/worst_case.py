@@ -30,7 +30,7 @@ from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.semidefinite.solve import Residuals, Solution
-from fedtheory.running.enumeration import courses, every_subset
+from fedtheory.running.enumeration import enumerate_courses, enumerate_subsets
 
 #: most subsets of clients that a replay goes through, and most clients it rebuilds
 MOST_SUBSETS, MOST_CLIENTS = 1000, 50
@@ -106,10 +106,10 @@ class WorstCaseForEveryN:
             raise InvalidInput(f"the worst case cannot be run: {reason}")
         who = self.participation
         instance, x0 = self.instance(n if who is None else who.n)
-        clients = ((1, None),) if who is None or who.s == who.n else tuple(every_subset(who.n, who.s))
+        clients = ((1, None),) if who is None or who.s == who.n else tuple(enumerate_subsets(who.n, who.s))
         measure = find_measure(self.measure)
         values = np.zeros(self.rounds + 1)
-        for weight, states in courses(self.algorithm, instance, x0[None, :], self.rounds, clients):
+        for weight, states in enumerate_courses(self.algorithm, instance, x0[None, :], self.rounds, clients):
             values += float(weight) * np.array([float(measure.metric(instance, state)) for state in states])
         return measure.reached(values)
 

@@ -22,7 +22,7 @@ from fedtheory.proofs.function_class import (
 )
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.one_n.pepit_problem import PointProblem, PointRegulariser, ShortPoints, column
-from fedtheory.running.enumeration import courses, every_subset
+from fedtheory.running.enumeration import enumerate_courses, enumerate_subsets
 
 #: what a class may assume that this program does not state
 NOT_STATED = ("similarity", "sigma")
@@ -91,8 +91,8 @@ def state_point_program(
         for function, g in zip(functions, [*free, last], strict=True):
             function.add_point((point.null_point, g, expression(is_leaf=True)))
     start = column([x0])
-    who = ((1, None),) if participants is None else tuple(every_subset(n, participants))
-    runs = courses(algorithm, problem, start, rounds, who, coins)
+    who = ((1, None),) if participants is None else tuple(enumerate_subsets(n, participants))
+    runs = enumerate_courses(algorithm, problem, start, rounds, who, coins)
     paths = [(float(weight), [state.x for state in states]) for weight, states in runs]
     quantities = _PointQuantities(problem, column([point.null_point]))
 

@@ -25,7 +25,7 @@ from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
 from fedtheory.proofs.every_n.vectors import Sampling, Vector
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.running.enumeration import every_outcome
+from fedtheory.running.enumeration import enumerate_outcomes
 
 Errors = dict[str, Vector]
 PartKind = Literal["mean", "deviation"]
@@ -274,7 +274,7 @@ def _step(
 def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | None) -> list[tuple[Any, State]]:
     number: Any = AnyRound()
     clients: Any = who
-    return every_outcome(lambda key: algorithm.round(problem, state, clients, key), number)
+    return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), number)
 
 
 def _vectors(state: State) -> Errors:

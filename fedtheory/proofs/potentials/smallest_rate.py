@@ -39,7 +39,7 @@ from fedtheory.proofs.function_class import FunctionClass, require_worst_case
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
 from fedtheory.proofs.semidefinite import solve as conic
-from fedtheory.running.enumeration import every_outcome, every_subset
+from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
 
 #: how many steps of the bisection above the smallest rate found an exact proof is tried
 STEPS_BACK = (0, 1, 3, 10, 30, 100)
@@ -286,7 +286,7 @@ def follow_potential(
     x_star, x0 : arrays ``(d,)``
     """
     value, lots = potential.metric(x_star[None, :]), np.random.default_rng(seed)
-    who: Any = ((1, None),) if participants is None else every_subset(problem.n, participants)
+    who: Any = ((1, None),) if participants is None else enumerate_subsets(problem.n, participants)
     state = potential.algorithm.init(problem, x0[None, :])
     before, after = np.zeros(rounds), np.zeros(rounds)
     for r in range(rounds):
@@ -297,7 +297,7 @@ def follow_potential(
         outcomes = [
             (float(share * chance), new)
             for share, clients in who
-            for chance, new in every_outcome(partial(step, clients=clients), r)
+            for chance, new in enumerate_outcomes(partial(step, clients=clients), r)
         ]
         before[r] = float(value(problem, state))
         after[r] = sum(weight * float(value(problem, new)) for weight, new in outcomes)
