@@ -23,10 +23,10 @@ from fedtheory.core.shapes import (
     ClientPoints,
     ClientValues,
     Lengths,
-    Matrices,
     Points,
     RunValues,
     ServerPoint,
+    SquareMatrices,
     Vectors,
 )
 
@@ -199,7 +199,7 @@ def rows_times(x: Array, a: Array) -> Array:
     return xp.moveaxis(xp.reshape(product, (product.shape[0], *batch, product.shape[-1])), 0, -2)
 
 
-def solve_linear(a: Matrices, b: Points) -> Points:
+def solve_linear(a: SquareMatrices, b: Vectors) -> Vectors:
     """Solve ``A_i x_i = b_i``; exact for object arrays.
 
     Raises

@@ -48,8 +48,8 @@ class Layer:
         return (self.shape[0], self.shape[1]) if len(self.shape) == 2 else None
 
 
-def split_layers(x: Points, layers: tuple[Layer, ...]) -> list[Array]:
-    """Cut ``(..., n, d)`` into the layers' arrays ``(..., n, *shape)``.
+def split_layers(x: Vectors, layers: tuple[Layer, ...]) -> list[Array]:
+    """Cut vectors into the layers' arrays ``(..., *shape)``.
 
     Raises
     ------

@@ -33,3 +33,4 @@ SampleValues: TypeAlias = Shaped[Any, "*#batch #n m"]  #: a number for each of t
 Vectors: TypeAlias = Shaped[Any, "*#axes d"]  #: vectors, whatever the axes in front of them say
 Lengths: TypeAlias = Shaped[Any, "*#axes"]  #: a number for each of these vectors
 LayerMatrices: TypeAlias = Shaped[Any, "*axes rows columns"]  #: matrices of one layer
+SquareMatrices: TypeAlias = Shaped[Any, "*#axes d d"]  #: a matrix for each of these vectors
