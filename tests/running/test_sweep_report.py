@@ -107,7 +107,7 @@ BAD = {
     "syntax": (("fedavg", "quadratics", "--lr", "1:2"), "--lr: '1:2' is neither a value nor a range"),
     "method": (("fedavgg", "quadratics"), "unknown algorithm 'fedavgg'"),
     "problem": (("fedavg", "quadratics,nothing"), "unknown problem 'nothing'"),
-    "unused": (("fedavg", "quadratics", "--exact"), "fedavg do not use --exact"),
+    "unused": (("fedavg", "quadratics", "--exact"), "fedavg does not use --exact"),
     "split": (
         ("fedavg", "quadratics", "--split", "odd"),
         "--split: 'odd' is not one of sorted, iid, classes, shards, dirichlet",
