@@ -1,1 +1,5 @@
-"""Numbers and words: arrays, the problem protocol, participation, randomness, states, errors."""
+"""The language of the library: arrays, problems, regularisers, participation, randomness, states, errors."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

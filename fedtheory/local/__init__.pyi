@@ -1,5 +1,13 @@
 """What a client does with its subproblem."""
 
+from .adaptive_gradient import Adaptive as Adaptive
+from .conjugates import newton_conjugate as newton_conjugate
+from .conjugates import newton_maximiser as newton_maximiser
+from .inexact import Inexact as Inexact
+from .inexact import ToAccuracy as ToAccuracy
+from .proximal_steps import ProximalSteps as ProximalSteps
+from .sam import SamSteps as SamSteps
+from .schedules import DecayedStep as DecayedStep
 from .solvers import AcceleratedSteps as AcceleratedSteps
 from .solvers import Exact as Exact
 from .solvers import GradientSteps as GradientSteps
@@ -9,4 +17,13 @@ from .solvers import Step as Step
 from .solvers import newton_prox as newton_prox
 from .solvers import path_length as path_length
 from .solvers import step_size as step_size
+from .stochastic import Epochs as Epochs
+from .stochastic import Passes as Passes
+from .stochastic import StochasticSteps as StochasticSteps
+from .stochastic import VarianceReduced as VarianceReduced
+from .stochastic import draw_samples as draw_samples
+from .stopping import DualityGap as DualityGap
+from .stopping import EnergyChange as EnergyChange
+from .stopping import ResidualBound as ResidualBound
+from .stopping import Stop as Stop
 from .subproblem import Subproblem as Subproblem

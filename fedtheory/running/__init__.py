@@ -1,1 +1,5 @@
 """One run, many runs, folders of runs, and the search for an instance that breaks a bound."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -51,7 +51,7 @@ class Trace:
         return np.asarray(self.diverged_at >= 0)
 
 
-class _Book:
+class Recorder:
     """What a run has measured so far."""
 
     def __init__(self, metrics: Mapping[str, Metric], problem: Problem) -> None:

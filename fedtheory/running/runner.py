@@ -24,7 +24,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of, select_rows
 from fedtheory.measures import metrics as measures
 from fedtheory.measures.metrics import Metric
-from fedtheory.running.record import Trace, _Book
+from fedtheory.running.record import Recorder, Trace
 from fedtheory.tools.fingerprint import fingerprint
 from fedtheory.tools.memory import require_room
 from fedtheory.tools.terminal import show_progress
@@ -112,7 +112,7 @@ def run(
     start = shape_start(problem, x0)
     state = algorithm.init(problem, start)
     _require_room_for_state(state)
-    book = _Book(metrics, problem)
+    book = Recorder(metrics, problem)
     name = fingerprint(
         algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
     )

@@ -1,1 +1,5 @@
-"""What knows nothing of optimisation: jobs, journals, the terminal, pictures, lists of values, fingerprints, free memory, versions."""
+"""What knows nothing of optimisation: jobs, journals, pictures, files, memory."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,7 +13,7 @@ from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, printed
-from paper_checks.afedpd.runs import PAPER, accuracy, chosen, first_accuracy, grid, late_loss
+from paper_checks.afedpd.runs import PAPER, best_accuracy, chosen, first_accuracy, grid, late_loss
 
 #: what Table 2 and its text say: the better method, then the worse one
 ORDER = (
@@ -59,7 +59,7 @@ class Column:
         return a[0] - b[0], hypot(a[1], b[1])
 
 
-def runs(ctx: Context, of: Column) -> dict[tuple[str, str], Repeated]:
+def table_runs(ctx: Context, of: Column) -> dict[tuple[str, str], Repeated]:
     """All runs of a claim."""
     return grid(ctx, of.labels(ctx), of.columns(ctx), seeds=of.seeds, network=of.network)
 
@@ -69,7 +69,7 @@ def separated(gap: tuple[float, float]) -> bool:
     return gap[0] >= POINT and gap[0] > 2 * gap[1]
 
 
-def compared(
+def compare_cells(
     name: str, a: NDArray[np.float64], b: NDArray[np.float64], text: str, gap: tuple[float, float]
 ) -> Iterator[Part]:
     """Compare accuracies; a printed part where the paper's numbers are apart. One seed gives the rule of a point beside it."""
@@ -93,7 +93,7 @@ def check_table(of: Column) -> Callable[..., Iterator[Finding]]:
         ``swap`` runs one method under another's name; ``backwards`` calls the hardest split the easiest; ``untrained`` takes the first model
         of a method in the place of its best.
         """
-        found, splits = runs(ctx, of), of.columns(ctx)
+        found, splits = table_runs(ctx, of), of.columns(ctx)
 
         def run_of(label: str, split: str) -> Repeated:
             return found[(swap or {}).get(label, label), split]
@@ -101,18 +101,18 @@ def check_table(of: Column) -> Callable[..., Iterator[Finding]]:
         for split in splits:
             for better, worse in of.order(ctx):
                 a, b = (
-                    (first_accuracy if label == untrained else accuracy)(ctx, run_of(label, split))
+                    (first_accuracy if label == untrained else best_accuracy)(ctx, run_of(label, split))
                     for label in (better, worse)
                 )
                 text = f"{split}, best test accuracy of {better} minus {worse}"
-                yield from compared(f"{better} over {worse}, {split}", a, b, text, of.gap(better, worse, split))
+                yield from compare_cells(f"{better} over {worse}, {split}", a, b, text, of.gap(better, worse, split))
         if len(splits) > 1:
             easy, hard = splits[0], splits[-1]
             runs_of = (hard, easy) if backwards else (easy, hard)
             for label in of.labels(ctx):
-                a, b = (accuracy(ctx, run_of(label, split)) for split in runs_of)
+                a, b = (best_accuracy(ctx, run_of(label, split)) for split in runs_of)
                 text = f"best test accuracy of {label}, {easy} minus {hard}"
-                yield from compared(f"{label}: {easy} over {hard}", a, b, text, of.gap(label, label, easy, hard))
+                yield from compare_cells(f"{label}: {easy} over {hard}", a, b, text, of.gap(label, label, easy, hard))
         for split in splits:
             for better, worse in of.order(ctx):
                 yield ordered(
@@ -145,7 +145,7 @@ def beside(ctx: Context, of: Column, found: Mapping[tuple[str, str], Repeated]) 
     rows = []
     for label in TABLE_2_METHODS:
         ours = [
-            mean_and_deviation(accuracy(ctx, found[label, split])) if (label, split) in found else None
+            mean_and_deviation(best_accuracy(ctx, found[label, split])) if (label, split) in found else None
             for split in splits
         ]
         rows.append([label, *(printed(TABLE_2[of.network][label, *column]) for column in TABLE_2_COLUMNS), *ours])
@@ -166,7 +166,7 @@ def claim(id: str, source: str, statement: str, of: Column, *faults: Fault) -> C
         statement,
         check_table(of),
         faults,
-        needs=lambda ctx: list_runs(runs(ctx, of).values()),
+        needs=lambda ctx: list_runs(table_runs(ctx, of).values()),
     )
 
 

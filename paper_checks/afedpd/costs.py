@@ -22,7 +22,7 @@ from fedtheory.running.runner import shape_start
 from paper_checks.afedpd.published import SECONDS
 from paper_checks.afedpd.runs import METHODS, PAPER, scale, training
 
-LABELS = tuple(SECONDS["LeNet"])
+TIMED = tuple(SECONDS["LeNet"])
 STEPS = 100  # of Tables 5 and 6
 
 
@@ -32,7 +32,7 @@ def gradients_a_step(label: str) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted(Wrapped):
+class CountedGradients(Wrapped):
     """A problem that counts the minibatch gradients of clients that are taken through it, all restrictions together."""
 
     total: list[int]
@@ -70,7 +70,7 @@ def played(
     problem = build_problem(base.problem, **base.options, seed=ctx.seed, data=ctx.data, **device)
     x0 = shape_start(problem, make_first_model(problem, None, ctx.seed))
     if count is not None:
-        problem = Counted(problem, count)
+        problem = CountedGradients(problem, count)
     found = {}
     for label in labels:
         one = training(ctx, label, "IID", network=network, steps=steps)
@@ -93,11 +93,11 @@ def seconds(ctx: Context, methods: Mapping[str, Played], turns: int) -> dict[str
     return {label: np.array(values) for label, values in found.items()}
 
 
-def check_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
+def check_round_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
     """Count gradients of a round, time rounds of 100 steps in turns; ``plain`` turns SAM off in the methods that have it."""
-    labels = tuple("A-FedPD" if plain and label == "A-FedPDSAM" else label for label in LABELS)
+    labels = tuple("A-FedPD" if plain and label == "A-FedPDSAM" else label for label in TIMED)
     total = [0]
-    for label, asked in zip(LABELS, labels, strict=True):
+    for label, asked in zip(TIMED, labels, strict=True):
         total[0] = 0
         played(ctx, (asked,), "LeNet", scale(ctx).steps, total)[asked].round()
         expected = gradients_a_step(label) * scale(ctx).steps * scale(ctx).participants
@@ -113,7 +113,7 @@ def check_costs(ctx: Context, *, plain: bool = False) -> Iterator[Finding]:
 
 def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
     """Seconds of rounds, ratios to FedAvg's, and what takes longer than what."""
-    found = seconds(ctx, played(ctx, LABELS, network, STEPS), ctx.sized(12, 5, 12))
+    found = seconds(ctx, played(ctx, TIMED, network, STEPS), ctx.sized(12, 5, 12))
     if plain:
         found |= {"A-FedPDSAM": found["A-FedPD"]}
     pairs: tuple[tuple[str, str, Role], ...] = (
@@ -131,7 +131,7 @@ def timed(ctx: Context, network: str, plain: bool) -> Iterator[Finding]:
         )
         yield Part(part.name, part.holds, "numeric", part.text, role=part.role, margin=part.margin)
     rows = []
-    for label in LABELS:
+    for label in TIMED:
         ratio = float(np.median(found[label]) / np.median(found["FedAvg"]))
         paper = [
             entry
@@ -161,7 +161,7 @@ CLAIMS = [
         "ordering",
         "Appendix A.4.4, Tables 5 and 6",
         "A round of the methods with SAM costs two gradients a step and takes longer; all others cost one.",
-        check_costs,
+        check_round_costs,
         (
             Fault("no ascent in A-FedPDSAM", "gradients of A-FedPDSAM", {"plain": True}),
             Fault(

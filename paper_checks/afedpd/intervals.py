@@ -10,11 +10,19 @@ from numpy.typing import NDArray
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from paper_checks.afedpd.runs import DECAY, PAPER, accuracy, late_loss, over_seeds, scale, training
+from paper_checks.afedpd.runs import (
+    DECAY,
+    HARD_SPLIT,
+    PAPER,
+    Swap,
+    best_accuracy,
+    late_loss,
+    over_seeds,
+    scale,
+    training,
+)
 
-SPLIT = "Dir-0.1"
 SWEPT = ("FedAvg", "SCAFFOLD", "FedDyn", "A-FedPD")
-Swap = Mapping[str, str]
 
 
 def intervals(ctx: Context) -> tuple[int, ...]:
@@ -28,14 +36,14 @@ def rounds_of(ctx: Context, steps: int) -> int:
     return scale(ctx).rounds * scale(ctx).steps // steps
 
 
-def runs(ctx: Context) -> dict[tuple[str, int], Repeated]:
+def interval_runs(ctx: Context) -> dict[tuple[str, int], Repeated]:
     """Return runs of methods with each K; the step size decays by the same factor from the first to the last round."""
     found = {}
     for label in SWEPT:
         for steps in intervals(ctx):
             # the exponent is 1 for the interval of Table 2, so that its runs are those of Table 2
             decay = DECAY if steps == scale(ctx).steps else DECAY ** (steps / scale(ctx).steps)
-            one = training(ctx, label, SPLIT, steps=steps, rounds=rounds_of(ctx, steps), decay=decay)
+            one = training(ctx, label, HARD_SPLIT, steps=steps, rounds=rounds_of(ctx, steps), decay=decay)
             found[label, steps] = over_seeds(ctx, one)
     return found
 
@@ -45,7 +53,7 @@ def both(
 ) -> tuple[dict[tuple[str, int], NDArray[np.float64]], ...]:
     """Best accuracies and final losses, by method and K."""
     of = {key: found[(swap or {}).get(key[0], key[0]), key[1]] for key in found}
-    return {key: accuracy(ctx, group) for key, group in of.items()}, {
+    return {key: best_accuracy(ctx, group) for key, group in of.items()}, {
         key: late_loss(ctx, group) for key, group in of.items()
     }
 
@@ -72,24 +80,29 @@ def tables(
         {"label": label, "x": [*several], "y": [float(losses[label, k].mean()) for k in several]} for label in SWEPT
     ]
     yield Picture(
-        f"Training loss at the end, {SPLIT}, T K fixed", "local steps K", "training loss", series, logx=True, logy=True
+        f"Training loss at the end, {HARD_SPLIT}, T K fixed",
+        "local steps K",
+        "training loss",
+        series,
+        logx=True,
+        logy=True,
     )
 
 
 def check_intervals(ctx: Context, *, swap: Swap | None = None, backwards: bool = False) -> Iterator[Finding]:
     """Accuracy and loss with the shortest and the longest interval, and methods at the longest."""
-    best, losses = both(ctx, runs(ctx), swap)
+    best, losses = both(ctx, interval_runs(ctx), swap)
     several = intervals(ctx)
     short, long = (several[-1], several[0]) if backwards else (several[0], several[-1])
     for label in SWEPT:
-        text = f"{SPLIT}, best accuracy of {label}, K = {short} minus K = {long}"
+        text = f"{HARD_SPLIT}, best accuracy of {label}, K = {short} minus K = {long}"
         yield ordered(
             f"{label} loses accuracy with K", best[label, short], best[label, long], text, scale=100, unit=" points"
         )
-        text = f"{SPLIT}, training loss of {label} at the end, K = {long} minus K = {short}"
+        text = f"{HARD_SPLIT}, training loss of {label} at the end, K = {long} minus K = {short}"
         yield ordered(f"loss: {label} loses with K", losses[label, long], losses[label, short], text, role="reading")
     for label in SWEPT[:-1]:
-        text = f"{SPLIT}, K = {several[-1]}, best accuracy, A-FedPD minus {label}"
+        text = f"{HARD_SPLIT}, K = {several[-1]}, best accuracy, A-FedPD minus {label}"
         yield ordered(
             f"A-FedPD over {label} at the longest interval",
             best["A-FedPD", several[-1]],
@@ -98,7 +111,7 @@ def check_intervals(ctx: Context, *, swap: Swap | None = None, backwards: bool =
             scale=100,
             unit=" points",
         )
-        text = f"{SPLIT}, K = {several[-1]}, training loss at the end, {label} minus A-FedPD"
+        text = f"{HARD_SPLIT}, K = {several[-1]}, training loss at the end, {label} minus A-FedPD"
         mine, theirs = losses["A-FedPD", several[-1]], losses[label, several[-1]]
         yield ordered(f"loss: A-FedPD below {label} at the longest interval", theirs, mine, text, role="reading")
     yield from tables(ctx, best, losses)
@@ -110,26 +123,26 @@ def check_intervals(ctx: Context, *, swap: Swap | None = None, backwards: bool =
 
 def check_rounds(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
     """A-FedPD with fewer rounds against others with more, at equal local steps in all."""
-    best, losses = both(ctx, runs(ctx), swap)
+    best, losses = both(ctx, interval_runs(ctx), swap)
     several = intervals(ctx)
     for label in SWEPT[:-1]:
         role: Role = "reading" if label == "FedAvg" else "printed"
         a, b = (np.mean([best[name, steps] for steps in several], axis=0) for name in ("A-FedPD", label))
-        text = f"{SPLIT}, best accuracy, mean over all T, A-FedPD minus {label}"
+        text = f"{HARD_SPLIT}, best accuracy, mean over all T, A-FedPD minus {label}"
         yield ordered(f"A-FedPD over {label}", a, b, text, role=role, scale=100, unit=" points")
         for steps in several:
             name = f"T = {rounds_of(ctx, steps)}"
-            text = f"{SPLIT}, {name}, best accuracy, A-FedPD minus {label}"
+            text = f"{HARD_SPLIT}, {name}, best accuracy, A-FedPD minus {label}"
             a, b = best["A-FedPD", steps], best[label, steps]
             yield ordered(f"A-FedPD over {label}, {name}", a, b, text, role="reading", scale=100, unit=" points")
-            text = f"{SPLIT}, {name}, training loss at the end, {label} minus A-FedPD"
+            text = f"{HARD_SPLIT}, {name}, training loss at the end, {label} minus A-FedPD"
             a, b = losses[label, steps], losses["A-FedPD", steps]
             yield ordered(f"loss: A-FedPD below {label}, {name}", a, b, text, role="reading")
     full = scale(ctx).steps
     fewer = next(steps for steps in several if steps >= 2 * full)
     share = rounds_of(ctx, fewer) / scale(ctx).rounds
     for label in ("SCAFFOLD", "FedDyn"):
-        text = f"{SPLIT}, A-FedPD with {rounds_of(ctx, fewer)} rounds minus {label} with {scale(ctx).rounds}"
+        text = f"{HARD_SPLIT}, A-FedPD with {rounds_of(ctx, fewer)} rounds minus {label} with {scale(ctx).rounds}"
         a, b = best["A-FedPD", fewer], best[label, full]
         yield ordered(
             f"{share:.0%} of the rounds of {label}",
@@ -164,7 +177,7 @@ CLAIMS = [
         "All methods lose accuracy as the local interval grows, and A-FedPD stays the best at the longest.",
         check_intervals,
         (Fault("shortest and longest interval change places", "A-FedPD loses accuracy with K", {"backwards": True}),),
-        needs=lambda ctx: list_runs(runs(ctx).values()),
+        needs=lambda ctx: list_runs(interval_runs(ctx).values()),
     ),
     Claim(
         "AFEDPD-Q8-FIG2C",
@@ -174,6 +187,6 @@ CLAIMS = [
         "At equal local steps in all A-FedPD is ahead of SCAFFOLD and FedDyn, and saves communication.",
         check_rounds,
         (Fault("FedAvg in A-FedPD's place", "A-FedPD over SCAFFOLD", {"swap": {"A-FedPD": "FedAvg"}}),),
-        needs=lambda ctx: list_runs(runs(ctx).values()),
+        needs=lambda ctx: list_runs(interval_runs(ctx).values()),
     ),
 ]

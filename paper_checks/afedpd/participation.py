@@ -11,9 +11,17 @@ from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds
-from paper_checks.afedpd.runs import PAPER, accuracy, first_accuracy, late_loss, over_seeds, scale, training
+from paper_checks.afedpd.runs import (
+    HARD_SPLIT,
+    PAPER,
+    best_accuracy,
+    first_accuracy,
+    late_loss,
+    over_seeds,
+    scale,
+    training,
+)
 
-SPLIT = "Dir-0.1"
 Grid = Mapping[tuple[str, int], Repeated]
 
 
@@ -28,10 +36,10 @@ def swept(ctx: Context) -> tuple[str, ...]:
     return (*ctx.sized((), (), ("SCAFFOLD", "FedSpeed")), "FedAvg", "FedDyn", "A-FedPD")
 
 
-def runs(ctx: Context, labels: Sequence[str]) -> dict[tuple[str, int], Repeated]:
+def participation_runs(ctx: Context, labels: Sequence[str]) -> dict[tuple[str, int], Repeated]:
     """Return runs of methods with each number of clients a round."""
     return {
-        (label, count): over_seeds(ctx, training(ctx, label, SPLIT, participants=count))
+        (label, count): over_seeds(ctx, training(ctx, label, HARD_SPLIT, participants=count))
         for label in labels
         for count in counts(ctx)
     }
@@ -49,7 +57,7 @@ LOG_LOSS = "logarithm of the mean training loss over the last half of the rounds
 
 def drift_runs(ctx: Context) -> dict[tuple[str, int], Repeated]:
     """FedADMM by equation (6), and FedAvg, at every ratio."""
-    return runs(ctx, ("FedADMM", "FedAvg"))
+    return participation_runs(ctx, ("FedADMM", "FedAvg"))
 
 
 def wobble(ctx: Context, group: Repeated) -> NDArray[np.float64]:
@@ -74,20 +82,20 @@ def check_drift(ctx: Context, *, backwards: bool = False, stable: bool = False) 
         return f"{percent(ctx, few)} against {percent(ctx, more)}"
 
     for few, more in zip(order, order[2:], strict=False):
-        text = f"{SPLIT}, {label}, {LOG_LOSS}, {pair(few, more)}"
+        text = f"{HARD_SPLIT}, {label}, {LOG_LOSS}, {pair(few, more)}"
         yield ordered(f"loss: {pair(few, more)}", loss(label, few), loss(label, more), text)
     for few, more in zip(order, order[1:], strict=False):  # which differ by less than seeds do
-        text = f"{SPLIT}, {label}, {LOG_LOSS}, {pair(few, more)}"
+        text = f"{HARD_SPLIT}, {label}, {LOG_LOSS}, {pair(few, more)}"
         yield ordered(f"loss: {pair(few, more)}", loss(label, few), loss(label, more), text, role="reading")
     lowest, highest = order[0], order[-1]
     ends = pair(lowest, highest)
-    text = f"{SPLIT}, {label}, {LOG_LOSS}, {ends}"
+    text = f"{HARD_SPLIT}, {label}, {LOG_LOSS}, {ends}"
     yield ordered(f"loss at the ends: {ends}", loss(label, lowest), loss(label, highest), text)
     a, b = wobble(ctx, found[label, lowest]), wobble(ctx, found[label, highest])
-    text = f"{SPLIT}, deviation over the last half of the rounds of {label}'s test accuracy, {ends}"
+    text = f"{HARD_SPLIT}, deviation over the last half of the rounds of {label}'s test accuracy, {ends}"
     yield ordered(f"fluctuation: {ends}", a, b, text, scale=100, unit=" points")
     low = several[0]
-    text = f"{SPLIT}, {percent(ctx, low)} of the clients, {LOG_LOSS}, {label} minus FedAvg"
+    text = f"{HARD_SPLIT}, {percent(ctx, low)} of the clients, {LOG_LOSS}, {label} minus FedAvg"
     yield ordered("worse than FedAvg at the lowest ratio", loss(label, low), loss("FedAvg", low), text)
     starts = np.array([log["value"][0] for log in found[label, low].logs(ctx)])
     ends_at = late_loss(ctx, found[label, low], broadcast=True)
@@ -110,7 +118,7 @@ def check_drift(ctx: Context, *, backwards: bool = False, stable: bool = False) 
     )
     yield draw_curves(
         ctx,
-        f"FedADMM by equation (6), {SPLIT}: test accuracy of the broadcast model",
+        f"FedADMM by equation (6), {HARD_SPLIT}: test accuracy of the broadcast model",
         {percent(ctx, count): found["FedADMM", count] for count in several},
         "test_accuracy",
     )
@@ -127,7 +135,7 @@ def check_drift(ctx: Context, *, backwards: bool = False, stable: bool = False) 
 
 def sweep_runs(ctx: Context) -> dict[tuple[str, int], Repeated]:
     """Return runs of Fig. 2(a)."""
-    return runs(ctx, swept(ctx))
+    return participation_runs(ctx, swept(ctx))
 
 
 def spread(of: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -142,12 +150,12 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untraine
     def of(label: str, count: int) -> Repeated:
         return found[(swap or {}).get(label, label), count]
 
-    best = {label: [accuracy(ctx, of(label, count)) for count in several] for label in labels}
+    best = {label: [best_accuracy(ctx, of(label, count)) for count in several] for label in labels}
     losses = {label: [late_loss(ctx, of(label, count)) for count in several] for label in labels}
     if untrained:
         best["A-FedPD"][0] = first_accuracy(ctx, of("A-FedPD", several[0]))
     for label in labels[:-1]:
-        text = f"{SPLIT}, largest minus smallest accuracy over the ratios, {label} minus A-FedPD"
+        text = f"{HARD_SPLIT}, largest minus smallest accuracy over the ratios, {label} minus A-FedPD"
         yield ordered(
             f"A-FedPD steadier than {label}",
             spread(best[label]),
@@ -156,7 +164,7 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untraine
             scale=100,
             unit=" points",
         )
-        text = f"{SPLIT}, largest minus smallest training loss over the ratios, {label} minus A-FedPD"
+        text = f"{HARD_SPLIT}, largest minus smallest training loss over the ratios, {label} minus A-FedPD"
         yield ordered(
             f"loss: A-FedPD steadier than {label}",
             spread(losses[label]),
@@ -166,7 +174,7 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untraine
         )
     for count, mine in zip(several, best["A-FedPD"], strict=True):
         for label in labels[:-1]:
-            text = f"{SPLIT}, {percent(ctx, count)}, best accuracy of A-FedPD minus {label}"
+            text = f"{HARD_SPLIT}, {percent(ctx, count)}, best accuracy of A-FedPD minus {label}"
             theirs = best[label][several.index(count)]
             yield ordered(
                 f"A-FedPD over {label}, {percent(ctx, count)}",
@@ -192,7 +200,7 @@ def check_sweep(ctx: Context, *, swap: Mapping[str, str] | None = None, untraine
     )
     low = several[0]
     picture = {label: found[label, low] for label in labels}
-    yield draw_curves(ctx, f"Test accuracy, {percent(ctx, low)} of the clients, {SPLIT}", picture, "test_accuracy")
+    yield draw_curves(ctx, f"Test accuracy, {percent(ctx, low)} of the clients, {HARD_SPLIT}", picture, "test_accuracy")
     tops = ", ".join(
         f"{label} {percent(ctx, several[int(np.argmax([v.mean() for v in best[label]]))])}" for label in labels
     )

@@ -17,7 +17,7 @@ DUAL = ("FedDyn", "FedSpeed", "A-FedPD", "A-FedPDSAM")
 LATE = 0.2
 
 
-def runs(ctx: Context) -> dict[tuple[str, str], Repeated]:
+def residual_runs(ctx: Context) -> dict[tuple[str, str], Repeated]:
     """Fig. 7 does not name its split; the two ends."""
     return grid(ctx, (*PRIMAL, *DUAL), ("IID", "Dir-0.1"))
 
@@ -30,7 +30,7 @@ def late(ctx: Context, group: Repeated) -> list[NDArray[np.float64]]:
 
 def check_residuals(ctx: Context, *, swap: Mapping[str, str] | None = None) -> Iterator[Finding]:
     """Compare the late ratio of primal to dual residuals of averaging methods with that of A-FedPD."""
-    found = runs(ctx)
+    found = residual_runs(ctx)
 
     def ratio(label: str, split: str) -> NDArray[np.float64]:
         return np.array([part.mean() for part in late(ctx, found[(swap or {}).get(label, label), split])])
@@ -101,6 +101,6 @@ CLAIMS = [
                 {"swap": {"A-FedPD": "FedAvg", "SCAFFOLD": "A-FedPD"}},
             ),
         ),
-        needs=lambda ctx: list_runs(runs(ctx).values()),
+        needs=lambda ctx: list_runs(residual_runs(ctx).values()),
     ),
 ]

@@ -24,7 +24,7 @@ PAPER = "A-FedPD"
 
 
 @dataclass(frozen=True)
-class Method:
+class Contender:
     """One method of the experiments: its name here, and the hyper-parameters that are its own (Table 3)."""
 
     name: str
@@ -39,15 +39,15 @@ class Method:
 _SAM = {"radius": 0.1, "sam_epsilon": 0.01}
 #: the methods by their labels in the paper
 METHODS = {
-    "FedAvg": Method("fedavg"),
-    "FedCM": Method("fedcm", {"alpha": 0.1}),
-    "SCAFFOLD": Method("scaffold"),
-    "FedSAM": Method("fedsam", _SAM | {"radius": 0.05}),
-    "FedDyn": Method("feddyn", {"rho": 0.1}),
-    "FedSpeed": Method("fedspeed", _SAM | {"rho": 0.1, "alpha": 1.0}),
-    "A-FedPD": Method("a-fedpd", {"rho": 0.1}),
-    "A-FedPDSAM": Method("a-fedpdsam", _SAM | {"rho": 0.1}),
-    "FedADMM": Method("fedadmm-active", {"rho": 0.1}),  # equation (6)
+    "FedAvg": Contender("fedavg"),
+    "FedCM": Contender("fedcm", {"alpha": 0.1}),
+    "SCAFFOLD": Contender("scaffold"),
+    "FedSAM": Contender("fedsam", _SAM | {"radius": 0.05}),
+    "FedDyn": Contender("feddyn", {"rho": 0.1}),
+    "FedSpeed": Contender("fedspeed", _SAM | {"rho": 0.1, "alpha": 1.0}),
+    "A-FedPD": Contender("a-fedpd", {"rho": 0.1}),
+    "A-FedPDSAM": Contender("a-fedpdsam", _SAM | {"rho": 0.1}),
+    "FedADMM": Contender("fedadmm-active", {"rho": 0.1}),  # equation (6)
 }
 
 
@@ -113,7 +113,9 @@ SCALES = {
 }
 
 SPLITS = {"IID": None, "Dir-1.0": 1.0, "Dir-0.6": 0.6, "Dir-0.1": 0.1}  # concentration for every class
+HARD_SPLIT = "Dir-0.1"  #: of the claims on a single split
 DECAY, PAPER_ROUNDS = 0.998, 800
+Swap = Mapping[str, str]  #: methods whose runs are taken from another one, as a planted fault
 TITLES = {"laptop": "digits", "small": "CIFAR-10, small CNN", "paper": "CIFAR-10"}
 
 
@@ -190,7 +192,7 @@ def column(group: Repeated, name: str) -> str:
     return average if average in group.trainings[0].metrics else name
 
 
-def accuracy(ctx: Context, group: Repeated) -> NDArray[np.float64]:
+def best_accuracy(ctx: Context, group: Repeated) -> NDArray[np.float64]:
     """Return the best test accuracy over the rounds, a seed an entry."""
     return group.best(ctx, column(group, "test_accuracy"))
 

@@ -24,7 +24,7 @@ from fedtheory.measures.rates import fit_contraction
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import PAPER, total
-from paper_checks.fedpd.variance_reduced import Counted
+from paper_checks.fedpd.variance_reduced import CountedSamples
 from problems.datasets import breast_cancer
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import random_quadratics
@@ -266,7 +266,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     counts, communications = [], []
     Q, T = 5, 60
     for p in (0.0, 0.5, 0.9):
-        counted = Counted(_SampleCount(problem))
+        counted = CountedSamples(_SampleCount(problem))
         trace = run(
             FedPD(0.2, GradientSteps(Q, 0.2), p, init_dual="zero"),
             counted,  # type: ignore[arg-type]

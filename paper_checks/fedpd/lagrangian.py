@@ -67,7 +67,7 @@ def exact_step_slack() -> Any:
 
 
 def value_below_lagrangian_slack(factor: Any) -> Any:
-    """Mean L_i - factor ((1 - 2u)/eta) w^2 + e^2/(2L) minus A1's upper bound of f_i(x_0), minus the square it should be.
+    """mean L_i - factor ((1 - 2u)/eta) w^2 + e^2/(2L) minus A1's upper bound of f_i(x_0), minus the square it should be.
 
     With lam_i = -grad f_i(x_i) + e and w = x_i - x_0, A1 gives f_i(x_0) <= f_i(x_i) - g w + (L/2) w^2. For factor = 1/2 the
     difference is (L/2)(w + e/L)^2.

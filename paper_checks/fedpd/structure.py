@@ -173,7 +173,7 @@ def _dual_relation(n: int, scale: Any = 1) -> bool:
 
 
 def _server_can_tell(n: int) -> bool:
-    """Mean c_i^(r+1) = (x^r - x^(r+1))/(Q eta)."""
+    """mean c_i^(r+1) = (x^r - x^(r+1))/(Q eta)."""
     before, after, _, eta, Q = _scaffold_round(n)
     return same_symbols(after.c, (before.x - after.x) / (Q * eta))
 

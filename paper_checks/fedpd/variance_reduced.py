@@ -281,7 +281,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
 # ---- R4, Q5, Q6 -----------------------------------------------------------------------------------------------------
 
 
-class Counted:
+class CountedSamples:
     """A problem that counts how many sample gradients are taken through it, over all clients."""
 
     def __init__(self, problem: Any) -> None:
@@ -291,7 +291,7 @@ class Counted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.problem, name)
 
-    def take(self, clients: Any) -> Counted:
+    def take(self, clients: Any) -> CountedSamples:
         """Everybody takes part."""
         assert clients is None
         return self
@@ -309,7 +309,7 @@ class Counted:
 
 def samples_used(problem: Any, method: FedPD, rounds: int, seed: int = 0) -> int:
     """Sample gradients of a run, metrics not counted."""
-    counted = Counted(problem)
+    counted = CountedSamples(problem)
     run(method, counted, np.zeros(problem.d), rounds, seed=seed, metrics={}, progress=False)  # type: ignore[arg-type]
     return counted.samples
 

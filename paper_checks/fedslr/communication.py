@@ -18,8 +18,8 @@ from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix,
 from fedtheory.core.randomness import Key
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
+from paper_checks.fedslr.runs import PAPER
 
-PAPER = "fedslr"
 BYTES, ACTIVE, ROUNDS = 4, 10, 1000  #: of a number; clients a round; rounds, which the paper does not state
 #: classes, side of the first kernel, and whether the last layer has biases (the public code; the paper does not say)
 NETWORKS = {"CIFAR-10": (10, 3, False), "CIFAR-100": (100, 3, False), "TinyImageNet": (200, 7, True)}

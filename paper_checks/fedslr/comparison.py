@@ -20,8 +20,9 @@ from paper_checks.fedslr.runs import (
     NON_IID,
     PAPER,
     PERSONAL,
-    accuracy,
+    POINTS,
     chosen,
+    final_accuracy,
     of,
     role,
     scale,
@@ -29,7 +30,6 @@ from paper_checks.fedslr.runs import (
 
 EARLY = 0.25  #: share of the rounds after which convergence is compared
 LEVEL = 0.9  #: of the best final accuracy of the other personalised methods: where rounds are counted
-POINTS = " points"
 
 
 def table_1(ctx: Context, split: str) -> Table:
@@ -37,7 +37,7 @@ def table_1(ctx: Context, split: str) -> Table:
     places = [k for k, (_, of_split) in enumerate(printed.COLUMNS) if of_split == split]
     names = [printed.COLUMNS[k][0] for k in places]
     rows = [
-        [label, *(printed.TABLE_1[label][k] for k in places), mean_and_deviation(accuracy(ctx, label, split))]
+        [label, *(printed.TABLE_1[label][k] for k in places), mean_and_deviation(final_accuracy(ctx, label, split))]
         for label in METHODS
     ]
     return make_table(f"Table 1, {split} ({ctx.size} size)", ["method", *names, "ours"], rows)
@@ -59,13 +59,13 @@ def _all(ctx: Context, split: str, labels: Sequence[str] = tuple(METHODS)) -> li
 
 def check_non_iid(ctx: Context, *, best: str = MIXED) -> Iterator[Finding]:
     """Compare the mixed model with every other method on Dirichlet splits."""
-    top = accuracy(ctx, best)
+    top = final_accuracy(ctx, best)
     for other in METHODS:
         if other != MIXED:
             yield ordered(
                 f"above {other}",
                 top,
-                accuracy(ctx, other),
+                final_accuracy(ctx, other),
                 f"Non-IID accuracy, mixed model minus {other} (paper {printed.gap(MIXED, other, NON_IID)})",
                 role=role(ctx, MIXED, other, NON_IID),
                 unit=POINTS,
@@ -78,12 +78,12 @@ def check_non_iid(ctx: Context, *, best: str = MIXED) -> Iterator[Finding]:
 
 def check_iid(ctx: Context, *, best: str = MIXED, top: str = "FedDyn") -> Iterator[Finding]:
     """Compare personalised methods with the best global one and with each other on an iid split."""
-    mixed, dyn = accuracy(ctx, best, IID), accuracy(ctx, top, IID)
+    mixed, dyn = final_accuracy(ctx, best, IID), final_accuracy(ctx, top, IID)
     for other in PERSONAL:
         yield ordered(
             f"FedDyn above {other}",
             dyn,
-            accuracy(ctx, other, IID),
+            final_accuracy(ctx, other, IID),
             f"IID accuracy, FedDyn minus {other} (paper {printed.gap('FedDyn', other, IID)})",
             role=role(ctx, "FedDyn", other, IID),
             unit=POINTS,
@@ -93,7 +93,7 @@ def check_iid(ctx: Context, *, best: str = MIXED, top: str = "FedDyn") -> Iterat
             yield ordered(
                 f"mixed above {other}",
                 mixed,
-                accuracy(ctx, other, IID),
+                final_accuracy(ctx, other, IID),
                 f"IID accuracy, mixed model minus {other} (paper {printed.gap(MIXED, other, IID)})",
                 role=role(ctx, MIXED, other, IID),
                 unit=POINTS,
@@ -101,7 +101,7 @@ def check_iid(ctx: Context, *, best: str = MIXED, top: str = "FedDyn") -> Iterat
             )
     yield ordered(
         "mixed below GKR",
-        accuracy(ctx, GKR, IID),
+        final_accuracy(ctx, GKR, IID),
         mixed,
         f"IID accuracy, GKR minus mixed model (paper {printed.gap(GKR, MIXED, IID)})",
         role=role(ctx, GKR, MIXED, IID),
@@ -127,7 +127,7 @@ def check_gkr(ctx: Context, *, label: str = GKR) -> Iterator[Finding]:
             ("after a quarter of the rounds", EARLY, roles[1]),
         ):
             ours, plain, dyn = (
-                accuracy(ctx, name, split) if share == 1 else after(ctx, name, split, share)
+                final_accuracy(ctx, name, split) if share == 1 else after(ctx, name, split, share)
                 for name in (label, "FedAvg", "FedDyn")
             )
             gaps = printed.gap(GKR, "FedAvg", split)
@@ -168,7 +168,7 @@ def check_convergence(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
     others = [name for name in PERSONAL if name not in (MIXED, "Local")]
     rows = []
     for split in (NON_IID, IID):
-        level = LEVEL * max(float(np.nanmean(accuracy(ctx, name, split))) for name in others)
+        level = LEVEL * max(float(np.nanmean(final_accuracy(ctx, name, split))) for name in others)
         rounds = {name: _rounds_to(ctx, name, split, level) for name in (*others, MIXED, GKR, "FedAvg")}
         ours = _rounds_to(ctx, label, split, level)
         yield ordered(

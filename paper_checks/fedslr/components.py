@@ -10,7 +10,7 @@ from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.runs import GKR, PAPER, accuracy, compared, fedslr, of, scale
+from paper_checks.fedslr.runs import GKR, PAPER, compare_paired, fedslr, final_accuracy, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
 
 PURE = 10.0  #: the paper's lam that leaves nothing of the global part
@@ -25,12 +25,12 @@ def alone(ctx: Context, mu: float, component: str) -> Repeated:
 def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Finding]:
     """Compare the personal component alone with the global one alone."""
     s = scale(ctx)
-    best_global = accuracy(ctx, GKR)
+    best_global = final_accuracy(ctx, GKR)
     rows = []
     for component, text in STARTS.items():
         found = {mu: alone(ctx, mu, component).last(ctx, "personal_accuracy", 0.1) for mu in s.pure}
         best = max(found.values(), key=lambda a: float(np.nanmean(a)))
-        yield compared(
+        yield compare_paired(
             f"global above personal, {text}",
             best_global if penalty is None else accuracies(ctx, fedslr(ctx, lam=penalty), "GKR"),
             best,
@@ -39,7 +39,7 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
             scale=100,
         )
         small, large = s.pure[0], s.pure[-1]
-        yield compared(
+        yield compare_paired(
             f"sparsity costs accuracy, {text}",
             found[small],
             found[large],

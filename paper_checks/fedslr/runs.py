@@ -21,6 +21,7 @@ from fedtheory.claims.orderings import make_table, ordered
 from paper_checks.fedslr import printed
 
 PAPER = "fedslr"
+POINTS = " points"  #: unit of differences of accuracies in per cent
 END = 0.1  #: accuracies are means over this last share of the measurements
 IID, NON_IID = "iid", "non-iid"
 
@@ -126,7 +127,7 @@ def scale(ctx: Context) -> Scale:
 
 
 @dataclass(frozen=True)
-class Method:
+class TableRow:
     """A row of Table 1: a listed method, its settings beside the common ones, and the accuracy that is read."""
 
     name: str
@@ -134,19 +135,19 @@ class Method:
     accuracy: str = "personal_accuracy"
 
 
-METHODS: dict[str, Method] = {
-    "SCAFFOLD": Method("scaffold", {}),
-    "FedDyn": Method("feddyn", {"rho": 0.1}),
-    "FedAvg": Method("fedavg", {}),
-    "FedSLR (GKR)": Method("fedslr", {}, "common_accuracy"),
-    "Per-FedAvg": Method("per-fedavg-fo", {"alpha": 0.01}),
-    "LG-FedAvg": Method("lg-fedavg", {}),
-    "FedRep": Method("fedrep", {"personal_epochs": 1}),
-    "Ditto": Method("ditto", {"mu": 0.1, "personal_epochs": 1}),
-    "APFL": Method("apfl", {"alpha": 0.5}),
-    "Local": Method("local", {}),
-    "FedSpa": Method("fedspa", {"density": 0.5}),
-    "FedSLR (mixed)": Method("fedslr", {}),
+METHODS: dict[str, TableRow] = {
+    "SCAFFOLD": TableRow("scaffold", {}),
+    "FedDyn": TableRow("feddyn", {"rho": 0.1}),
+    "FedAvg": TableRow("fedavg", {}),
+    "FedSLR (GKR)": TableRow("fedslr", {}, "common_accuracy"),
+    "Per-FedAvg": TableRow("per-fedavg-fo", {"alpha": 0.01}),
+    "LG-FedAvg": TableRow("lg-fedavg", {}),
+    "FedRep": TableRow("fedrep", {"personal_epochs": 1}),
+    "Ditto": TableRow("ditto", {"mu": 0.1, "personal_epochs": 1}),
+    "APFL": TableRow("apfl", {"alpha": 0.5}),
+    "Local": TableRow("local", {}),
+    "FedSpa": TableRow("fedspa", {"density": 0.5}),
+    "FedSLR (mixed)": TableRow("fedslr", {}),
 }
 GLOBAL = ("SCAFFOLD", "FedDyn", "FedAvg", "FedSLR (GKR)")
 MIXED, GKR = "FedSLR (mixed)", "FedSLR (GKR)"
@@ -207,12 +208,12 @@ def _training(
     return Training(method, s.problem, s.rounds, settings, asked, metrics, participants=s.participants, every=s.every)
 
 
-def accuracy(ctx: Context, label: str, split: str = NON_IID) -> NDArray[np.float64]:
+def final_accuracy(ctx: Context, label: str, split: str = NON_IID) -> NDArray[np.float64]:
     """Return the accuracies of a row of Table 1, one a seed: the mean over clients, at the end."""
     return of(ctx, label, split).last(ctx, METHODS[label].accuracy, END)
 
 
-def compared(name: str, higher: Any, lower: Any, text: str, **more: Any) -> Part:
+def compare_paired(name: str, higher: Any, lower: Any, text: str, **more: Any) -> Part:
     """Return `ordered` over the seeds that both sides have, the first ones."""
     both = min(len(higher), len(lower))
     return ordered(name, higher[:both], lower[:both], text, **more)

@@ -13,13 +13,12 @@ from fedtheory.claims.experiments import Repeated, Training, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation
 from fedtheory.claims.parts import holds
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.runs import END, PAPER, compared, fedslr, scale
+from paper_checks.fedslr.runs import END, PAPER, POINTS, compare_paired, fedslr, scale
 
 #: a point is three times the paper's own noise (two runs of one setting differ by 0.3 and 0.7 points, Tables 3 and 6)
 NOISE = 2.0
-POINTS = " points"
 MODELS = {"GKR": "common_accuracy", "mixed": "personal_accuracy"}
-COLUMNS = [
+ACCURACY_COLUMNS = [
     "GKR accuracy",
     "mixed accuracy",
     "traffic, of FedAvg's",
@@ -68,14 +67,14 @@ def _ours(ctx: Context, title: str, runs: dict[float, Repeated]) -> Table:
                 ),
             ]
         )
-    return make_table(f"{title}, ours in per cent ({ctx.size} size, Non-IID)", [title, *COLUMNS], rows)
+    return make_table(f"{title}, ours in per cent ({ctx.size} size, Non-IID)", [title, *ACCURACY_COLUMNS], rows)
 
 
 def _falling(
     ctx: Context, what: str, runs: dict[float, Repeated], order: Sequence[float], measure: Any
 ) -> Iterator[Part]:
     for k, (less, more) in enumerate(zip(order, order[1:], strict=False), 1):
-        yield compared(
+        yield compare_paired(
             f"{what}, step {k}",
             measure(ctx, runs[less]),
             measure(ctx, runs[more]),
@@ -97,7 +96,7 @@ def check_lam(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
     largest = order[0] if reverse else order[-1]
     for model in MODELS:
         ours = accuracies(ctx, runs[base], model)
-        yield compared(
+        yield compare_paired(
             f"{model}: too large a penalty",
             ours,
             accuracies(ctx, runs[largest], model),
@@ -106,7 +105,7 @@ def check_lam(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
             scale=100,
         )
         for small in (lam for lam in s.lam if lam < base):
-            yield compared(
+            yield compare_paired(
                 f"{model}: against lam = {small:g}",
                 ours,
                 accuracies(ctx, runs[small], model),
@@ -150,7 +149,7 @@ def check_mu(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
     yield from _falling(ctx, "parameters of the mixed model", runs, order, lambda c, r: parameters(c, r, "mixed"))
     for other in (mu for mu in s.mu if mu != base):
         extreme = other in (s.mu[0], s.mu[-1])
-        yield compared(
+        yield compare_paired(
             f"against mu = {other:g}",
             accuracies(ctx, runs[base], "mixed"),
             accuracies(ctx, runs[other], "mixed"),
@@ -196,7 +195,7 @@ def check_eta(ctx: Context, *, reverse: bool = False) -> Iterator[Finding]:
     base = s.main["eta"]
     for model in MODELS:
         for other in (s.eta[0], s.eta[-1]):
-            yield compared(
+            yield compare_paired(
                 f"{model}: against eta_g = {other:g}",
                 accuracies(ctx, runs[base], model),
                 accuracies(ctx, runs[other], model),
@@ -231,7 +230,7 @@ def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterat
     runs = {epochs: fedslr(ctx, epochs=epochs) for epochs in s.epochs}
     for model in MODELS:
         two = _early(ctx, runs[2], model) if stopped else accuracies(ctx, runs[2], model)
-        yield compared(
+        yield compare_paired(
             f"{model}: one epoch is too few",
             two,
             accuracies(ctx, runs[few], model),
@@ -239,7 +238,7 @@ def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterat
             unit=POINTS,
             scale=100,
         )
-        yield compared(
+        yield compare_paired(
             f"{model}: one epoch is slower",
             _early(ctx, runs[2], model),
             _early(ctx, runs[few], model),
@@ -248,7 +247,7 @@ def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterat
             unit=POINTS,
             scale=100,
         )
-        yield compared(
+        yield compare_paired(
             f"{model}: two epochs suffice",
             two,
             accuracies(ctx, runs[s.epochs[-1]], model),

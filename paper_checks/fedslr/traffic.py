@@ -19,7 +19,7 @@ from paper_checks.fedslr.runs import GKR, MIXED, NON_IID, PAPER, of
 from paper_checks.fedslr.sensitivity import parameters
 from problems.low_rank import low_rank_regression
 
-METHODS = ("FedAvg", "SCAFFOLD", "APFL", "FedSpa", "LG-FedAvg", "FedRep", GKR)
+SENDERS = ("FedAvg", "SCAFFOLD", "APFL", "FedSpa", "LG-FedAvg", "FedRep", GKR)
 FALL = 0.05  #: of the network: what counts as falling
 
 
@@ -62,7 +62,7 @@ def check_falling(ctx: Context, *, method: str = GKR) -> Iterator[Finding]:
     yield make_table(
         f"Traffic of all rounds and parameters, Non-IID, shares of FedAvg's in per cent ({ctx.size} size)",
         ["method", "traffic", "parameters of a client's model"],
-        [[name, *_totals(ctx, name)] for name in (*METHODS, MIXED)],
+        [[name, *_totals(ctx, name)] for name in (*SENDERS, MIXED)],
     )
     yield Picture(
         f"Downlink of a round ({ctx.size} size)",
@@ -113,6 +113,6 @@ CLAIMS = [
         "former.",
         check_falling,
         (Fault("FedAvg in FedSLR's place", "the downlink falls", {"method": "FedAvg"}),),
-        needs=lambda ctx: list_runs(of(ctx, name, NON_IID) for name in METHODS),
+        needs=lambda ctx: list_runs(of(ctx, name, NON_IID) for name in SENDERS),
     ),
 ]

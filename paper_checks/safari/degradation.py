@@ -25,7 +25,7 @@ from paper_checks.safari.runs import (
 
 #: the paper's "no difference": within two points
 DOUBT = 2.0
-Method = Callable[[Context, Study, int, int], Repeated]
+MakeRuns = Callable[[Context, Study, int, int], Repeated]
 
 
 def _grid(ctx: Context, study: Study) -> list[Training]:
@@ -128,7 +128,7 @@ def _negligible(study: Study) -> bool:
     return full - short < DOUBT
 
 
-def check_ceiling(ctx: Context, *, study: Study, method: Method = fedavg) -> Iterator[Finding]:
+def check_ceiling(ctx: Context, *, study: Study, method: MakeRuns = fedavg) -> Iterator[Finding]:
     """Accuracy with one class a client against the share of the test set in classes that can be learnt."""
     title = study.at(ctx).title
     rows = []

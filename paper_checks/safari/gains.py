@@ -13,7 +13,7 @@ from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.experiments import Training, list_runs
 from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
 from paper_checks.safari import published
-from paper_checks.safari.degradation import DOUBT, Method
+from paper_checks.safari.degradation import DOUBT, MakeRuns
 from paper_checks.safari.runs import (
     FIVE_PASSES,
     MNIST,
@@ -41,11 +41,11 @@ def _grid(ctx: Context, study: Study) -> list[Training]:
     )
 
 
-def check_gain(ctx: Context, *, study: Study, method: Method = safari) -> Iterator[Finding]:
+def check_gain(ctx: Context, *, study: Study, method: MakeRuns = safari) -> Iterator[Finding]:
     """Accuracy of SAFARI with q = 0.8 minus FedAvg's, by classes a client and clients absent."""
     title = study.at(ctx).title
 
-    def gain(p: int, s: int, method: Method = method) -> NDArray[np.float64]:
+    def gain(p: int, s: int, method: MakeRuns = method) -> NDArray[np.float64]:
         return at_end(ctx, method(ctx, study, p, s)) - at_end(ctx, fedavg(ctx, study, p, s))
 
     for p, s in ((1, 4), (1, 2), (2, 4)):
@@ -203,7 +203,7 @@ def check_server_size(ctx: Context, *, study: Study, reverse: bool = False) -> I
     yield draw_curves(ctx, f"{a.title}: p = 1, s = 4, q = 0.8", runs, "test_accuracy", ylabel="test accuracy")
 
 
-def check_seeds(ctx: Context, *, study: Study, better: Method = safari) -> Iterator[Finding]:
+def check_seeds(ctx: Context, *, study: Study, better: MakeRuns = safari) -> Iterator[Finding]:
     """Deviations over seeds, and whether every seed has the methods in the same order."""
     title = study.at(ctx).title
     for s in (2, 4):

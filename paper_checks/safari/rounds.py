@@ -18,7 +18,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import Epochs
 from fedtheory.running.families import build_problem
 from paper_checks.safari import published
-from paper_checks.safari.degradation import DOUBT, Method
+from paper_checks.safari.degradation import DOUBT, MakeRuns
 from paper_checks.safari.gains import POINTS
 from paper_checks.safari.runs import (
     CIFAR,
@@ -42,7 +42,7 @@ FIGURE_Q = 0.4
 LEVEL = 0.9
 
 
-def check_probability(ctx: Context, *, study: Study, method: Method | None = None) -> Iterator[Finding]:
+def check_probability(ctx: Context, *, study: Study, method: MakeRuns | None = None) -> Iterator[Finding]:
     """SAFARI with one class a client, by the probability of a client round."""
     title = study.at(ctx).title
 

@@ -289,11 +289,12 @@ def at_best(ctx: Context, run: Repeated) -> NDArray[np.float64]:
 
 def after_server(ctx: Context, run: Repeated) -> NDArray[np.float64] | None:
     """Return each seed's mean accuracy right after the server's rounds of the last 40 %; None where not every round is measured."""
-    found = [_after_server(log) for log in run.logs(ctx)]
+    found = [read_after_server(log) for log in run.logs(ctx)]
     return None if any(mean is None for mean in found) else np.array(found, dtype=float)
 
 
-def _after_server(log: Log) -> float | None:
+def read_after_server(log: Log) -> float | None:
+    """Return one run's mean accuracy right after the server's rounds of the last 40 %; None where not every round is measured."""
     if len(log["round"]) < 2 or np.any(np.diff(log["round"]) != 1):
         return None
     silent = np.concatenate([[False], np.diff(log["floats_up"]) == 0])  # nothing is sent in a round of the server's

@@ -12,7 +12,7 @@ from fedtheory.core.errors import InvalidInput
 from problems.datasets.base import Dataset, first_file, not_found, read_packed, root_folder
 
 #: white space, the letters whatever their case, and everything else
-CLASSES = ("space", *string.ascii_lowercase, "other")
+CHARACTERS = ("space", *string.ascii_lowercase, "other")
 CONTEXT = 3  #: characters that are seen before the one to predict
 FILES = [f"{place}tinyshakespeare.txt{ending}" for place in ("shakespeare/", "") for ending in (".bz2", ".gz", "")]
 
@@ -47,15 +47,15 @@ def shakespeare(folder: str | Path | None = None) -> Dataset:
             f"{path} has no speeches; expected lines 'ROLE:', each with its speech below, apart by empty lines"
         )
     seen = np.concatenate(windows)
-    features = np.eye(len(CLASSES), dtype=np.float32)[seen[:, :CONTEXT]].reshape(len(seen), -1)
+    features = np.eye(len(CHARACTERS), dtype=np.float32)[seen[:, :CONTEXT]].reshape(len(seen), -1)
     groups = np.unique(np.concatenate(roles), return_inverse=True)[1]
-    return Dataset(features, seen[:, CONTEXT].astype(np.int64), "shakespeare", classes=CLASSES, groups=groups)
+    return Dataset(features, seen[:, CONTEXT].astype(np.int64), "shakespeare", classes=CHARACTERS, groups=groups)
 
 
 def _numbers(words: str) -> NDArray[np.uint8]:
     """Class of each character of a Latin-1 text."""
-    table = np.full(256, CLASSES.index("other"), dtype=np.uint8)
-    table[[ord(c) for c in string.whitespace]] = CLASSES.index("space")
+    table = np.full(256, CHARACTERS.index("other"), dtype=np.uint8)
+    table[[ord(c) for c in string.whitespace]] = CHARACTERS.index("space")
     for letters in (string.ascii_lowercase, string.ascii_uppercase):
         table[[ord(c) for c in letters]] = np.arange(1, 27)
     return table[np.frombuffer(words.encode("latin-1"), np.uint8)]

@@ -14,7 +14,7 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def test_no_private_name_of_another_package_is_used() -> None:
+def test_no_private_names_of_other_packages_are_used() -> None:
     """A private attribute that no file of the project defines belongs to somebody else."""
     trees = [ast.parse(path.read_text()) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     nodes = [node for tree in trees for node in ast.walk(tree)]

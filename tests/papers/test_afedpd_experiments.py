@@ -102,13 +102,13 @@ def test_a_round_of_a_small_run(tmp_path) -> None:
 
 def test_one_seed_decides_nothing_and_tells_the_rule_of_a_point() -> None:
     values = {"a": np.array([0.85]), "b": np.array([0.82])}
-    decided, rule = accuracies.compared("it", values["a"], values["b"], "a minus b", (3.0, 0.3))
+    decided, rule = accuracies.compare_cells("it", values["a"], values["b"], "a minus b", (3.0, 0.3))
     assert decided.holds is None and decided.role == "printed" and "one seed" in decided.text
     assert rule.holds is True and rule.role == "reading" and "+3.00" in rule.text
-    _, rule = accuracies.compared("it", values["b"], values["a"], "b minus a", (0.5, 0.1))
+    _, rule = accuracies.compare_cells("it", values["b"], values["a"], "b minus a", (0.5, 0.1))
     assert rule.holds is False
     values["b"] = np.array([0.845])
-    close_by, rule = accuracies.compared("it", values["a"], values["b"], "a minus b", (0.5, 0.1))
+    close_by, rule = accuracies.compare_cells("it", values["a"], values["b"], "a minus b", (0.5, 0.1))
     assert rule.holds is None and close_by.role == "reading"
 
 

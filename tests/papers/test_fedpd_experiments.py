@@ -24,7 +24,7 @@ from fedtheory.running.families import build_problem, make_first_model
 from fedtheory.running.runner import run
 from paper_checks.fedpd import character_runs as runs
 from paper_checks.fedpd.characters import CLAIMS
-from paper_checks.fedpd.variance_reduced import Counted
+from paper_checks.fedpd.variance_reduced import CountedSamples
 
 SIZES = get_args(Size)
 SOURCE = "paper_checks.fedpd.characters"
@@ -116,7 +116,7 @@ def test_sample_gradients_are_counted_exactly(name) -> None:
     assert int(problem.n_samples.sum()) == runs.SCALES["laptop"].samples
     method, x0 = listed(t.method).build(**t.settings), make_first_model(problem, t.start, t.seed)
     for rounds in (0, 1, 5, 6, 7):
-        watched = Counted(problem)
+        watched = CountedSamples(problem)
         run(method, watched, x0, rounds, seed=t.seed, metrics={}, progress=False)
         assert watched.samples == runs.sample_gradients(t, rounds, runs.SCALES["laptop"])
 

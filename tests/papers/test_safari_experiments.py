@@ -72,8 +72,8 @@ def test_accuracy_after_the_rounds_of_the_server() -> None:
     sent = np.array([0.0, 5, 5, 10, 15, 15, 20, 20, 25, 30, 30])
     accuracy = np.arange(11) / 100
     log = Log({"round": np.arange(11.0), "test_accuracy": accuracy, "floats_up": sent, "floats_down": sent}, 1.0)
-    assert runs._after_server(log) == pytest.approx((0.07 + 0.10) / 2)  # rounds 7 and 10 of the last four
-    assert runs._after_server(replace(log, columns={**log.columns, "round": 2 * np.arange(11.0)})) is None
+    assert runs.read_after_server(log) == pytest.approx((0.07 + 0.10) / 2)  # rounds 7 and 10 of the last four
+    assert runs.read_after_server(replace(log, columns={**log.columns, "round": 2 * np.arange(11.0)})) is None
 
 
 # ---- three sizes ----------------------------------------------------------------------------------------------------------

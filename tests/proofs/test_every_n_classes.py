@@ -533,13 +533,13 @@ def test_solvers_can_be_made_to_agree():
 
 
 def test_solvers_that_disagree_are_not_believed(monkeypatch):
-    honest = solvers._scs
+    honest = solvers.solve_with_scs
 
     def off(p, time_limit):
         x, y, status = honest(p, time_limit)
         return x * (1 + 2e-3), y * (1 + 2e-3), status
 
-    monkeypatch.setattr(solvers, "_scs", off)
+    monkeypatch.setattr(solvers, "solve_with_scs", off)
     assert conic.solve_program(program(1, 1, 1)).value == pytest.approx(1)
     with pytest.raises(SolverFailed, match=r"not every solver's answer is accurate to 1e-06 \(SCS: solved, worst"):
         conic.solve_program(program(1, 1, 1), agree=True)
@@ -572,7 +572,7 @@ def test_a_direction_without_limit_is_found():
 
 
 def test_programs_that_are_too_large_are_refused_before_they_are_solved(monkeypatch):
-    monkeypatch.setattr(solvers, "_clarabel", lambda *a, **k: pytest.fail("it was solved"))
+    monkeypatch.setattr(solvers, "solve_with_clarabel", lambda *a, **k: pytest.fail("it was solved"))
     with pytest.raises(
         conic.TooLarge, match=r"blocks of sizes 25 \+ 25 and 602 constraints .* time limit of 0.01 s; lower the rounds"
     ):

@@ -376,13 +376,13 @@ def stated(algorithm, functions, n, measure="squared_distance"):
 
 
 def test_a_failing_solver_is_followed_by_the_next(monkeypatch) -> None:
-    honest = solvers._clarabel
+    honest = solvers.solve_with_clarabel
 
     def failing(program, time_limit, **settings):
         x, y, _ = honest(program, time_limit, **settings)
         return (x, y, "Solved") if settings else (x * np.nan, y * np.nan, "NumericalError")
 
-    monkeypatch.setattr(solvers, "_clarabel", failing)
+    monkeypatch.setattr(solvers, "solve_with_clarabel", failing)
     found = worst_case_for_one_n(local_gd(2), STRONG, n=1, rounds=1)
     assert found.value == pytest.approx(0.9**4, rel=SOLVER) and found.solver == "SCS"
     assert [a.solver for a in found.attempts] == ["CLARABEL", "SCS"]
@@ -393,7 +393,7 @@ def test_a_failing_solver_is_followed_by_the_next(monkeypatch) -> None:
 
 def test_inaccurate_answers_are_not_believed(monkeypatch) -> None:
     """Whatever the status says: here an answer of little accuracy, and a tolerance that nothing meets."""
-    monkeypatch.setattr(solvers, "_scs", partial(solvers._scs, accuracy=1e-2))
+    monkeypatch.setattr(solvers, "solve_with_scs", partial(solvers.solve_with_scs, accuracy=1e-2))
     found = worst_case_for_one_n(local_gd(2), STRONG, n=1, rounds=1, solvers=("SCS", "CLARABEL"))
     assert found.solver == "CLARABEL" and found.value == pytest.approx(0.9**4, rel=SOLVER)
     assert found.attempts[0].status == "solved" and found.attempts[0].worst_residual > 1e-6
@@ -406,7 +406,7 @@ def test_inaccurate_answers_are_not_believed(monkeypatch) -> None:
 def test_residuals_are_measured_not_read(monkeypatch) -> None:
     """Solvers' errors appear in the residuals: a sloppy answer has large ones."""
     good = worst_case_for_one_n(local_gd(3), STRONG, n=1, rounds=1).residuals.worst()
-    monkeypatch.setattr(solvers, "_scs", partial(solvers._scs, accuracy=1e-2))
+    monkeypatch.setattr(solvers, "solve_with_scs", partial(solvers.solve_with_scs, accuracy=1e-2))
     bad = worst_case_for_one_n(local_gd(3), STRONG, n=1, rounds=1, solvers=("SCS",), tolerance=10.0).residuals.worst()
     assert good < 1e-6 < bad
     names = {f.name for f in dataclasses.fields(conic.Residuals)}
@@ -418,7 +418,7 @@ def test_residuals_are_measured_not_read(monkeypatch) -> None:
 def test_each_residual_sees_its_own_fault() -> None:
     """A solved program whose parts are then spoilt one at a time."""
     program = stated(local_gd(2), STRONG, 1)
-    x, y, status = solvers._clarabel(program, None)
+    x, y, status = solvers.solve_with_clarabel(program, None)
     assert conic.judge(program, x, y, "CLARABEL", status, 0.0).worst() < 1e-6
 
     def spoilt(x=x, y=y, program=program):

@@ -74,14 +74,14 @@ def test_known_rates_are_found_and_proved(name):
 
 def test_a_solver_that_stalls_with_the_costs_is_asked_without(monkeypatch):
     """Seen for FedADMM one step below its rate, with the rounding of some processors."""
-    honest, asked = solvers._clarabel, []
+    honest, asked = solvers.solve_with_clarabel, []
 
     def stalling(program, time_limit):
         x, y, status = honest(program, time_limit)
         asked.append(bool(program.bounds.any()))
         return (x * np.nan, y, "stalled") if asked[-1] else (x, y, status)
 
-    monkeypatch.setattr(solvers, "_clarabel", stalling)
+    monkeypatch.setattr(solvers, "solve_with_clarabel", stalling)
     found = smallest_rate(FedADMM(1.0), STRONG, proof=False)
     assert asked[:4] == [True, False, True, False]
     assert found.rate == pytest.approx((10 / 11) ** 2, abs=STEP)

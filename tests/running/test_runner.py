@@ -481,9 +481,9 @@ def test_going_on_on_other_libraries(xp, tmp_path, monkeypatch) -> None:
 
 def test_a_checkpoint_is_written_from_time_to_time_only(tmp_path, monkeypatch) -> None:
     f, saved = problem("quadratics"), []
-    save = record._Book.save
+    save = record.Recorder.save
     monkeypatch.setattr(
-        record._Book, "save", lambda self, path, *rest: (saved.append(rest[1]), save(self, path, *rest))
+        record.Recorder, "save", lambda self, path, *rest: (saved.append(rest[1]), save(self, path, *rest))
     )
     run(DESCENT, f, start(f), 50, checkpoint=tmp_path / "run")
     assert saved == [50]

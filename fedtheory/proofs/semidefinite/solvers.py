@@ -13,7 +13,7 @@ from fedtheory.proofs.semidefinite.program import Matrix, Program, pack, triangl
 
 def ask(name: str, program: Program, time_limit: float | None, **settings: float) -> tuple[Matrix, Matrix, str, float]:
     """Ask a solver by name; return x, y, its status and the seconds it took."""
-    known = {"CLARABEL": _clarabel, "SCS": _scs}
+    known = {"CLARABEL": solve_with_clarabel, "SCS": solve_with_scs}
     if name not in known:
         raise InvalidInput(f"unknown solver {name!r}; known are {' and '.join(known)}")
     begun = time.perf_counter()
@@ -39,7 +39,10 @@ def _standard(program: Program) -> tuple[Any, Matrix, Matrix]:
 LARGE = 300
 
 
-def _clarabel(program: Program, time_limit: float | None, accuracy: float = 1e-10) -> tuple[Matrix, Matrix, str]:
+def solve_with_clarabel(
+    program: Program, time_limit: float | None, accuracy: float = 1e-10
+) -> tuple[Matrix, Matrix, str]:
+    """Solve by Clarabel's interior-point method; return x, y and its status."""
     from scipy import sparse
 
     clarabel = require("clarabel", "worst cases")
@@ -61,7 +64,8 @@ def _clarabel(program: Program, time_limit: float | None, accuracy: float = 1e-1
     return np.asarray(found.x), np.asarray(found.z)[: program.constraints], str(found.status)
 
 
-def _scs(program: Program, time_limit: float | None, accuracy: float = 1e-9) -> tuple[Matrix, Matrix, str]:
+def solve_with_scs(program: Program, time_limit: float | None, accuracy: float = 1e-9) -> tuple[Matrix, Matrix, str]:
+    """Solve by SCS, a first-order method; return x, y and its status."""
     scs = require("scs", "worst cases")
     a, b, q = _standard(program)
     # SCS wants lower triangles by columns, which for a symmetric matrix are the upper ones by rows
