@@ -6,8 +6,8 @@ way to do local work; all metrics; the regularisers; exact arithmetic. And some 
 
 from jaxtyping import TypeCheckError, install_import_hook
 
-HOUSE = ("core", "local", "measures", "algorithms.base")
-install_import_hook([*(f"fedtheory.{room}" for room in HOUSE), "problems"], "shape_checks.shapes_only")
+ANNOTATED = ("core", "local", "measures", "algorithms.base")
+install_import_hook([*(f"fedtheory.{room}" for room in ANNOTATED), "problems"], "shape_checks.shapes_only")
 
 from contextlib import suppress  # noqa: E402
 from fractions import Fraction  # noqa: E402
