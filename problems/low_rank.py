@@ -14,7 +14,7 @@ from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
 from fedtheory.core.regularisers import NuclearNorm, Regularised, regularised
-from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, RunValues, SampleNumbers
 from problems.quadratics import Quadratic, check_counts
 
 
@@ -30,8 +30,8 @@ class LowRankTask:
     low_rank: NDArray[np.float64]
     sparse: NDArray[np.float64]
 
-    def error(self, models: Array) -> NDArray[np.float64]:
-        """Mean over clients of ||W_i - truth_i|| / ||truth_i|| in the Frobenius norm: ``(..., n, d) -> (...)``."""
+    def error(self, models: ClientPoints) -> RunValues:
+        """Mean over clients of ||W_i - truth_i|| / ||truth_i|| in the Frobenius norm."""
         truth = self.low_rank + self.sparse
         apart = np.linalg.norm(to_numpy(models) - truth, axis=-1) / np.linalg.norm(truth, axis=-1)
         return np.asarray(apart.mean(axis=-1))

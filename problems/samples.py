@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, namespace, take, to_numpy
 from fedtheory.core.participation import Clients
+from fedtheory.core.shapes import Lengths, Vectors
 
 
 def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -79,15 +80,15 @@ class Classified:
         return replace(self, features=features, targets=targets, weights=take(self.weights, index))
 
 
-def cross_entropy(logits: Array, targets: Array) -> Array:
-    """Losses log sum_l exp(z_l) - <b, z> of samples: logits z and one-hot labels b ``(..., classes)`` to ``(...)``."""
+def cross_entropy(logits: Vectors, targets: Vectors) -> Lengths:
+    """Losses log sum_l exp(z_l) - <b, z> of samples: logits z and one-hot labels b."""
     xp = namespace(logits, targets)
     top = xp.max(logits, axis=-1, keepdims=True)
     return xp.log(xp.sum(xp.exp(logits - top), axis=-1)) + top[..., 0] - xp.sum(targets * logits, axis=-1)
 
 
-def probabilities(logits: Array) -> Array:
-    """exp(z_l) / sum_k exp(z_k), the cross-entropy's slope plus the label: ``(..., classes)`` to the same."""
+def probabilities(logits: Vectors) -> Vectors:
+    """exp(z_l) / sum_k exp(z_k), the cross-entropy's slope plus the label."""
     xp = namespace(logits)
     soft = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
     return soft / xp.sum(soft, axis=-1, keepdims=True)

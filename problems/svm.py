@@ -135,16 +135,16 @@ class SupportVectorMachine(Margins):
             return lambda y: self.dual(y)[0]
         return lambda y: newton_maximiser(self, y, self.dual(y)[0])
 
-    def dual(self, y: Array) -> tuple[Array, Array, Array]:
+    def dual(self, y: Points) -> tuple[ClientPoints, ClientValues, ClientValues]:
         """Solve the dual problem of `conjugate` by an interior-point method, all clients and runs at once.
 
         Returns
         -------
-        x : array ``(..., n, d)``
+        x : ClientPoints
             (y + S^T a)/l2.
-        upper : array ``(..., n)``
+        upper : ClientValues
             The dual value at a, f_i^*(y_i) or a little more.
-        gap : array ``(..., n)``
+        gap : ClientValues
             upper - (<x, y> - f_i(x)): f_i^*(y_i) lies in [upper - gap, upper].
 
         Notes

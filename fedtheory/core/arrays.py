@@ -2,7 +2,8 @@
 
 Every array has the shape ``(..., n, d)``: free batch axes, then clients, then coordinates. A quantity of the
 server has a client axis of length one, so that it broadcasts against the clients' and so that hyper-parameters
-of shape ``(*batch, 1, 1)`` broadcast against both.
+of shape ``(*batch, 1, 1)`` broadcast against both. `fedtheory.core.shapes` has these shapes as types; `Array` is one
+of any shape.
 
 NumPy is the default. CuPy and PyTorch run by passing their arrays. Object arrays (SymPy expressions, fractions,
 PEPit points) are NumPy arrays of dtype ``object`` and go through the same functions.
@@ -22,6 +23,7 @@ from fedtheory.core.shapes import (
     ActivePoints,
     ClientPoints,
     ClientValues,
+    HyperParameter,
     Lengths,
     Points,
     RunValues,
@@ -260,7 +262,7 @@ def is_torch(x: Array) -> bool:
     return not isinstance(x, np.ndarray) and is_array(x) and bool(is_torch_namespace(namespace(x)))
 
 
-def along_batch(values: Any, reference: Array | None = None) -> Array:
-    """Hyper-parameter values ``(*batch,)`` as an array ``(*batch, 1, 1)``, of the reference's library if given."""
+def along_batch(values: Any, reference: Array | None = None) -> HyperParameter:
+    """Hyper-parameter values ``(*batch,)`` as an array that broadcasts against points, of the reference's library if given."""
     host = np.asarray(values, dtype=float)[..., None, None]
     return host if reference is None else like(host, reference)

@@ -4,7 +4,8 @@ Batch axes broadcast. So does a client axis ``#n``, which is n or 1: what is com
 in all arguments and the result of a call. The array may be of any library and dtype, object arrays included; where an object array would have
 no axes left, its one entry may stand by itself.
 
-Nothing is checked in use. Where jaxtyping has been imported first these are its types, which a run-time checker understands (CONTRIBUTING.md).
+Nothing is checked in use: a test does that. Where jaxtyping was imported first these are its types, which a run-time checker understands; elsewhere
+they are `Any` with the shape in words, so that jaxtyping need not be installed.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ActivePoints: TypeAlias = Shaped[Any, "*#batch #m d"]  #: one for each of the m 
 ServerPoint: TypeAlias = Shaped[Any, "*#batch 1 d"]  #: a common point x
 ClientValues: TypeAlias = Shaped[Any, "*#batch n"]  #: a number f_i(x_i) for every client
 RunValues: TypeAlias = Shaped[Any, "*#batch"]  #: a number f(x) for every run of the batch
+HyperParameter: TypeAlias = Shaped[Any, "*#batch 1 1"]  #: a step size or weight for every run of the batch
 Minimiser: TypeAlias = Shaped[Any, "*#batch d"]  #: a minimiser x* for every run of the batch
 Matrices: TypeAlias = Shaped[Any, "*#batch #n d d"]  #: a d x d matrix for every client, or a common one
 SampleNumbers: TypeAlias = Shaped[NDArray[np.int64], "*#batch #n b"]  #: which b samples each client draws

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, is_array, like, namespace, to_numpy
+from fedtheory.core.shapes import Vectors
 
 
 def arrays_of(state: Any) -> dict[str, Array]:
@@ -63,8 +64,8 @@ class Layout:
             start += rows * columns
         return found
 
-    def flatten(self, state: Any) -> Array:
-        """State of arrays ``(..., clients, d)`` to vectors ``(..., size)``."""
+    def flatten(self, state: Any) -> Vectors:
+        """A state of arrays ``(..., clients, d)`` as vectors of length `size`."""
         fields = arrays_of(state)
         xp = namespace(*fields.values())
         batch = np.broadcast_shapes(*(fields[name].shape[:-2] for name, _ in self.shapes))
@@ -74,8 +75,8 @@ class Layout:
         ]
         return xp.concat(parts, axis=-1)
 
-    def unflatten(self, vector: Array) -> Any:
-        """Vectors ``(..., size)`` to a state."""
+    def unflatten(self, vector: Vectors) -> Any:
+        """The state that vectors of length `size` stand for."""
         xp = namespace(vector)
         where = self.slices()
         fields = {

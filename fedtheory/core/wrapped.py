@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fedtheory.core.arrays import Array
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 
 #: what gives the same problem with other clients or with ridge: the result is wrapped again
 _GIVES_A_PROBLEM = ("take", "slice", "ridged")
@@ -39,9 +39,9 @@ class Wrapped:
         @property
         def d(self) -> int: ...  # noqa: D102
 
-        def value(self, x: Array) -> Array: ...  # noqa: D102
+        def value(self, x: Points) -> ClientValues: ...  # noqa: D102
 
-        def grad(self, x: Array) -> Array: ...  # noqa: D102
+        def grad(self, x: Points) -> ClientPoints: ...  # noqa: D102
 
         def take(self, clients: Any) -> Any: ...  # noqa: D102
 

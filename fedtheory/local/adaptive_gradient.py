@@ -9,6 +9,7 @@ from fedtheory.core.arrays import Array, inner, namespace, squared_norm
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ClientPoints, Points
 from fedtheory.local.newton import measure_terms
 from fedtheory.local.solvers import Memoryless
 from fedtheory.local.stopping import Progress, Stop
@@ -74,7 +75,7 @@ class Adaptive(Memoryless):
                 f"stop must be a rule of fedtheory.local.stopping, for example ResidualBound(1e-8, mu), got {self.stop!r}"
             )
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Solve every client's subproblem.
 
         Raises

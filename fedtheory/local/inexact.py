@@ -9,6 +9,7 @@ from fedtheory.core.arrays import Array, like, namespace, squared_norm
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ClientPoints, Points
 from fedtheory.local.solvers import Exact, Memoryless, Step, step_size
 from fedtheory.local.subproblem import Subproblem
 
@@ -37,7 +38,7 @@ class ToAccuracy(Memoryless):
         positive(self, "epsilon")
         positive(self, "lr")
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Descend; clients and runs that have arrived stand still."""
         x, _ = self.count_steps(sub, start, key)
         return x, None
@@ -84,7 +85,7 @@ class Inexact(Memoryless):
             raise InvalidInput("Inexact takes one criterion: epsilon (absolute) or gamma (relative to the start)")
         positive(self, "gamma" if self.epsilon is None else "epsilon")
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Solve every client's subproblem up to an error."""
         e = self._error(sub, start, key)
         shifted = replace(sub, a=-e if sub.a is None else sub.a - e)

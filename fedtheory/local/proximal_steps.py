@@ -9,6 +9,7 @@ from fedtheory.core.arrays import Array, Scalar, gather
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import Regulariser
+from fedtheory.core.shapes import ClientPoints, Points
 from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Memoryless, Step, step_size
 from fedtheory.local.stochastic import Passes, check_sampling, clip_norms, count_steps, make_gradient
@@ -84,7 +85,7 @@ class ProximalSteps(Memoryless):
             return "it draws samples at random"
         return self.regulariser.numeric_only if self.clip is None else "it clips directions by their norms"
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Take the steps."""
         gradient = make_gradient(sub, key, self.steps, self.batch)
         x = start

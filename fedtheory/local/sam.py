@@ -10,6 +10,7 @@ from fedtheory.core.arrays import Array, Scalar, namespace, squared_norm, take_s
 from fedtheory.core.hyperparameters import not_negative
 from fedtheory.core.problem import need
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ClientPoints, Points
 from fedtheory.local.execution import run_in_blocks, run_minibatch_steps
 from fedtheory.local.solvers import Memoryless, Step, step_size
 from fedtheory.local.stochastic import Passes, check_sampling, clip_norms, count_steps, draw_minibatches
@@ -62,7 +63,7 @@ class SamSteps(Memoryless):
         not_negative(self, "epsilon")
         not_negative(self, "weight")
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Take the steps; full gradients of large data are worked through in blocks of clients."""
         if self.batch is None:
             steps = count_steps(self, sub.f)

@@ -14,6 +14,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ClientPoints, Points, ServerPoint
 from fedtheory.local.execution import run_minibatch_steps
 from fedtheory.local.solvers import Memoryless, Step, step_size
 from fedtheory.local.subproblem import Subproblem
@@ -161,7 +162,7 @@ class StochasticSteps(Memoryless):
         """Whether all it uses are gradients plus independent noise, which an engine without samples may give (``noisy_grad``)."""
         return self.clip is None
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Take the steps."""
         if getattr(sub.f, "noisy_grad", None) is None:
             return _descend(self, sub, start, key), None
@@ -208,7 +209,7 @@ class Epochs(Memoryless):
         """The number of steps, which depends on the problem; see `count_steps`."""
         return Passes(self.epochs)
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Take the steps."""
         return _descend(self, sub, start, key), None
 
@@ -265,11 +266,11 @@ class VarianceReduced:
         """Random unless the gradients are exact."""
         return None if self.batch is None else "it draws samples at random"
 
-    def memory(self, problem: Problem, x0: Array) -> Array:
+    def memory(self, problem: Problem, x0: ServerPoint) -> Array:
         """Return g_i at the start; the first round replaces it by an exact gradient."""
         return spread(0 * x0, problem.n)
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: Array | None) -> tuple[ClientPoints, Array]:
         """Take the steps and keep the last g_i."""
         if self.period > 1 and memory is None:
             raise InvalidInput(

@@ -179,7 +179,7 @@ def offered_metrics(state: Any, problem: Problem | None = None) -> dict[str, Met
 def choose_metrics(
     names: Iterable[str], method: Any, problem: Problem, x0: ServerPoint
 ) -> tuple[Any, dict[str, Metric]]:
-    """Return the metrics of these names, and the method whose states have what they read, for runs from x0 ``(..., 1, d)``.
+    """Return the metrics of these names, and the method whose states have what they read, for runs from x0.
 
     That is the method itself, or with residuals among the names `fedtheory.measures.residuals.WithResiduals` of it, which plays the same rounds.
 

@@ -15,7 +15,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
-from fedtheory.core.shapes import ClientPoints, ClientValues, Points, SampleNumbers
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, SampleNumbers, ServerPoint
 from fedtheory.tools.memory import require_room
 from problems.datasets import Dataset
 from problems.networks.architectures import Architecture, torch
@@ -292,8 +292,8 @@ class Network:
 
     # ---- what an option costs ---------------------------------------------------------------------------------------
 
-    def effect_of_arithmetic(self, x: Array, batch: int = 50) -> float:
-        """Largest relative error that ``arithmetic`` makes in a client's gradient at a common point ``(1, d)``.
+    def effect_of_arithmetic(self, x: ServerPoint, batch: int = 50) -> float:
+        """Largest relative error that ``arithmetic`` makes in a client's gradient at a common point.
 
         ||g - g_exact|| / ||g_exact|| on each client's first samples, g_exact in this precision without mixed types and TF32.
         """

@@ -23,7 +23,10 @@ def files(package: str) -> list[Path]:
     return found
 
 
-HEAVY = "cvxpy sympy PEPit torch cupy matplotlib sklearn jax rich joblib loky jinja2 click clarabel mpmath pandas distributed dask cloudpickle psutil"
+HEAVY = (
+    "cvxpy sympy PEPit torch cupy matplotlib sklearn jax jaxtyping rich joblib loky jinja2 click clarabel mpmath pandas distributed dask "
+    "cloudpickle psutil"
+)
 
 
 def loaded_by(code: str) -> set[str]:

@@ -60,5 +60,5 @@ def fits(value: Any, hint: Any) -> bool:
     if not speaks_of_shapes(hint):
         return True
     if not hasattr(value, "shape"):  # a number or a symbol, as what is left of an array without axes
-        return len(hint.dims) == 1 and hint.index_variadic == 0
+        return value is not None and len(hint.dims) == 1 and hint.index_variadic == 0
     return isinstance(value, hint)
