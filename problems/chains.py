@@ -12,6 +12,7 @@ from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, squared
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Minimiser, Points
 from problems.quadratics import Quadratic
 
 
@@ -91,20 +92,20 @@ class TotalVariation:
         """Number of coordinates."""
         return int(self.linear.shape[-1])
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         jumps = namespace(x).abs(x[..., 1:] - x[..., :-1])
         return (self.mu / 2) * squared_norm(x) + inner(self.couplings, jumps) - inner(self.linear, x)
 
-    def grad(self, x: Array) -> Array:
-        """A subgradient ``(..., n, d)``, the gradient where no coupled coordinates are equal."""
+    def grad(self, x: Points) -> ClientPoints:
+        """A subgradient, the gradient where no coupled coordinates are equal."""
         xp = namespace(x)
         pull = self.couplings * xp.sign(x[..., 1:] - x[..., :-1])
         none = xp.zeros_like(pull[..., :1])
         return self.mu * x + xp.concat([none, pull], axis=-1) - xp.concat([pull, none], axis=-1) - self.linear
 
-    def prox(self, v: Array, step: Scalar) -> Array:
-        """argmin_x f_i(x) + ||x - v_i||^2 / (2 step): ``(..., n, d)``."""
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
+        """argmin_x f_i(x) + ||x - v_i||^2 / (2 step)."""
         return self._pairwise((v / step + self.linear) / (self.mu + 1 / step), 1 / (self.mu + 1 / step))
 
     def _pairwise(self, u: Array, scale: Scalar) -> Array:
@@ -119,8 +120,8 @@ class TotalVariation:
         left = xp.where(xp.concat([coupled, none], axis=-1), xp.concat([middle - half, end], axis=-1), u)
         return xp.where(xp.concat([none, coupled], axis=-1), xp.concat([end, middle + half], axis=-1), left)
 
-    def conjugate(self, y: Array) -> Array:
-        """f_i^*(y_i): ``(..., n)``.
+    def conjugate(self, y: Points) -> ClientValues:
+        """f_i^*(y_i).
 
         For mu = 0 it is zero where y + l sums to zero over every coupled pair, is at most w on it and vanishes elsewhere, up
         to rounding (16 eps times the size of y and l), and infinite otherwise.
@@ -144,8 +145,8 @@ class TotalVariation:
         return xp.all(pairs | ~coupled, axis=-1) & xp.all((xp.abs(v) <= slack) | ~alone, axis=-1)
 
     @property
-    def conjugate_grad(self) -> Callable[[Array], Array] | None:
-        """argmax_x <x, y_i> - f_i(x): ``(..., n, d)``; None for mu = 0, where it is not unique."""
+    def conjugate_grad(self) -> Callable[[Points], ClientPoints] | None:
+        """argmax_x <x, y_i> - f_i(x); None for mu = 0, where it is not unique."""
         return (lambda y: self._pairwise((y + self.linear) / self.mu, 1 / self.mu)) if self.mu else None
 
     def ridged(self, weight: float) -> TotalVariation:
@@ -162,8 +163,8 @@ class TotalVariation:
         """Clients first, ..., last - 1."""
         return replace(self, couplings=self.couplings[..., first:last, :], linear=self.linear[..., first:last, :])
 
-    def solution(self) -> Array:
-        """The minimiser of the average where it is constant along the chain: ``(*batch, d)``.
+    def solution(self) -> Minimiser:
+        """The minimiser of the average where it is constant along the chain.
 
         x = t (1, ..., 1) with t = sum(mean l)/(d mu) is the minimiser if and only if the multipliers
         z_j = sum_{k <= j} (mu t - mean l_k) of the couplings satisfy |z_j| <= mean w_j; that is what is checked.

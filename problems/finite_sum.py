@@ -12,6 +12,7 @@ from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, take, t
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points, SampleNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,33 +57,33 @@ class SampledQuadratic:
         xp = namespace(self.h)
         return xp.mean(self.h, axis=-2), xp.mean(self.b, axis=-2)
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         h, b = self._mean
         return inner(h * x, x) / 2 - inner(b, x)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         h, b = self._mean
         return h * x - b
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches ``(..., n, batch)``."""
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches."""
         xp = namespace(x, self.h)
         h, b = (xp.mean(take(a, samples), axis=-2) for a in (self.h, self.b))
         return h * x - b
 
-    def hess(self, x: Array) -> Array:
+    def hess(self, x: Points) -> Matrices:
         """Diagonal Hessians ``(*batch, n, d, d)``."""
         return self._mean[0][..., None] * like(np.eye(self.d), self.h)
 
-    def prox(self, v: Array, step: Scalar) -> Array:
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
         """(v + step b)/(1 + step h), coordinate by coordinate."""
         h, b = self._mean
         return (v + step * b) / (1 + step * h)
 
-    def conjugate(self, y: Array) -> Array:
-        """Sum of (y + b)^2 / (2 h) ``(..., n)``; infinite where h < 0, or h = 0 and y + b is not."""
+    def conjugate(self, y: Points) -> ClientValues:
+        """Sum of (y + b)^2 / (2 h); infinite where h < 0, or h = 0 and y + b is not."""
         xp = namespace(y, self.h)
         h, b = self._mean
         s = y + b
@@ -90,8 +91,8 @@ class SampledQuadratic:
         half = xp.sum(s * s / xp.where(h > 0, h, xp.ones_like(h)), axis=-1) / 2
         return xp.where(inside, half, xp.full_like(half, float("inf")))
 
-    def conjugate_grad(self, y: Array) -> Array:
-        """(y + b) / h ``(..., n, d)``, zero where h = 0 = y + b.
+    def conjugate_grad(self, y: Points) -> ClientPoints:
+        """(y + b) / h, zero where h = 0 = y + b.
 
         Raises
         ------
@@ -118,8 +119,8 @@ class SampledQuadratic:
         index = clients.index
         return replace(self, h=take(self.h, index, axes_behind=2), b=take(self.b, index, axes_behind=2))
 
-    def solution(self) -> Array:
-        """Minimiser of the average ``(*batch, d)``."""
+    def solution(self) -> Minimiser:
+        """Minimiser of the average."""
         xp = namespace(self.h)
         h, b = self._mean
         return xp.mean(b, axis=-2) / xp.mean(h, axis=-2)

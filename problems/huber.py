@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points
 from problems.quadratics import check_counts
 from problems.separable import Separable
 
@@ -48,28 +49,28 @@ class Huber(Separable):
     def _kinked(self) -> bool:
         return bool(np.any((to_numpy(self.width) == 0) & (to_numpy(self.weight) > 0)))
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x)
         size = xp.abs(x - self.centre)
         inside = size * size / (2 * _or_one(self.width))
         distance = xp.where(size <= self.width, inside, size - self.width / 2)
         return xp.sum(self.weight * distance + self.linear * x + self.ridge * x * x / 2, axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Return w H'(x - c) + g + h x: ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Return w H'(x - c) + g + h x."""
         xp = namespace(x)
         u = x - self.centre
         slope = xp.where(self.width > 0, xp.clip(u / _or_one(self.width), min=-1.0, max=1.0), xp.sign(u))
         return self.weight * slope + self.linear + self.ridge * x
 
     @property
-    def hess(self) -> Callable[[Array], Array] | None:  # type: ignore[override]
-        """Diagonal Hessians (those of the pieces) ``(..., n, d, d)``; None where a distance has a kink."""
+    def hess(self) -> Callable[[Points], Matrices] | None:  # type: ignore[override]
+        """Diagonal Hessians (those of the pieces); None where a distance has a kink."""
         return super().hess if not self._kinked else None
 
-    def curvature(self, x: Array) -> Array:
-        """Second derivatives ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Second derivatives."""
         xp = namespace(x)
         inside = xp.abs(x - self.centre) <= self.width
         return self.weight / _or_one(self.width) * xp.astype(inside, x.dtype) + self.ridge
@@ -83,19 +84,19 @@ class Huber(Separable):
         outside = xp.sign(s) * (xp.abs(s) - self.weight) / _or_one(q)
         return self.centre + xp.where((xp.abs(s) <= reach) | (q == 0), inside, outside)
 
-    def prox(self, v: Array, step: Scalar) -> Array:
-        """argmin_x f_i(x) + ||x - v_i||^2 / (2 step): ``(..., n, d)``."""
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
+        """argmin_x f_i(x) + ||x - v_i||^2 / (2 step)."""
         return self._balance(v / step - self.linear, self.ridge + 1 / step)
 
-    def conjugate(self, y: Array) -> Array:
-        """f_i^*(y_i): ``(..., n)``; infinite where h = 0 and |y - g| > w in a coordinate, up to rounding (8 eps)."""
+    def conjugate(self, y: Points) -> ClientValues:
+        """f_i^*(y_i); infinite where h = 0 and |y - g| > w in a coordinate, up to rounding (8 eps)."""
         xp = namespace(y)
         x = self._balance(y - self.linear, self.ridge)
         finite = inner(x, y) - self.value(x)
         return xp.where(xp.all(self._inside(y), axis=-1), finite, xp.full_like(finite, float("inf")))
 
-    def conjugate_grad(self, y: Array) -> Array:
-        """argmax_x <x, y_i> - f_i(x), one of them where h = 0: ``(..., n, d)``.
+    def conjugate_grad(self, y: Points) -> ClientPoints:
+        """argmax_x <x, y_i> - f_i(x), one of them where h = 0.
 
         Raises
         ------
@@ -117,8 +118,8 @@ class Huber(Separable):
         """The same clients with (weight/2)||x||^2 added."""
         return replace(self, ridge=self.ridge + weight)
 
-    def solution(self) -> Array:
-        """A minimiser of the average ``(*batch, d)``: the zero of a piecewise linear, non-decreasing derivative.
+    def solution(self) -> Minimiser:
+        """A minimiser of the average: the zero of a piecewise linear, non-decreasing derivative.
 
         Raises
         ------

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import Array, like, namespace, rows_times, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
 from fedtheory.local.conjugates import newton_conjugate
 from problems.margins import Margins
 from problems.samples import equal_weights, fill_up
@@ -52,8 +53,8 @@ class Logistic(Margins):
             )
         self._check_shapes()
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x, self.signed)
         margin = rows_times(x, self._transposed)
         # log(1 + exp(-z)) without overflow
@@ -68,12 +69,12 @@ class Logistic(Margins):
             total = total + self.beta * xp.sum(self.alpha * square / (1 + self.alpha * square), axis=-1)
         return total
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         return self._add_penalty(rows_times(self.slopes(rows_times(x, self._transposed)), self.signed), x)
 
-    def slopes(self, margin: Array) -> Array:
-        """Derivatives of the samples' losses in the margins b_ik a_ik^T x: ``(..., n, m) -> (..., n, m)``."""
+    def slopes(self, margin: SampleValues) -> SampleValues:
+        """Derivatives of the samples' losses in the margins b_ik a_ik^T x."""
         slope = namespace(margin).tanh(margin / 2)  # -sigmoid(-z) = (tanh(z/2) - 1) / 2
         slope -= 1  # on our own temporary
         slope *= self._half_weights
@@ -95,8 +96,8 @@ class Logistic(Margins):
             g = g + (2 * self.alpha * self.beta) * x / (1 + self.alpha * x * x) ** 2
         return g
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches: ``(..., n, d)`` and sample numbers ``(..., n, batch)`` to ``(..., n, d)``."""
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches of samples by their numbers."""
         xp = namespace(x, self.signed)
         rows = take(self.signed, samples)
         margin = xp.sum(rows * x[..., None, :], axis=-1)
@@ -104,8 +105,8 @@ class Logistic(Margins):
         g = xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1]
         return self._add_penalty(g, x)
 
-    def hess(self, x: Array) -> Array:
-        """Hessians ``(..., n, d, d)``."""
+    def hess(self, x: Points) -> Matrices:
+        """Hessians of f_i at x_i."""
         xp = namespace(x, self.signed)
         margin = rows_times(x, self._transposed)
         sigma = (xp.tanh(margin / 2) + 1) / 2
@@ -116,8 +117,8 @@ class Logistic(Margins):
         return h + diagonal[..., None] * like(np.eye(self.d), x)
 
     @property
-    def conjugate(self) -> Callable[[Array], Array] | None:
-        """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`): ``(..., n)``.
+    def conjugate(self) -> Callable[[Points], ClientValues] | None:
+        """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`).
 
         With r = y - grad f_i(x) at Newton's point x it is the value of the samples' dual,
         sum_k w_k phi^*(phi'(z_k)) + ||y - sum_k w_k phi'(z_k) s_k||^2/(2 l2) at the margins z_k = <s_k, x>, which exceeds

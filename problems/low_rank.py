@@ -14,6 +14,7 @@ from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
 from fedtheory.core.regularisers import NuclearNorm, Regularised, regularised
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers
 from problems.quadratics import Quadratic, check_counts
 
 
@@ -114,24 +115,24 @@ class CauchyRegression:
     def _residual(self, x: Array) -> Array:
         return rows_times(x, namespace(x).matrix_transpose(self.features)) - self.targets
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         r = self._residual(x)
         return namespace(x).sum(namespace(x).log(1 + r * r), axis=-1) / r.shape[-1]
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         r = self._residual(x)
         return rows_times(2 * r / (1 + r * r), self.features) / r.shape[-1]
 
-    def hess(self, x: Array) -> Array:
-        """Hessians ``(..., n, d, d)``."""
+    def hess(self, x: Points) -> Matrices:
+        """Hessians of f_i at x_i."""
         xp, r = namespace(x), self._residual(x)
         curvature = 2 * (1 - r * r) / (1 + r * r) ** 2
         return xp.matmul(xp.matrix_transpose(self.features) * curvature[..., None, :], self.features) / r.shape[-1]
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches ``(..., n, batch)``."""
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches."""
         xp = namespace(x)
         features = take(self.features, samples)
         r = xp.matmul(features, x[..., None])[..., 0] - take(self.targets[..., None], samples)[..., 0]

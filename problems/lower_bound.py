@@ -16,6 +16,7 @@ from fedtheory.core.arrays import Array, is_object, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 
 
 class Reach:
@@ -120,8 +121,8 @@ class ZeroChain:
         """Number of coordinates, T + 1."""
         return int(self.links.shape[-1])
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x)
         y = self.scale * x
         before = y[..., :-1]
@@ -130,8 +131,8 @@ class ZeroChain:
         rest = psi(-before) * phi(-after) - psi(before) * phi(after)
         return self.amplitude * xp.sum(self.links * xp.concat([first, rest], axis=-1), axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``; supports for arrays of `Reach` numbers."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients; supports for arrays of `Reach` numbers."""
         if is_object(x):
             return self._support_of_grad(x)
         xp = namespace(x)

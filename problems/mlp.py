@@ -13,6 +13,7 @@ from fedtheory.core.arrays import Array, namespace, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, SampleNumbers
 from problems.datasets import Dataset, digits
 from problems.samples import Classified, cross_entropy, probabilities
 from problems.splits import by_shards, clients_of, hold_out, iid, pad_clients
@@ -73,18 +74,18 @@ class MultilayerPerceptron(Classified):
         hidden = xp.matmul(features, w1) + b1
         return xp.matmul(xp.maximum(hidden, xp.zeros_like(hidden)), w2) + b2
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         losses = cross_entropy(self.logits(x, self.features), self.targets)
         loss = namespace(losses).sum(self.weights * losses, axis=-1)
         return loss + self.l2 / 2 * squared_norm(x) if self.l2 else loss
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         return self._backward(x, self.features, self.targets, self.weights[..., None])
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches ``(..., n, batch)``."""
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches."""
         return self._backward(x, take(self.features, samples), take(self.targets, samples), 1 / samples.shape[-1])
 
     def _backward(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:

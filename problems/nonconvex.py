@@ -12,6 +12,7 @@ from fedtheory.core.arrays import Array, like, namespace, rows_times, take, to_n
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points
 from problems.quadratics import check_counts, eigen_range
 from problems.separable import Separable, curvature_constants
 
@@ -66,18 +67,18 @@ class Cosines:
     def _angle(self, x: Array) -> Array:
         return rows_times(x, namespace(self.direction).matrix_transpose(self.direction)) + self.phase
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x)
         return xp.sum(self.amplitude * xp.cos(self._angle(x)), axis=-1) + self.ridge / 2 * xp.sum(x * x, axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         weight = self.amplitude * namespace(x).sin(self._angle(x))
         return self.ridge * x - rows_times(weight, self.direction)
 
-    def hess(self, x: Array) -> Array:
-        """Hessians ``(..., n, d, d)``."""
+    def hess(self, x: Points) -> Matrices:
+        """Hessians of f_i at x_i."""
         xp = namespace(x)
         weight = self.amplitude * xp.cos(self._angle(x))
         waves = xp.matmul(xp.matrix_transpose(self.direction) * weight[..., None, :], self.direction)
@@ -131,17 +132,17 @@ class QuadraticPlusCosine(Separable):
     w: Array
     name: str = "quadratic plus cosine"
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x)
         return xp.sum(self.h * x * x / 2 - self.b * x + self.c * (1 - xp.cos(self.w * x)), axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Return h x - b + c w sin(w x): ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Return h x - b + c w sin(w x)."""
         return self.h * x - self.b + self.c * self.w * namespace(x).sin(self.w * x)
 
-    def curvature(self, x: Array) -> Array:
-        """Return h + c w^2 cos(w x): ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Return h + c w^2 cos(w x)."""
         return self.h + self.c * self.w**2 * namespace(x).cos(self.w * x)
 
     def lower_bound(self) -> Certified:
@@ -188,18 +189,18 @@ class Cauchy(Separable):
         if not bool(namespace(self.scale).all(self.scale >= 0)):
             raise InvalidInput("scale must not be negative")
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x)
         return xp.sum(self.scale / 2 * xp.log1p((x - self.centre) ** 2), axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Return s t / (1 + t^2): ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Return s t / (1 + t^2)."""
         t = x - self.centre
         return self.scale * t / (1 + t * t)
 
-    def curvature(self, x: Array) -> Array:
-        """Return s (1 - t^2)/(1 + t^2)^2: ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Return s (1 - t^2)/(1 + t^2)^2."""
         square = (x - self.centre) ** 2
         return self.scale * (1 - square) / (1 + square) ** 2
 

@@ -25,6 +25,7 @@ from fedtheory.core.arrays import (
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,21 +96,21 @@ class Quadratic:
         """Size of one client's data, for working in blocks."""
         return 8 * self.d * self.d if self.A.ndim == 3 else 0
 
-    def value(self, x: Array) -> Array:
-        """x_i^T A_i x_i / 2 - b_i^T x_i + c_i: ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """x_i^T A_i x_i / 2 - b_i^T x_i + c_i."""
         half = inner(x, rows_times(x, self.A)) / 2 - inner(x, self.b)
         return half if self.c is None else half + self.c
 
-    def grad(self, x: Array) -> Array:
-        """A_i x_i - b_i: ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """A_i x_i - b_i."""
         return rows_times(x, self.A) - self.b
 
-    def hess(self, x: Array) -> Array:
+    def hess(self, x: Points) -> Matrices:
         """A_i: ``(*batch, n, d, d)``."""
         return self.A
 
-    def prox(self, v: Array, step: Scalar) -> Array:
-        """(I + step A_i)^{-1} (v_i + step b_i): ``(..., n, d)``.
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
+        """(I + step A_i)^{-1} (v_i + step b_i).
 
         Raises
         ------
@@ -141,8 +142,8 @@ class Quadratic:
         values, vectors = namespace(self.A).linalg.eigh(self.A)
         return values, vectors
 
-    def conjugate(self, y: Array) -> Array:
-        """f_i^*(y_i) = (y_i + b_i)^T A_i^{-1} (y_i + b_i) / 2 - c_i: ``(..., n)``.
+    def conjugate(self, y: Points) -> ClientValues:
+        """f_i^*(y_i) = (y_i + b_i)^T A_i^{-1} (y_i + b_i) / 2 - c_i.
 
         Where A_i is singular, f_i^* is finite only for y_i + b_i in the range of A_i; where A_i has a negative eigenvalue, it is
         infinite everywhere. Eigenvalues up to 8 d eps ||A_i||, the eigensolver's backward error, cannot be told from zero and count
@@ -158,8 +159,8 @@ class Quadratic:
             dual = xp.where(inside, half, xp.full_like(half, float("inf")))
         return dual if self.c is None else dual - self.c
 
-    def conjugate_grad(self, y: Array) -> Array:
-        """argmax_x <x, y_i> - f_i(x) = A_i^{-1} (y_i + b_i), the one of least norm where A_i is singular: ``(..., n, d)``.
+    def conjugate_grad(self, y: Points) -> ClientPoints:
+        """argmax_x <x, y_i> - f_i(x) = A_i^{-1} (y_i + b_i), the one of least norm where A_i is singular.
 
         Raises
         ------
@@ -224,8 +225,8 @@ class Quadratic:
         xp = namespace(self.A, self.b)
         return xp.sum(self.A, axis=-3) / self.n, xp.sum(self.b, axis=-2) / self.n
 
-    def solution(self) -> Array:
-        """x* = (mean A_i)^{-1} mean b_i: ``(*batch, d)``; the minimiser when the average is positive definite.
+    def solution(self) -> Minimiser:
+        """x* = (mean A_i)^{-1} mean b_i; the minimiser when the average is positive definite.
 
         Raises
         ------

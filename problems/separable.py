@@ -17,6 +17,7 @@ from fedtheory.core.arrays import Array, is_array, is_object, like, namespace, t
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points
 from fedtheory.local.conjugates import newton_conjugate
 from problems.quadratics import check_counts
 
@@ -64,12 +65,12 @@ class Separable:
         arrays = {name: change(value) for name, value in current.items() if is_array(value)}
         return replace(self, **arrays)  # type: ignore[type-var]
 
-    def curvature(self, x: Array) -> Array:
-        """Second derivatives phi_ik''(x_k): ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Second derivatives phi_ik''(x_k)."""
         raise NotImplementedError
 
-    def hess(self, x: Array) -> Array:
-        """Diagonal Hessians ``(..., n, d, d)``."""
+    def hess(self, x: Points) -> Matrices:
+        """Diagonal Hessians."""
         second = self.curvature(x)
         return second[..., None] * like(np.eye(second.shape[-1]), second)
 
@@ -91,21 +92,21 @@ class RootPlusQuadratic(Separable):
     c: Array
     name: str = "quadratic plus root"
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x)
         return xp.sum(self.h * x * x / 2 + self.g * x + self.c * (1 + x * x) ** 0.5, axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Return h x + g + c x / sqrt(1 + x^2): ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Return h x + g + c x / sqrt(1 + x^2)."""
         return self.h * x + self.g + self.c * x / (1 + x * x) ** 0.5
 
-    def curvature(self, x: Array) -> Array:
-        """Return h + c (1 + x^2)^{-3/2}: ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Return h + c (1 + x^2)^{-3/2}."""
         return self.h + self.c * (1 + x * x) ** -1.5
 
     @property
-    def conjugate(self) -> Callable[[Array], Array] | None:
+    def conjugate(self) -> Callable[[Points], ClientValues] | None:
         """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`); None without strong convexity."""
         return (lambda y: newton_conjugate(self, y, self._modulus)[0]) if self._modulus > 0 else None
 
@@ -155,16 +156,16 @@ class Sines(Separable):
         angle = self.frequency * x[..., None] + self.phase
         return xp.sum(self.amplitude * self.frequency**power * function(xp, angle), axis=-1)
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         return namespace(x).sum(self._sum(lambda xp, t: xp.sin(t), 0, x), axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         return self._sum(lambda xp, t: xp.cos(t), 1, x)
 
-    def curvature(self, x: Array) -> Array:
-        """Second derivatives ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Second derivatives."""
         return -self._sum(lambda xp, t: xp.sin(t), 2, x)
 
     def lower_bound(self) -> Certified:
@@ -198,18 +199,18 @@ class PowerTail(Separable):
     a: float
     name: str = "power tail"
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         s = 1 + x * x
         return namespace(x).sum(s ** (-self.a / 2) + self.g * x + self.c * s**0.5, axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         s = 1 + x * x
         return -self.a * x * s ** (-self.a / 2 - 1) + self.g + self.c * x / s**0.5
 
-    def curvature(self, x: Array) -> Array:
-        """Second derivatives ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """Second derivatives."""
         s = 1 + x * x
         return self.a * ((self.a + 1) * x * x - 1) * s ** (-self.a / 2 - 2) + self.c * s**-1.5
 
@@ -251,19 +252,19 @@ class Power(Separable):
         if not self.p >= 2:
             raise InvalidInput(f"p must be at least 2 for a smooth function, got {self.p}")
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp, t = namespace(x), namespace(x).abs(x)
         inner = xp.where(t <= 1, t, xp.ones_like(t)) ** self.p / self.p
         return xp.sum(inner + xp.where(t > 1, t - 1, 0 * t) + self.g * x, axis=-1)
 
-    def grad(self, x: Array) -> Array:
-        """sign(x) min(|x|, 1)^(p-1) + g: ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """sign(x) min(|x|, 1)^(p-1) + g."""
         xp, t = namespace(x), namespace(x).abs(x)
         return xp.sign(x) * xp.where(t <= 1, t, xp.ones_like(t)) ** (self.p - 1) + self.g
 
-    def curvature(self, x: Array) -> Array:
-        """(p-1) |x|^(p-2) where |x| <= 1, zero beyond: ``(..., n, d)``."""
+    def curvature(self, x: Points) -> ClientPoints:
+        """(p-1) |x|^(p-2) where |x| <= 1, zero beyond."""
         xp, t = namespace(x), namespace(x).abs(x)
         inside = (self.p - 1) * xp.where(t <= 1, t, xp.ones_like(t)) ** (self.p - 2)
         return xp.where(t <= 1, inside, 0 * t) + 0 * self.g

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, like, namespace, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers
 from fedtheory.local.conjugates import newton_conjugate
 from problems.samples import Classified, cross_entropy, equal_weights, fill_up, one_hot, probabilities
 
@@ -59,17 +59,17 @@ class Softmax(Classified):
         xp = namespace(x, features)
         return xp.matmul(features, xp.reshape(x, (*x.shape[:-1], self.inputs, self.classes)))
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         loss = cross_entropy(self.logits(x, self.features), self.targets)
         return namespace(loss).sum(self.weights * loss, axis=-1) + (self.l2 / 2) * squared_norm(x)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         return self._grad(x, self.features, self.targets, self.weights[..., None])
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches: ``(..., n, d)`` and sample numbers ``(..., n, batch)`` to ``(..., n, d)``."""
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches of samples by their numbers."""
         return self._grad(x, take(self.features, samples), take(self.targets, samples), 1 / samples.shape[-1])
 
     def _grad(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
@@ -78,8 +78,8 @@ class Softmax(Classified):
         g = xp.matmul(xp.matrix_transpose(features), slope)
         return xp.reshape(g, (*g.shape[:-2], self.d)) + self.l2 * x
 
-    def hess(self, x: Array) -> Array:
-        """Hessians sum_k w_k a a^T (x) (diag(p) - p p^T) + l2 I: ``(..., n, d, d)``."""
+    def hess(self, x: Points) -> Matrices:
+        """Hessians sum_k w_k a a^T (x) (diag(p) - p p^T) + l2 I."""
         xp = namespace(x, self.features)
         p = probabilities(self.logits(x, self.features))  # (..., n, m, classes)
         a = self.features
@@ -93,7 +93,7 @@ class Softmax(Classified):
         return diagonal - outer + self.l2 * like(np.eye(self.d), x)
 
     @property
-    def conjugate(self) -> Callable[[Array], Array] | None:
+    def conjugate(self) -> Callable[[Points], ClientValues] | None:
         """f_i^*(y_i) by Newton's method, from above (`fedtheory.local.conjugates.newton_conjugate`); None without a ridge."""
         return (lambda y: newton_conjugate(self, y, self.l2)[0]) if self.l2 else None
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, like, namespace, rows_times, solve_linear, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Certified
+from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
 from fedtheory.local.conjugates import newton_maximiser
 from problems.logistic import logistic
 from problems.margins import Margins
@@ -59,8 +59,8 @@ class SupportVectorMachine(Margins):
 
     # ---- values and derivatives -----------------------------------------------------------------------------------
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         xp = namespace(x, self.signed)
         u = xp.clip(1 - rows_times(x, self._transposed), min=0.0)
         loss = u
@@ -77,23 +77,23 @@ class SupportVectorMachine(Margins):
             return -xp.astype(z < 1, z.dtype)
         return -xp.clip((1 - z) / self.width, min=0.0, max=None if self.squared else 1.0)
 
-    def grad(self, x: Array) -> Array:
-        """Gradients, for the hinge subgradients, ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients, for the hinge subgradients."""
         return rows_times(self.slopes(rows_times(x, self._transposed)), self.signed) + self.l2 * x
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches: ``(..., n, d)`` and sample numbers ``(..., n, batch)`` to ``(..., n, d)``."""
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches of samples by their numbers."""
         xp = namespace(x, self.signed)
         rows = take(self.signed, samples)
         slope = self._slope(xp.sum(rows * x[..., None, :], axis=-1))
         return xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1] + self.l2 * x
 
     @property
-    def hess(self) -> Callable[[Array], Array] | None:
-        """Hessians (those of the pieces) ``(..., n, d, d)``; None for the hinge."""
+    def hess(self) -> Callable[[Points], Matrices] | None:
+        """Hessians (those of the pieces); None for the hinge."""
         return self._hess if self.width else None
 
-    def _hess(self, x: Array) -> Array:
+    def _hess(self, x: Points) -> Matrices:
         xp = namespace(x, self.signed)
         u = 1 - rows_times(x, self._transposed)
         curved = u > 0 if self.squared else (u > 0) & (u <= self.width)
@@ -108,15 +108,15 @@ class SupportVectorMachine(Margins):
         """True: local steps can be taken in the span of the samples."""
         return True
 
-    def slopes(self, margin: Array) -> Array:
-        """Derivatives of the weighted losses in the margins: ``(..., n, m) -> (..., n, m)``."""
+    def slopes(self, margin: SampleValues) -> SampleValues:
+        """Derivatives of the weighted losses in the margins."""
         return self.weights * self._slope(margin)
 
     # ---- duality --------------------------------------------------------------------------------------------------
 
     @property
-    def conjugate(self) -> Callable[[Array], Array] | None:
-        """f_i^*(y_i) from above, to about 1e-14 of the terms it is made of, ``(..., n)``; None without a ridge.
+    def conjugate(self) -> Callable[[Points], ClientValues] | None:
+        """f_i^*(y_i) from above, to about 1e-14 of the terms it is made of; None without a ridge.
 
         f_i^*(y) = min_a  sum_k (-a_k + width a_k^2/(2 w_k)) + ||y + S^T a||^2/(2 l2)  over 0 <= a_k <= w_k (a_k >= 0 for the squared
         hinge). Every feasible a gives a value that is not below f_i^*(y), so dual values made of it stay lower bounds.
@@ -124,8 +124,8 @@ class SupportVectorMachine(Margins):
         return (lambda y: self.dual(y)[1]) if self.l2 else None
 
     @property
-    def conjugate_grad(self) -> Callable[[Array], Array] | None:
-        """argmax_x <x, y_i> - f_i(x): ``(..., n, d)``; None without a ridge.
+    def conjugate_grad(self) -> Callable[[Points], ClientPoints] | None:
+        """argmax_x <x, y_i> - f_i(x); None without a ridge.
 
         It is (y + S^T a)/l2 at the minimising a; where there are Hessians, Newton's method refines it to rounding.
         """

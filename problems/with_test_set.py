@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, like, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.shapes import ClientValues, Points
 from fedtheory.core.wrapped import Wrapped
 from problems.datasets import Dataset
 from problems.splits import client_tests
@@ -48,18 +49,18 @@ class WithTestSet(Wrapped):
         own = client_tests(clients, test, tests_a_client, seed) if tests_a_client else None
         return cls(model, test.features, np.asarray(test.labels, dtype=np.int64), own)
 
-    def test_accuracy(self, x: Array) -> NDArray[np.float64]:
-        """Share of the test samples that a model gets right: ``(..., k, d) -> (..., k)``."""
+    def test_accuracy(self, x: Points) -> ClientValues:
+        """Share of the test samples that a model gets right."""
         return np.asarray((self._guesses(x, self.features) == self.labels).mean(axis=-1))
 
     test_accuracy.__test__ = False  # type: ignore[attr-defined]  # no test case, whatever pytest thinks of the name
 
     @property
-    def personal_accuracy(self) -> Callable[[Array], NDArray[np.float64]] | None:
-        """Share of its own test samples that each client's model gets right, ``(..., n, d) -> (..., n)``; None without such samples."""
+    def personal_accuracy(self) -> Callable[[Points], ClientValues] | None:
+        """Share of its own test samples that each client's model gets right; None without such samples."""
         return None if self.of_client is None else self._personal_accuracy
 
-    def _personal_accuracy(self, x: Array) -> NDArray[np.float64]:
+    def _personal_accuracy(self, x: Points) -> ClientValues:
         own = self.of_client
         assert own is not None
         if len(own) != self.n:

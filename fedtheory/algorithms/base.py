@@ -12,6 +12,7 @@ from fedtheory.core.hyperparameters import check_fields
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ServerPoint
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import AcceleratedSteps, GradientSteps, LocalSolver
 from fedtheory.local.stochastic import VarianceReduced
@@ -27,8 +28,8 @@ class Algorithm(Protocol):
     `fedtheory.core.arrays.average`.
     """
 
-    def init(self, problem: Problem, x0: Array) -> State:
-        """Return the state before the first round, from a common point x0 ``(..., 1, d)``."""
+    def init(self, problem: Problem, x0: ServerPoint) -> State:
+        """Return the state before the first round, from a common point x0."""
         ...
 
     def round(self, problem: Problem, state: State, clients: Clients | None, key: Key) -> State:
@@ -42,7 +43,7 @@ class Algorithm(Protocol):
         """
         ...
 
-    def solution_state(self, problem: Problem, x_star: Array) -> State | None:
+    def solution_state(self, problem: Problem, x_star: ServerPoint) -> State | None:
         """Return the state at which x* is a fixed point; None if the method is biased and has none."""
         ...
 
@@ -91,7 +92,7 @@ class Method:
         """Vectors of length d that each active client sends and receives in the round that led to this state."""
         return self.sends
 
-    def solution_state(self, problem: Problem, x_star: Array) -> State | None:
+    def solution_state(self, problem: Problem, x_star: ServerPoint) -> State | None:
         """Return the state at which x* is a fixed point; None if the method, or one of its local solvers, is biased and has none."""
         return self.fixed_point(problem, x_star) if all(map(settles, self.solvers.values())) else None
 

@@ -25,9 +25,9 @@ from fedtheory.claims.verdict import Verdict, decide, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
-from fedtheory.tools.journal import JOURNALS, Journal, code_name
+from fedtheory.tools.journal import JOURNALS, Journal, hash_dependencies
 from fedtheory.tools.loading import load_file
-from fedtheory.tools.versions import versions
+from fedtheory.tools.versions import find_versions
 
 PAPERS_GROUP = "fedtheory.papers"
 
@@ -183,7 +183,7 @@ def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
         paper=claim.paper,
         kind=claim.kind,
         seed=context.seed,
-        versions=versions(),
+        versions=find_versions(),
         source=claim.source,
         statement=claim.statement,
         assumptions=list(claim.assumptions),
@@ -206,7 +206,7 @@ def _evidence(part: Part) -> dict[str, Any]:
 
 def find_store(folder: Path = JOURNALS) -> Path:
     """Return where runs of experiments are kept when no folder is named: it changes with all code and versions they depend on."""
-    return folder / f"runs-{code_name([*find_papers().values(), *find_problem_modules()])}"
+    return folder / f"runs-{hash_dependencies([*find_papers().values(), *find_problem_modules()])}"
 
 
 def forget_runs(store: Path, fresh: bool) -> None:

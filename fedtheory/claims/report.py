@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.claims.verdict import Verdict
 from fedtheory.core.errors import InvalidInput
-from fedtheory.tools.versions import versions
+from fedtheory.tools.versions import find_versions
 
 FORMAT = 1
 COLOURS = {
@@ -74,7 +74,7 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts as a JSON document."""
     document = {
         "format": FORMAT,
-        "versions": versions(),
+        "versions": find_versions(),
         "verdicts": [dataclasses.asdict(v) for v in verdicts],
     }
     return json.dumps(document, indent=1) + "\n"
@@ -134,20 +134,20 @@ def as_html(verdicts: Sequence[Verdict], title: str) -> str:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from fedtheory.tools.pictures import as_data_uri
+    from fedtheory.tools.pictures import to_data_uri
 
     template = importlib.resources.files("fedtheory.claims").joinpath("templates/report.html").read_text()
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(template).render(
         title=title,
         summary=summarise(verdicts),
-        versions=versions(),
+        versions=find_versions(),
         verdicts=[
             {
                 **dataclasses.asdict(v),
                 "headline": write_headline(v),
                 "shown": "not run" if v.error else v.status,
-                "image": None if v.picture is None else Markup(html.escape(as_data_uri(v.picture))),
+                "image": None if v.picture is None else Markup(html.escape(to_data_uri(v.picture))),
             }
             for v in verdicts
         ],

@@ -22,7 +22,7 @@ from fedtheory.command_line.options import (
     seed_option,
     workers_option,
 )
-from fedtheory.tools.terminal import console, progress_bar
+from fedtheory.tools.terminal import make_console, show_progress
 
 if TYPE_CHECKING:
     from fedtheory.claims.verdict import Verdict
@@ -81,7 +81,7 @@ def check_command(
     done = {}
     interrupted = False
     try:
-        with progress_bar("checking", len(references)) as advance:
+        with show_progress("checking", len(references)) as advance:
             for verdict in run_checks(references, context, workers, scheduler=scheduler, journal=journal):
                 done[verdict.id] = verdict
                 advance(verdict.id)
@@ -92,7 +92,7 @@ def check_command(
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if str(json_file) != "-":
-        terminal = console()
+        terminal = make_console()
         terminal.print(report.tabulate_verdicts(verdicts))
         terminal.print(report.summarise(verdicts) or "nothing was checked")
     if interrupted:
@@ -180,7 +180,7 @@ def selftest_command(
     make_shared(references, context, workers, scheduler)
     done = []
     try:
-        with progress_bar("planted faults", len(references)) as advance:
+        with show_progress("planted faults", len(references)) as advance:
             for batch in run_all_faults(references, context, workers, scheduler=scheduler, journal=journal):
                 done.append(batch)
                 advance(batch[0].id)

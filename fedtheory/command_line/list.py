@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fedtheory.tools.terminal import console
+from fedtheory.tools.terminal import make_console
 
 
 def _claims() -> list[dict[str, Any]]:
@@ -96,11 +96,11 @@ def list_command(what: str | None, as_json: bool) -> None:
     for name, rows in shown.items():
         if name == "algorithms":
             for table in _algorithm_tables(rows):
-                console().print(table)
+                make_console().print(table)
             continue
         view = Table(title=name, expand=True)
         for column in rows[0]:
             view.add_column(column, overflow="fold")
         for row in rows:
             view.add_row(*(str(v) for v in row.values()))
-        console().print(view)
+        make_console().print(view)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fedtheory.command_line.later import add_later
-from fedtheory.tools.terminal import progress_bar
+from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -178,7 +178,7 @@ def make_shared(references: Sequence[Reference], context: Context, workers: int,
         return
     click.echo(f"{len(needs)} runs of experiments are to be made at {context.size} size", err=True)
     try:
-        with progress_bar("runs of experiments", len(needs)) as advance:
+        with show_progress("runs of experiments", len(needs)) as advance:
             for outcome in make_needs(needs, context, workers, scheduler=scheduler):
                 done += 1
                 advance(outcome.key)

@@ -74,7 +74,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
-    from fedtheory.tools.pictures import save
+    from fedtheory.tools.pictures import save_picture
 
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
     asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
@@ -145,7 +145,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         picture = Path(f"{algorithm}-{problem}.png")
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
-        save(shown, picture)
+        save_picture(shown, picture)
     wrote = f"results: {results.folder}" if results is not None and picture is None else f"picture: {picture}"
     click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d})")
     if trace.diverged_at >= 0:

@@ -24,8 +24,8 @@ from fedtheory.command_line.options import (
     start_option,
     workers_option,
 )
-from fedtheory.tools.terminal import console, progress_bar
-from fedtheory.tools.value_lists import EVERYTHING, parse
+from fedtheory.tools.terminal import make_console, show_progress
+from fedtheory.tools.value_lists import EVERYTHING, parse_values
 
 if TYPE_CHECKING:
     from fedtheory.algorithms.options import Option
@@ -35,7 +35,7 @@ def _list_of(name: str, kind: Any, default: Any, text: str | None) -> dict[str, 
     """Return what makes an option one that takes a list of values."""
 
     def read(context: click.Context, parameter: click.Parameter, given: str | None) -> Any:
-        return None if given is None else parse(name, given, kind, everything=default is None)
+        return None if given is None else parse_values(name, given, kind, everything=default is None)
 
     shown = EVERYTHING if default is None else default
     help_text = f"{text or ''} [default: {shown}]".strip() if "[default" not in (text or "") else text
@@ -134,7 +134,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     rows: list[dict[str, Any]] = []
     done, interrupted = 0, False
     try:
-        with progress_bar("sweeping", len(batches)) as advance:
+        with show_progress("sweeping", len(batches)) as advance:
             for found in run_sweep(grid, workers=options["workers"], scheduler=options["scheduler"], journal=journal):
                 rows.extend(found)
                 done += 1
@@ -146,7 +146,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):
-        console().print(tabulate_sweep(grid, rows, grid.metrics[0]))
+        make_console().print(tabulate_sweep(grid, rows, grid.metrics[0]))
     failed = [row for row in rows if row["error"] is not None]
     for error in dict.fromkeys(row["error"] for row in failed):
         alike = [row["run"] for row in failed if row["error"] == error]
@@ -162,7 +162,7 @@ def _listed(value: Any) -> tuple[Any, ...]:
 
 def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> None:
     from fedtheory.running.sweep_report import as_csv, as_json_lines, describe_sweep_picture
-    from fedtheory.tools.pictures import save
+    from fedtheory.tools.pictures import save_picture
 
     for file, write in ((options["json_file"], as_json_lines), (options["csv_file"], as_csv)):
         if file is None:
@@ -175,4 +175,4 @@ def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> No
     if options["picture"] is not None and rows:
         shown = describe_sweep_picture(grid, rows, grid.metrics[0])
         options["picture"].parent.mkdir(parents=True, exist_ok=True)
-        save(shown, options["picture"])
+        save_picture(shown, options["picture"])

@@ -232,10 +232,10 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
         answer["along"] = _along(algorithm, function_class, options, common)
     elif options["figure"] is not None:
         from fedtheory.proofs.every_n.picture import draw_functions
-        from fedtheory.tools.pictures import write
+        from fedtheory.tools.pictures import save_figure
 
         options["figure"].parent.mkdir(parents=True, exist_ok=True)
-        write(draw_functions(found), options["figure"])
+        save_figure(draw_functions(found), options["figure"])
     return answer
 
 
@@ -305,10 +305,10 @@ def _along(
 
 
 def _save(picture: dict[str, Any], file: Path) -> None:
-    from fedtheory.tools.pictures import save
+    from fedtheory.tools.pictures import save_picture
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    save(picture, file)
+    save_picture(picture, file)
 
 
 def _report(answer: dict[str, Any], json_file: Path | None) -> None:

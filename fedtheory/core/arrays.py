@@ -18,6 +18,17 @@ from array_api_compat import array_namespace, device, is_torch_namespace
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput, require
+from fedtheory.core.shapes import (
+    ActivePoints,
+    ClientPoints,
+    ClientValues,
+    Lengths,
+    Points,
+    RunValues,
+    ServerPoint,
+    SquareMatrices,
+    Vectors,
+)
 
 if TYPE_CHECKING:
     from fedtheory.core.participation import Clients
@@ -92,8 +103,8 @@ def like(values: Any, reference: Array) -> Array:
     return xp.asarray(host, dtype=reference.dtype if floats else None, device=device(reference))
 
 
-def average(x: Array, clients: Clients | None = None) -> Array:
-    """Average over clients: ``(..., m, d) -> (..., 1, d)``.
+def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
+    """Average over clients.
 
     This is the one place where information crosses from client to client. Algorithms never use a bare mean,
     because an engine may give this function another meaning. With ``clients`` whose ``present`` mask is set
@@ -109,13 +120,13 @@ def average(x: Array, clients: Clients | None = None) -> Array:
     return xp.sum(x * present, axis=-2, keepdims=True) / xp.where(count > 0, count, xp.ones_like(count))
 
 
-def mean_of_clients(values: Array) -> Array:
-    """Average numbers, one a client, over clients: ``(..., n) -> (...)``."""
+def mean_of_clients(values: ClientValues) -> RunValues:
+    """Average numbers, one a client, over clients."""
     return average(values[..., None])[..., 0, 0]
 
 
-def spread(x: Array, n: int) -> Array:
-    """Give every client the server's quantity: ``(..., 1, d) -> (..., n, d)``, without arithmetic."""
+def spread(x: ServerPoint, n: int) -> ClientPoints:
+    """Give each of n clients the server's quantity, without arithmetic."""
     return namespace(x).broadcast_to(x, (*x.shape[:-2], n, x.shape[-1]))
 
 
@@ -139,12 +150,12 @@ def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Arr
     return xp.reshape(picked, (*flat.shape, *rest))
 
 
-def gather(x: Array, clients: Clients | None) -> Array:
-    """Rows of the clients that take part: ``(..., n, d) -> (..., m, d)``; all of them for None."""
+def gather(x: Points, clients: Clients | None) -> ActivePoints:
+    """Rows of the clients that take part; all of them for None."""
     return x if clients is None else take(x, clients.index)
 
 
-def scatter(x: Array, clients: Clients | None, new: Array) -> Array:
+def scatter(x: Points, clients: Clients | None, new: ActivePoints) -> Points:
     """Return a copy of ``x`` in which the clients that take part have the rows of ``new``."""
     if clients is None:
         return new
@@ -156,17 +167,17 @@ def scatter(x: Array, clients: Clients | None, new: Array) -> Array:
     return xp.where(like(taken[..., None], x), spread, x)
 
 
-def inner(x: Array, y: Array) -> Array:
-    """Inner products of the last axis: ``(..., d), (..., d) -> (...)``."""
+def inner(x: Vectors, y: Vectors) -> Lengths:
+    """Inner products of the last axis."""
     return namespace(x, y).sum(x * y, axis=-1)
 
 
-def squared_norm(x: Array) -> Array:
-    """Squared Euclidean norms of the last axis: ``(..., d) -> (...)``."""
+def squared_norm(x: Vectors) -> Lengths:
+    """Squared Euclidean norms of the last axis."""
     return inner(x, x)
 
 
-def take_step(x: Array, lr: Scalar, g: Array) -> Array:
+def take_step(x: Points, lr: Scalar, g: Points) -> Points:
     """Return x - lr g; tensors of PyTorch and a plain number in one pass over memory, which is what local steps of large models cost."""
     if isinstance(lr, int | float) and not isinstance(x, np.ndarray) and hasattr(x, "detach"):
         return x.sub(g, alpha=lr)
@@ -188,8 +199,8 @@ def rows_times(x: Array, a: Array) -> Array:
     return xp.moveaxis(xp.reshape(product, (product.shape[0], *batch, product.shape[-1])), 0, -2)
 
 
-def solve_linear(a: Array, b: Array) -> Array:
-    """Solve ``A_i x_i = b_i``: ``(..., n, d, d), (..., n, d) -> (..., n, d)``; exact for object arrays.
+def solve_linear(a: SquareMatrices, b: Vectors) -> Vectors:
+    """Solve ``A_i x_i = b_i``; exact for object arrays.
 
     Raises
     ------

@@ -24,23 +24,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.core.arrays import Array, Scalar, average, inner, mean_of_clients, namespace, squared_norm
+from fedtheory.core.arrays import Scalar, average, inner, mean_of_clients, namespace, squared_norm
 from fedtheory.core.problem import Problem, need, objective
 from fedtheory.core.regularisers import Regulariser, Ridge
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint
 
 
-def fenchel_young_gap(problem: Problem, x: Array, y: Array) -> Array:
-    """f_i(x_i) + f_i^*(y_i) - <x_i, y_i>: ``(..., n)``; never negative, and zero if and only if y_i is a subgradient of f_i at x_i."""
+def fenchel_young_gap(problem: Problem, x: Points, y: Points) -> ClientValues:
+    """f_i(x_i) + f_i^*(y_i) - <x_i, y_i>; never negative, and zero if and only if y_i is a subgradient of f_i at x_i."""
     conjugate = need(problem, "conjugate", "a Fenchel-Young gap")
     return problem.value(x) + conjugate(y) - inner(x, y)
 
 
-def dual_value(problem: Problem, y: Array) -> Array:
-    """D(y) of the module's docstring, a lower bound of the optimal value: ``(..., n, d) -> (...)``.
+def dual_value(problem: Problem, y: ClientPoints) -> RunValues:
+    """D(y) of the module's docstring, a lower bound of the optimal value.
 
     Parameters
     ----------
-    y : array ``(..., n, d)``
+    y : ClientPoints
         Dual points; for a problem without a regulariser their mean is taken away first.
     """
     conjugate = need(problem, "conjugate", "a dual value")
@@ -50,12 +51,14 @@ def dual_value(problem: Problem, y: Array) -> Array:
     return -mean_of_clients(conjugate(y)) - regulariser.conjugate(-average(y))[..., 0]
 
 
-def duality_gap(problem: Problem, x: Array, y: Array) -> Array:
-    """P(x) - D(y), which is at least P(x) - P*: ``(..., 1, d), (..., n, d) -> (...)``."""
+def duality_gap(problem: Problem, x: ServerPoint, y: ClientPoints) -> RunValues:
+    """P(x) - D(y), which is at least P(x) - P*."""
     return objective(problem, x) - dual_value(problem, y)
 
 
-def dual_point(problem: Problem, x: Array, y: Array, step: Scalar) -> tuple[Array, Array, Array]:
+def dual_point(
+    problem: Problem, x: ServerPoint, y: ClientPoints, step: Scalar
+) -> tuple[ServerPoint, ClientPoints, ServerPoint]:
     """Make a primal-dual pair out of approximate subgradients y_i of f_i at a common point x, feasible whatever they are.
 
     Without a regulariser: x and y_i - mean y. With one, a proximal step x+ = prox_{step h}(x - step mean y) yields the exact
@@ -63,11 +66,11 @@ def dual_point(problem: Problem, x: Array, y: Array, step: Scalar) -> tuple[Arra
 
     Returns
     -------
-    x : array ``(..., 1, d)``
+    x : ServerPoint
         The primal point.
-    y : array ``(..., n, d)``
+    y : ClientPoints
         The dual points.
-    p : array ``(..., 1, d)``
+    p : ServerPoint
         The subgradient of h at x, -mean y; h^*(p) = <x, p> - h(x).
     """
     mean = average(y)
@@ -80,8 +83,8 @@ def dual_point(problem: Problem, x: Array, y: Array, step: Scalar) -> tuple[Arra
     return new, y - (mean + p), p
 
 
-def certified_gap(problem: Problem, x: Array, y: Array, p: Array) -> tuple[Array, Array]:
-    """P(x) - D(y) for a pair made by `dual_point`, with room for rounding: ``(...)`` twice, the bound and the room in it.
+def certified_gap(problem: Problem, x: ServerPoint, y: ClientPoints, p: ServerPoint) -> tuple[RunValues, RunValues]:
+    """P(x) - D(y) for a pair made by `dual_point`, with room for rounding: the bound and the room in it.
 
     With h^*(p) = <x, p> - h(x) the gap is mean_i [f_i(x) + f_i^*(y_i)] + <x, p>. The room is (16 + d) eps times the sizes of these
     terms and of <x, y_i>, an estimate of what their evaluation and cancellation may lose.
@@ -97,14 +100,14 @@ def certified_gap(problem: Problem, x: Array, y: Array, p: Array) -> tuple[Array
 # ---- DualFL -------------------------------------------------------------------------------------------------------
 
 
-def dualfl_dual_value(problem: Problem, xi: Array, nu: float) -> Array:
+def dualfl_dual_value(problem: Problem, xi: ClientPoints, nu: float) -> RunValues:
     """-E_d(xi)/n of DualFL's dual (20): -mean_i g_i^*(xi_i) - ||mean xi||^2/(2 nu), g_i = f_i - (nu/2)||x||^2; a lower bound of P*.
 
     The optimal duals are xi_i = s_i - nu x* with subgradients s_i of f_i at x* that average to zero, and x* = -mean(xi)/nu.
 
     Parameters
     ----------
-    xi : array ``(..., n, d)``
+    xi : ClientPoints
     nu : number
         At most the strong convexity constant of every f_i.
     """
@@ -112,12 +115,12 @@ def dualfl_dual_value(problem: Problem, xi: Array, nu: float) -> Array:
     return -mean_of_clients(conjugate(xi)) - Ridge(nu).conjugate(-average(xi))[..., 0]
 
 
-def dualfl_gap(problem: Problem, x: Array, xi: Array, nu: float) -> Array:
-    """P(x) + E_d(xi)/n: ``(..., 1, d), (..., n, d) -> (...)``; at least P(x) - P*."""
+def dualfl_gap(problem: Problem, x: ServerPoint, xi: ClientPoints, nu: float) -> RunValues:
+    """P(x) + E_d(xi)/n; at least P(x) - P*."""
     return objective(problem, x) - dualfl_dual_value(problem, xi, nu)
 
 
-def dualfl_exact_gap(problem: Problem, x: Array, x_i: Array, xi: Array, nu: float) -> Array:
+def dualfl_exact_gap(problem: Problem, x: ServerPoint, x_i: ClientPoints, xi: ClientPoints, nu: float) -> RunValues:
     """P(x) + E_d(xi)/n without a conjugate, for duals xi_i that are subgradients of g_i at x_i, as after exact local solves.
 
     Then g_i^*(xi_i) = <xi_i, x_i> - g_i(x_i), so that
@@ -129,19 +132,19 @@ def dualfl_exact_gap(problem: Problem, x: Array, x_i: Array, xi: Array, nu: floa
     return objective(problem, x) + energy
 
 
-def local_primal(problem: Problem, x: Array, zeta: Array, nu: float) -> Array:
-    """E^{n,i}(x_i) = f_i(x_i) - nu <zeta_i, x_i>, the client's objective (2) of DualFL: ``(..., n)``."""
+def local_primal(problem: Problem, x: Points, zeta: Points, nu: float) -> ClientValues:
+    """E^{n,i}(x_i) = f_i(x_i) - nu <zeta_i, x_i>, the client's objective (2) of DualFL."""
     return problem.value(x) - nu * inner(zeta, x)
 
 
-def local_dual(problem: Problem, xi: Array, zeta: Array, nu: float) -> Array:
-    """E_d^{n,i}(xi_i) = g_i^*(xi_i) + ||xi_i - nu zeta_i||^2/(2 nu), to be minimised; minus it is a lower bound of (2): ``(..., n)``."""
+def local_dual(problem: Problem, xi: Points, zeta: Points, nu: float) -> ClientValues:
+    """E_d^{n,i}(xi_i) = g_i^*(xi_i) + ||xi_i - nu zeta_i||^2/(2 nu), to be minimised; minus it is a lower bound of (2)."""
     conjugate = need(_without_ridge(problem, nu), "conjugate", "the dual of a client's problem")
     return conjugate(xi) + squared_norm(xi - nu * zeta) / (2 * nu)
 
 
-def local_gap(problem: Problem, x: Array, zeta: Array, nu: float) -> Array:
-    """Gamma^{n,i}(x_i) of DualFL (7), the clients' stopping criterion: ``(..., n)``.
+def local_gap(problem: Problem, x: Points, zeta: Points, nu: float) -> ClientValues:
+    """Gamma^{n,i}(x_i) of DualFL (7), the clients' stopping criterion.
 
     It is E^{n,i}(x_i) + E_d^{n,i}(xi_i) at xi_i = nu (zeta_i - x_i), which is the Fenchel-Young gap of g_i at (x_i, xi_i). With nu at
     the modulus of f_i the domain of g_i^* may be so thin that Gamma is infinite at all but the solution (DUALFL-G1).

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, is_object, namespace, to_numpy
 from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.shapes import ClientValues, LayerMatrices, Points, Vectors
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Layer:
         return (self.shape[0], self.shape[1]) if len(self.shape) == 2 else None
 
 
-def split_layers(x: Array, layers: tuple[Layer, ...]) -> list[Array]:
-    """Cut ``(..., n, d)`` into the layers' arrays ``(..., n, *shape)``.
+def split_layers(x: Vectors, layers: tuple[Layer, ...]) -> list[Array]:
+    """Cut vectors into the layers' arrays ``(..., *shape)``.
 
     Raises
     ------
@@ -83,16 +84,16 @@ def layer_mask(layers: tuple[Layer, ...], names: Collection[str]) -> NDArray[np.
     return np.concatenate([np.full(layer.size, layer.name in names) for layer in layers])
 
 
-def to_matrix(part: Array, layer: Layer) -> Array:
-    """Matrices of a layer that is one (`Layer.matrix_shape`): ``(..., *shape) -> (..., rows, columns)``."""
+def to_matrix(part: Array, layer: Layer) -> LayerMatrices:
+    """Matrices of a layer that is one (`Layer.matrix_shape`): from ``(..., *shape)``."""
     if len(layer.shape) == 2:
         return part
     xp, lead = namespace(part), part.shape[:-4]
     return xp.reshape(xp.moveaxis(part, -2, -3), (*lead, *_matrix_shape(layer)))
 
 
-def from_matrix(matrix: Array, layer: Layer) -> Array:
-    """Coordinates of a layer given as matrices, the inverse of `to_matrix`: ``(..., rows, columns) -> (..., size)``."""
+def from_matrix(matrix: LayerMatrices, layer: Layer) -> Vectors:
+    """Coordinates of a layer given as matrices, the inverse of `to_matrix`."""
     xp, lead = namespace(matrix), matrix.shape[:-2]
     if len(layer.shape) == 4:
         out, into, height, width = layer.shape
@@ -100,8 +101,8 @@ def from_matrix(matrix: Array, layer: Layer) -> Array:
     return xp.reshape(matrix, (*lead, layer.size))
 
 
-def map_matrices(x: Array, layers: tuple[Layer, ...], change: Callable[[Array], Array]) -> Array:
-    """Apply ``change`` to the matrix of every layer that is one; vectors stay: ``(..., n, d) -> (..., n, d)``."""
+def map_matrices(x: Points, layers: tuple[Layer, ...], change: Callable[[LayerMatrices], LayerMatrices]) -> Points:
+    """Apply ``change`` to the matrix of every layer that is one; vectors stay."""
     parts = [
         part if layer.matrix_shape is None else from_matrix(change(to_matrix(part, layer)), layer)
         for part, layer in zip(split_layers(x, layers), layers, strict=True)
@@ -109,7 +110,7 @@ def map_matrices(x: Array, layers: tuple[Layer, ...], change: Callable[[Array], 
     return namespace(x).concat(parts, axis=-1)
 
 
-def singular_values(x: Array, layers: tuple[Layer, ...]) -> list[Array]:
+def singular_values(x: Points, layers: tuple[Layer, ...]) -> list[Array]:
     """Singular values ``(..., n, min(rows, columns))`` of every layer that is a matrix, in the layers' order.
 
     Raises
@@ -134,7 +135,7 @@ def rounding_level(s: Array, shape: tuple[int, ...]) -> Array:
     return xp.max(s, axis=-1, keepdims=True) * (max(shape[-2:]) * xp.finfo(s.dtype).eps)
 
 
-def ranks(x: Array, layers: tuple[Layer, ...]) -> NDArray[np.int64]:
+def ranks(x: Points, layers: tuple[Layer, ...]) -> NDArray[np.int64]:
     """Numerical ranks (`rounding_level`) of the layers that are matrices: ``(..., n, d) -> (..., n, matrices)``."""
     shapes = [layer.matrix_shape for layer in layers if layer.matrix_shape is not None]
     found = [
@@ -144,8 +145,8 @@ def ranks(x: Array, layers: tuple[Layer, ...]) -> NDArray[np.int64]:
     return np.stack(found, axis=-1) if found else np.zeros((*x.shape[:-1], 0), dtype=np.int64)
 
 
-def factor_floats(x: Array, layers: tuple[Layer, ...]) -> NDArray[np.int64]:
-    """Floats that sending the model by factors takes: ``(..., n, d) -> (..., n)``.
+def factor_floats(x: Points, layers: tuple[Layer, ...]) -> ClientValues:
+    """Floats that sending the model by factors takes.
 
     A matrix of rank r is sent as U (rows, r) and V (columns, r), the singular values multiplied into them: r (rows + columns) floats, or
     rows * columns where that is fewer. Vectors are sent in full.
@@ -157,7 +158,7 @@ def factor_floats(x: Array, layers: tuple[Layer, ...]) -> NDArray[np.int64]:
     return np.asarray(np.minimum(ranks(x, layers) * sides, sizes).sum(axis=-1) + vectors)
 
 
-def truncate(x: Array, layers: tuple[Layer, ...], rank: int) -> Array:
+def truncate(x: Points, layers: tuple[Layer, ...], rank: int) -> Points:
     """Best approximation of the given rank, layer by layer in the Frobenius norm; vectors stay."""
     if rank < 0:
         raise InvalidInput(f"rank must not be negative, got {rank}")

@@ -17,6 +17,7 @@ import numpy as np
 from fedtheory.core.arrays import Array, average, is_array, like, mean_of_clients, to_numpy
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.participation import Clients
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint
 
 
 @runtime_checkable
@@ -42,12 +43,12 @@ class Problem(Protocol):
         """Number of coordinates."""
         ...
 
-    def value(self, x: Array) -> Array:
-        """Values f_i(x_i): ``(..., n, d) -> (..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         ...
 
-    def grad(self, x: Array) -> Array:
-        """Gradients of f_i at x_i: ``(..., n, d) -> (..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         ...
 
     def take(self, clients: Clients | None) -> Problem:
@@ -105,15 +106,15 @@ def need(problem: Any, ability: str, purpose: str) -> Any:
     return found
 
 
-def objective(problem: Problem, x: Array) -> Array:
-    """f(x), plus the shared regulariser where there is one, at a common point: ``(..., 1, d) -> (...)``."""
+def objective(problem: Problem, x: ServerPoint) -> RunValues:
+    """f(x), plus the shared regulariser where there is one, at a common point."""
     smooth = mean_of_clients(problem.value(x))
     regulariser = getattr(problem, "regulariser", None)
     return smooth if regulariser is None else smooth + regulariser.value(x)[..., 0]
 
 
-def gradient(problem: Problem, x: Array) -> Array:
-    """Gradient of f, without the regulariser, at a common point: ``(..., 1, d) -> (..., 1, d)``."""
+def gradient(problem: Problem, x: ServerPoint) -> ServerPoint:
+    """Gradient of f, without the regulariser, at a common point."""
     return average(problem.grad(x))
 
 
@@ -144,12 +145,12 @@ class Pooled:
         """Number of coordinates."""
         return self.clients.d
 
-    def value(self, x: Array) -> Array:
-        """f(x): ``(..., 1, d) -> (..., 1)``."""
+    def value(self, x: ServerPoint) -> ClientValues:
+        """f(x), the value of the one client that this is."""
         return average(self.clients.value(x)[..., None])[..., 0]
 
-    def grad(self, x: Array) -> Array:
-        """Gradient of f: ``(..., 1, d) -> (..., 1, d)``."""
+    def grad(self, x: ServerPoint) -> ServerPoint:
+        """Gradient of f."""
         return gradient(self.clients, x)
 
     def take(self, clients: Clients | None) -> Pooled:
@@ -215,7 +216,7 @@ def constant(problem: Any, name: str) -> Certified:
     return found[name]
 
 
-def heterogeneity_at(problem: Problem, x_star: Array) -> Certified:
+def heterogeneity_at(problem: Problem, x_star: ServerPoint) -> Certified:
     """Root mean square of the clients' gradients at a given solution (the constant zeta)."""
     g = to_numpy(problem.grad(x_star))
     return Certified(np.sqrt(np.mean(np.sum(g * g, axis=-1), axis=-1)), "evaluated at the given solution")

@@ -1,6 +1,6 @@
 """Shared regularisers h of composite objectives  f(x) + h(x): value, proximal step, conjugate, CVXPY expression.
 
-A regulariser sees common points ``(..., n, d)`` row by row: values have the shape ``(..., n)``. A problem carries its own in the attribute
+A regulariser sees points row by row. A problem carries its own in the attribute
 ``regulariser`` (`regularised` attaches one); `fedtheory.core.problem.objective` then includes it.
 """
 
@@ -17,6 +17,7 @@ from fedtheory.core.errors import CannotTrace, InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import positive
 from fedtheory.core.layers import Layer, map_matrices, rounding_level, singular_values, split_layers, to_matrix
 from fedtheory.core.problem import Problem, can, gradient
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint
 from fedtheory.core.wrapped import Wrapped
 
 
@@ -28,20 +29,20 @@ class Regulariser(Protocol):
         """Why its proximal step needs numbers, or None when every engine can run it."""
         ...
 
-    def value(self, x: Array) -> Array:
-        """h(x): ``(..., n, d) -> (..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """h(x)."""
         ...
 
-    def prox(self, v: Array, step: Scalar) -> Array:
-        """argmin_x h(x) + ||x - v||^2 / (2 step): ``(..., n, d) -> (..., n, d)``."""
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
+        """argmin_x h(x) + ||x - v||^2 / (2 step)."""
         ...
 
-    def conjugate(self, y: Array) -> Array:
-        """h^*(y) = sup_x <x, y> - h(x): ``(..., n, d) -> (..., n)``; infinity outside its domain."""
+    def conjugate(self, y: Points) -> ClientValues:
+        """h^*(y) = sup_x <x, y> - h(x); infinity outside its domain."""
         ...
 
-    def distance(self, x: Array, g: Array) -> Array:
-        """Distance of 0 from g + subdifferential of h at x: ``(..., n, d), (..., n, d) -> (..., n)``."""
+    def distance(self, x: Points, g: Points) -> ClientValues:
+        """Distance of 0 from g + subdifferential of h at x."""
         ...
 
     def to_cvxpy(self, x: Any) -> Any:
@@ -55,19 +56,19 @@ class Zero:
 
     numeric_only: ClassVar[str | None] = None
 
-    def value(self, x: Array) -> Array:
+    def value(self, x: Points) -> ClientValues:
         """0."""
         return namespace(x).sum(0 * x, axis=-1)
 
-    def prox(self, v: Array, step: Scalar) -> Array:
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
         """Return v itself."""
         return v
 
-    def conjugate(self, y: Array) -> Array:
+    def conjugate(self, y: Points) -> ClientValues:
         """0 at the origin, infinity elsewhere."""
         return _zero_where(namespace(y).all(y == 0, axis=-1), y)
 
-    def distance(self, x: Array, g: Array) -> Array:
+    def distance(self, x: Points, g: Points) -> ClientValues:
         """||g||."""
         return squared_norm(g) ** 0.5
 
@@ -87,19 +88,19 @@ class Ridge:
         """Refuse weights that are not positive."""
         positive(self, "weight")
 
-    def value(self, x: Array) -> Array:
+    def value(self, x: Points) -> ClientValues:
         """(weight/2) ||x||^2."""
         return _by_row(self.weight) / 2 * squared_norm(x)
 
-    def prox(self, v: Array, step: Scalar) -> Array:
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
         """Return v / (1 + weight step)."""
         return v / (1 + self.weight * step)
 
-    def conjugate(self, y: Array) -> Array:
+    def conjugate(self, y: Points) -> ClientValues:
         """||y||^2 / (2 weight)."""
         return squared_norm(y) / (2 * _by_row(self.weight))
 
-    def distance(self, x: Array, g: Array) -> Array:
+    def distance(self, x: Points, g: Points) -> ClientValues:
         """||g + weight x||."""
         return squared_norm(g + self.weight * x) ** 0.5
 
@@ -121,20 +122,20 @@ class L1:
         """Refuse weights that are not positive."""
         positive(self, "weight")
 
-    def value(self, x: Array) -> Array:
+    def value(self, x: Points) -> ClientValues:
         """Return weight * ||x||_1."""
         return _by_row(self.weight) * namespace(x).sum(namespace(x).abs(x), axis=-1)
 
-    def prox(self, v: Array, step: Scalar) -> Array:
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
         """Soft thresholding: sign(v) max(|v| - weight step, 0)."""
         return soft_threshold(v, self.weight * step)
 
-    def conjugate(self, y: Array) -> Array:
+    def conjugate(self, y: Points) -> ClientValues:
         """0 where ||y||_inf <= weight, infinity elsewhere."""
         xp = namespace(y)
         return _zero_where(xp.max(xp.abs(y), axis=-1) <= _by_row(self.weight), y)
 
-    def distance(self, x: Array, g: Array) -> Array:
+    def distance(self, x: Points, g: Points) -> ClientValues:
         """|g_j + weight sign(x_j)| where x_j is not zero, max(|g_j| - weight, 0) where it is; the norm of these."""
         xp = namespace(x, g)
         moving = g + self.weight * xp.sign(x)
@@ -172,13 +173,13 @@ class NuclearNorm:
                 f"none of the layers {[layer.name for layer in self.layers]} is a matrix, so there is no nuclear norm; use L1 or Ridge"
             )
 
-    def value(self, x: Array) -> Array:
+    def value(self, x: Points) -> ClientValues:
         """Return weight times the sum of all singular values."""
         xp = namespace(x)
         total = sum(xp.sum(s, axis=-1) for s in singular_values(x, self.layers))
         return _by_row(self.weight) * total
 
-    def prox(self, v: Array, step: Scalar) -> Array:
+    def prox(self, v: Points, step: Scalar) -> ClientPoints:
         """Soft thresholding of the singular values: U max(s - weight step, 0) V^T, layer by layer; vectors stay."""
         if is_object(v):
             raise CannotTrace(f"NuclearNorm cannot run on symbols: {self.numeric_only}")
@@ -193,7 +194,7 @@ class NuclearNorm:
 
         return map_matrices(v, self.layers, shrink)
 
-    def conjugate(self, y: Array) -> Array:
+    def conjugate(self, y: Points) -> ClientValues:
         """0 where every matrix has spectral norm at most weight and every vector is zero, infinity elsewhere."""
         xp = namespace(y)
         inside = [
@@ -204,7 +205,7 @@ class NuclearNorm:
         ]
         return _zero_where(xp.all(xp.stack(inside, axis=-1), axis=-1), y)
 
-    def distance(self, x: Array, g: Array) -> Array:
+    def distance(self, x: Points, g: Points) -> ClientValues:
         """Distance of 0 from g + subdifferential; singular values of x at rounding level (`fedtheory.core.layers.ranks`) count as zero.
 
         For a matrix W = U diag(s) V^T, s > 0, with gradient G, Q = (I - U U^T) G (I - V V^T): the square is
@@ -324,6 +325,6 @@ def shared_regulariser(problem: Any) -> Regulariser:
     return Zero() if found is None else found
 
 
-def slope(problem: Problem, x: Array) -> Array:
-    """Distance of 0 from grad f(x) + subdifferential of h at a common point: ``(..., 1, d) -> (...)``; ||grad f(x)|| without h."""
+def slope(problem: Problem, x: ServerPoint) -> RunValues:
+    """Distance of 0 from grad f(x) + subdifferential of h at a common point; ||grad f(x)|| without h."""
     return shared_regulariser(problem).distance(x, gradient(problem, x))[..., 0]

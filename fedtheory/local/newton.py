@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, Scalar, is_array, like, namespace, solve_linear, squared_norm
+from fedtheory.core.arrays import Scalar, is_array, like, namespace, solve_linear, squared_norm
 from fedtheory.core.problem import need
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 
 if TYPE_CHECKING:
     from fedtheory.local.subproblem import Subproblem
 
 
-def newton(sub: Subproblem, start: Array, iterations: int = 60) -> Array:
-    """Minimise  f_i(x) + <a_i, x> + (rho/2) ||x - z_i||^2  from the points given: ``(..., m, d)``.
+def newton(sub: Subproblem, start: Points, iterations: int = 60) -> ClientPoints:
+    """Minimise  f_i(x) + <a_i, x> + (rho/2) ||x - z_i||^2  from the points given.
 
     The subproblem must be strongly convex. A step is taken only where it lowers the gradient norm; below the rounding of the
     terms that make up the gradient a client stands still.
@@ -45,8 +46,8 @@ def newton(sub: Subproblem, start: Array, iterations: int = 60) -> Array:
     return x
 
 
-def measure_terms(sub: Subproblem, x: Array, g: Array) -> Array:
-    """Sum of the squared norms of the terms of a subproblem's gradient g at x: ``(..., m)``.
+def measure_terms(sub: Subproblem, x: Points, g: Points) -> ClientValues:
+    """Sum of the squared norms of the terms of a subproblem's gradient g at x.
 
     Each term carries an error relative to its own size, so g is rounding once ||g||^2 is below eps^2 times this.
     """

@@ -22,6 +22,7 @@ import numpy as np
 from array_api_compat import device
 
 from fedtheory.core.arrays import Array, Scalar, is_array, namespace, rows_times
+from fedtheory.core.shapes import ClientPoints, Points, SampleValues
 
 if TYPE_CHECKING:
     from fedtheory.local.subproblem import Subproblem
@@ -50,8 +51,8 @@ class LinearModel(Protocol):
         """Weight of the ridge penalty."""
         ...
 
-    def slopes(self, margin: Array) -> Array:
-        """phi_ik'(z_ik): ``(..., n, m) -> (..., n, m)``."""
+    def slopes(self, margin: SampleValues) -> SampleValues:
+        """phi_ik'(z_ik)."""
         ...
 
 
@@ -71,7 +72,7 @@ class LiftedSubproblem:
         """Number of clients."""
         return int(self.gram.shape[-3])
 
-    def grad(self, x: Array) -> Array:
+    def grad(self, x: Points) -> ClientPoints:
         """Coordinates of the subproblem's gradient at the point with coordinates x."""
         if x is self.origin:
             slopes = self.model.slopes(self.margin)
@@ -94,12 +95,12 @@ class SampleSpace:
     start: Array
     direction: Array
 
-    def point(self, x: Array) -> Array:
-        """The point with coordinates x: ``(..., n, m + 1) -> (..., n, d)``."""
+    def point(self, x: Array) -> ClientPoints:
+        """The point with coordinates x ``(..., n, m + 1)``."""
         return self.start + x[..., -1:] * self.direction + rows_times(x[..., :-1], self.lifted.model.rows)
 
 
-def find_sample_space(sub: Subproblem, start: Array, steps: int) -> SampleSpace | None:
+def find_sample_space(sub: Subproblem, start: Points, steps: int) -> SampleSpace | None:
     """Coordinates in which ``steps`` gradient steps are cheaper, or None where they are not or do not exist."""
     model: Any = sub.f
     if not getattr(model, "linear_model", None):

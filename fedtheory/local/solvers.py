@@ -21,6 +21,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.problem import Problem, can, need
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ClientPoints, Points, ServerPoint
 from fedtheory.local.execution import run_gradient_steps
 from fedtheory.local.newton import newton
 from fedtheory.local.subproblem import Subproblem
@@ -36,12 +37,14 @@ class LocalSolver(Protocol):
         """Why it needs numbers, or None when every engine can run it."""
         ...
 
-    def memory(self, problem: Problem, x0: Array) -> Array | None:
+    def memory(self, problem: Problem, x0: ServerPoint) -> Array | None:
         """What the solver carries from round to round, at the start."""
         ...
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array | None]:
-        """Return the clients' answers ``(..., m, d)`` and the new memory."""
+    def __call__(
+        self, sub: Subproblem, start: Points, key: Key, memory: Array | None
+    ) -> tuple[ClientPoints, Array | None]:
+        """Return the clients' answers and the new memory."""
         ...
 
 
@@ -50,7 +53,7 @@ class Memoryless:
 
     numeric_only: ClassVar[str | None] = None
 
-    def memory(self, problem: Problem, x0: Array) -> None:
+    def memory(self, problem: Problem, x0: ServerPoint) -> None:
         """Return None."""
         return None
 
@@ -74,7 +77,7 @@ class Exact(Memoryless):
     f_i must then be strongly convex.
     """
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Solve every client's subproblem."""
         if sub.rho is not None:
             v = sub.z if sub.a is None else sub.z - sub.a / sub.rho
@@ -118,7 +121,7 @@ class GradientSteps(Memoryless):
             at_least_one("steps", self.steps)
         positive(self, "lr")
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Take the steps; large data is worked through in blocks of clients, all K steps a block."""
         n = sub.f.n if sub.clients is None else sub.clients.n
         if is_array(self.steps) and self.steps.shape != (n,):
@@ -155,7 +158,7 @@ class AcceleratedSteps(Memoryless):
         at_least_one("steps", self.steps)
         positive(self, "lr")
 
-    def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
+    def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
         """Take the steps."""
         return run_gradient_steps(lambda part, x, first: self._descend(part, x, key), sub, start, self.steps), None
 
@@ -168,14 +171,14 @@ class AcceleratedSteps(Memoryless):
         return x
 
 
-def newton_prox(problem: Problem, v: Array, step: Scalar) -> Array:
+def newton_prox(problem: Problem, v: Points, step: Scalar) -> ClientPoints:
     """Proximal step argmin_x f_i(x) + ||x - v_i||^2/(2 step) by damped Newton, started at v.
 
     The subproblem must be strongly convex (step * weak-convexity constant < 1).
 
     Parameters
     ----------
-    v : array ``(..., m, d)``
+    v : Points
     step : number or array ``(*batch, 1, 1)``
     """
     return newton(Subproblem(problem, rho=1 / step, z=v), v)

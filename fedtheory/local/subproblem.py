@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fedtheory.core.arrays import Array, Scalar, inner, is_array
+from fedtheory.core.arrays import Scalar, inner, is_array
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, need
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 
 
 def take_rows(x: Any, first: int, last: int) -> Any:
@@ -23,27 +24,27 @@ class Subproblem:
     ----------
     f : Problem
         The objectives of the m clients that take part.
-    a : array ``(..., m, d)``, optional
+    a : Points, optional
         Linear terms; None for zero.
     rho : number or array ``(*batch, 1, 1)``, optional
         Weight of the quadratic term; None for zero.
-    z : array ``(..., m, d)`` or ``(..., 1, d)``, optional
+    z : Points, optional
         Centres of the quadratic term.
     clients : Clients, optional
         Who the m clients are; None for all. Stochastic solvers draw each client's samples by its number.
     """
 
     f: Problem
-    a: Array | None = None
+    a: Points | None = None
     rho: Scalar | None = None
-    z: Array | None = None
+    z: Points | None = None
     clients: Clients | None = None
 
-    def grad(self, x: Array) -> Array:
-        """Gradients of the subproblems at x: ``(..., m, d) -> (..., m, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of the subproblems at x."""
         return self.shift(self.f.grad(x), x)
 
-    def shift(self, g: Array, x: Array) -> Array:
+    def shift(self, g: Points, x: Points) -> Points:
         """Add what the linear and the quadratic term contribute to a gradient g of f_i at x."""
         if self.a is not None:
             g = g + self.a
@@ -51,7 +52,7 @@ class Subproblem:
             g = g + self.rho * (x - self.z)
         return g
 
-    def unshift(self, g: Array, x: Array) -> Array:
+    def unshift(self, g: Points, x: Points) -> Points:
         """Gradient of f_i alone, from the subproblem's gradient g at x."""
         if self.a is not None:
             g = g - self.a
@@ -59,8 +60,8 @@ class Subproblem:
             g = g - self.rho * (x - self.z)
         return g
 
-    def value(self, x: Array) -> Array:
-        """Values of the subproblems at x: ``(..., m, d) -> (..., m)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values of the subproblems at x."""
         h = self.f.value(x)
         if self.a is not None:
             h = h + inner(self.a, x)

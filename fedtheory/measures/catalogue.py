@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fedtheory.core.arrays import Array
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.layers import ranks
 from fedtheory.core.problem import Problem, can, need
+from fedtheory.core.shapes import RunValues, ServerPoint
 from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.metrics import Metric
@@ -140,7 +140,7 @@ METRICS: dict[str, NamedMetric] = {
 def rank_of(name: str) -> Metric:
     """Numerical rank of a layer of the server's model."""
 
-    def rank(problem: Problem, state: Any) -> Array:
+    def rank(problem: Problem, state: Any) -> RunValues:
         layers = need(problem, "layers", f"the rank of {name!r}")
         known = [layer.name for layer in layers if layer.matrix_shape is not None]
         if name not in known:
@@ -176,7 +176,9 @@ def offered_metrics(state: Any, problem: Problem | None = None) -> dict[str, Met
     return {name: metric.function for name, metric in METRICS.items() if metric.is_offered(state, problem)}
 
 
-def choose_metrics(names: Iterable[str], method: Any, problem: Problem, x0: Array) -> tuple[Any, dict[str, Metric]]:
+def choose_metrics(
+    names: Iterable[str], method: Any, problem: Problem, x0: ServerPoint
+) -> tuple[Any, dict[str, Metric]]:
     """Return the metrics of these names, and the method whose states have what they read, for runs from x0 ``(..., 1, d)``.
 
     That is the method itself, or with residuals among the names `fedtheory.measures.residuals.WithResiduals` of it, which plays the same rounds.

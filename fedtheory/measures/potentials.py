@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, Scalar, average, is_array, mean_of_clients, squared_norm
+from fedtheory.core.arrays import Scalar, average, is_array, mean_of_clients, squared_norm
 from fedtheory.core.problem import Problem, objective
+from fedtheory.core.shapes import Points, RunValues
 from fedtheory.measures.metrics import Metric
 from fedtheory.measures.primal_dual import lagrangian
 
@@ -36,7 +37,7 @@ def fedslr_subgradient(eta: Scalar) -> Metric:
     is (w - w_i)/n, and that of w holds zero by the server's step.
     """
 
-    def metric(problem: Problem, state: Any) -> Array:
+    def metric(problem: Problem, state: Any) -> RunValues:
         apart = mean_of_clients(squared_norm(state.x - state.x_i)) * (1 + 1 / _alone(eta) ** 2) / state.x_i.shape[-2]
         return apart**0.5
 
@@ -58,7 +59,7 @@ def a_fedpd(rho: Scalar, L: Scalar) -> Metric:
     ||grad f(xbar^t)||^2 / (4 rho) a round when rho >= (3 + sqrt 21) L.
     """
 
-    def metric(problem: Problem, state: Any) -> Array:
+    def metric(problem: Problem, state: Any) -> RunValues:
         x_bar = average(state.x_i)
         before = 2 * x_bar - state.x
         return objective(problem, x_bar) + L * L / (4 * rho) * mean_of_clients(squared_norm(state.x_i - before))
@@ -66,7 +67,9 @@ def a_fedpd(rho: Scalar, L: Scalar) -> Metric:
     return metric
 
 
-def dual_inertia(dual_gap: Array, lam: Array, y: Array, lam_star: Array, nu: Scalar, rho: Scalar, t: Scalar) -> Array:
+def dual_inertia(
+    dual_gap: RunValues, lam: Points, y: Points, lam_star: Points, nu: Scalar, rho: Scalar, t: Scalar
+) -> RunValues:
     """Potential of DualFL, which is accelerated gradient with step nu on the consensus dual D(lam) = sum_j f_j^*(lam_j), sum_j lam_j = 0.
 
     t'^2 (D(lam) - D*) + ||z - lam*||^2 / (2 nu),  t'^2 = t (t - 1)/(1 - rho t),  z = lam + (y - lam) t (1 - rho)/(1 - rho t).
@@ -77,9 +80,9 @@ def dual_inertia(dual_gap: Array, lam: Array, y: Array, lam_star: Array, nu: Sca
 
     Parameters
     ----------
-    dual_gap : array ``(...)``
+    dual_gap : RunValues
         D(lam) - D*.
-    lam, y, lam_star : arrays ``(..., n, d)``
+    lam, y, lam_star : Points
     nu, rho, t : numbers
     """
     z = lam + (y - lam) * (t * (1 - rho) / (1 - rho * t))

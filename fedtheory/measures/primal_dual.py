@@ -20,16 +20,17 @@ from fedtheory.core.duality import dualfl_gap, duality_gap, local_gap
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.core.regularisers import shared_regulariser
+from fedtheory.core.shapes import Minimiser, RunValues, ServerPoint
 from fedtheory.measures.metrics import Metric
 
 
-def mean_dual(problem: Problem, state: Any) -> Array:
+def mean_dual(problem: Problem, state: Any) -> RunValues:
     """||mean_i lam_i||^2, zero for dual feasible lam_i; for A-FedPD it is rho^2 ||xbar^t - xbar^{t-1}||^2."""
     return squared_norm(average(state.lam_i))[..., 0]
 
 
-def dual_error(problem: Problem, x_star: Array) -> Metric:
-    """mean_i ||lam_i + grad f_i(x*)||^2; x* has shape ``(d,)`` or ``(..., 1, d)``."""
+def dual_error(problem: Problem, x_star: Minimiser | ServerPoint) -> Metric:
+    """mean_i ||lam_i + grad f_i(x*)||^2."""
     g = problem.grad(x_star[None, :] if x_star.ndim == 1 else x_star)
     return lambda problem, state: mean_of_clients(squared_norm(state.lam_i + g))
 
@@ -38,7 +39,7 @@ def lagrangian(rho: Scalar) -> Metric:
     """Augmented Lagrangian at (x_i, x, lam_i) with penalty rho, a number or an array ``(*batch, 1, 1)``; plus h(x) where f has a shared h."""
     weight = rho[..., 0] if is_array(rho) else rho
 
-    def metric(problem: Problem, state: Any) -> Array:
+    def metric(problem: Problem, state: Any) -> RunValues:
         apart = state.x_i - state.x
         smooth = mean_of_clients(
             problem.value(state.x_i) + inner(state.lam_i, apart) + weight / 2 * squared_norm(apart)
@@ -48,7 +49,7 @@ def lagrangian(rho: Scalar) -> Metric:
     return metric
 
 
-def primal_dual_gap(problem: Problem, state: Any) -> Array:
+def primal_dual_gap(problem: Problem, state: Any) -> RunValues:
     """`fedtheory.core.duality.duality_gap` at the dual points -lam_i: at least the error of x in the objective, for all lam_i.
 
     Without a regulariser it is f(x) - (1/n) sum_i inf_y { f_i(y) + <mu_i, y> } with mu_i = lam_i - mean lam_i; infinite where a client's
@@ -81,7 +82,7 @@ def gap_of_dualfl(nu: float, z: str = "z_i") -> Metric:
 def largest_local_gap(nu: float, model: str = "x_i", z: str = "z_i") -> Metric:
     """max_i Gamma_i of DualFL's last local solves, from the fields of x_i and of z_i = zeta_i + x - x_i."""
 
-    def largest(problem: Problem, state: Any) -> Array:
+    def largest(problem: Problem, state: Any) -> RunValues:
         x_i = _field(state, model)
         gaps = local_gap(problem, x_i, _field(state, z) - state.x + x_i, nu)
         return namespace(gaps).max(gaps, axis=-1)

@@ -12,6 +12,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
+from fedtheory.core.shapes import ServerPoint
 from fedtheory.local.solvers import LocalSolver
 from fedtheory.local.subproblem import Subproblem
 
@@ -49,7 +50,7 @@ class WithResiduals:
                 f"{type(self.method).__name__} has no local solver whose answers x_i could be compared with x, so it has no residuals"
             )
 
-    def init(self, problem: Problem, x0: Array) -> State:
+    def init(self, problem: Problem, x0: ServerPoint) -> State:
         """Return the method's first state."""
         nothing = 0 * _norm(x0)
         return _extended(self.method.init(problem, x0), nothing, nothing)
@@ -69,7 +70,7 @@ class WithResiduals:
         sent: tuple[Any, Any] = self.method.traffic(key, state)
         return sent
 
-    def solution_state(self, problem: Problem, x_star: Array) -> State | None:
+    def solution_state(self, problem: Problem, x_star: ServerPoint) -> State | None:
         """Return the method's."""
         found = self.method.solution_state(problem, x_star)
         nothing = 0 * _norm(x_star)

@@ -111,7 +111,7 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     NotAvailable
         The family is not on real data; the message lists those that are.
     """
-    from fedtheory.tools.pictures import split_figure
+    from fedtheory.tools.pictures import draw_split
 
     family, asked = read_options(name, options)
     if not hasattr(family, "label_counts"):
@@ -122,7 +122,7 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     counts, classes = family.label_counts(dataset, split)
     path.parent.mkdir(parents=True, exist_ok=True)
     title = f"{dataset.name}: split {asked.split!r} over {len(split)} clients"
-    split_figure(counts, classes, title).savefig(path, dpi=150)
+    draw_split(counts, classes, title).savefig(path, dpi=150)
     return family.on(dataset, split, asked)
 
 

@@ -78,7 +78,7 @@ class Results:
 
     def pictures(self, trace: Trace, title: str) -> None:
         """Draw every metric against rounds and against the floats sent."""
-        from fedtheory.tools.pictures import save
+        from fedtheory.tools.pictures import save_picture
 
         sent = trace.floats_up + trace.floats_down
         for name, values in trace.metrics.items():
@@ -89,7 +89,7 @@ class Results:
             ):
                 series = [{"label": name, "x": np.asarray(x).tolist(), "y": values.tolist()}]
                 shown = {"title": title, "xlabel": label, "ylabel": ylabel, "series": series, "diverged": True}
-                save(shown | {"logy": logy}, self.folder / f"{name}{end}.png")
+                save_picture(shown | {"logy": logy}, self.folder / f"{name}{end}.png")
 
 
 def _write(path: Path, text: str) -> None:

@@ -26,9 +26,9 @@ from fedtheory.measures import metrics as measures
 from fedtheory.measures.metrics import Metric
 from fedtheory.running.record import Recorder, Trace
 from fedtheory.tools.fingerprint import fingerprint
-from fedtheory.tools.memory import room_for
-from fedtheory.tools.terminal import progress_bar
-from fedtheory.tools.versions import versions
+from fedtheory.tools.memory import require_room
+from fedtheory.tools.terminal import show_progress
+from fedtheory.tools.versions import find_versions
 
 CHECKPOINT_SECONDS = (
     30.0  #: time between checkpoints, and how many times longer than writing one: a thirtieth of the time at most
@@ -111,7 +111,7 @@ def run(
 
     start = shape_start(problem, x0)
     state = algorithm.init(problem, start)
-    _room_for(state)
+    _require_room_for_state(state)
     book = Recorder(metrics, problem)
     name = fingerprint(
         algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
@@ -127,7 +127,7 @@ def run(
             "seed": np.asarray(seed).tolist(),
             "participation": repr(participation),
             "run": name,
-            "versions": versions(),
+            "versions": find_versions(),
         }
         return found | ({"plan": problem.plan.report()} if can(problem, "plan") else {})  # type: ignore[attr-defined]
 
@@ -139,7 +139,7 @@ def run(
 
     saved, cost = time.monotonic(), 0.0
     _keep_freed_memory()
-    with np.errstate(all="ignore"), progress_bar("rounds", rounds, done=first, late=True, shown=progress) as advance:
+    with np.errstate(all="ignore"), show_progress("rounds", rounds, done=first, late=True, shown=progress) as advance:
         for r in range(first, rounds):
             if book.all_diverged:
                 break
@@ -169,7 +169,7 @@ def run(
     return book.trace(state, info(), np.shape(seed))
 
 
-def _room_for(state: State) -> None:
+def _require_room_for_state(state: State) -> None:
     """Refuse a state that does not fit: a round holds the old one and the new one.
 
     Raises
@@ -186,7 +186,7 @@ def _room_for(state: State) -> None:
         advice = (
             "take fewer clients or a smaller model, or a method that keeps less on each client (FedAvg keeps nothing)"
         )
-        room_for(f"the state of this method ({shapes}), old and new,", needed, next(iter(arrays.values())), advice)
+        require_room(f"the state of this method ({shapes}), old and new,", needed, next(iter(arrays.values())), advice)
 
 
 def _keep_freed_memory() -> None:

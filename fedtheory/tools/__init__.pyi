@@ -3,9 +3,9 @@
 from .jobs import Outcome as Outcome
 from .jobs import run_jobs as run_jobs
 from .journal import Journal as Journal
-from .memory import free_bytes as free_bytes
-from .memory import room_for as room_for
-from .pictures import figure as figure
-from .pictures import save as save
-from .pictures import split_figure as split_figure
-from .terminal import progress_bar as progress_bar
+from .memory import find_free_bytes as find_free_bytes
+from .memory import require_room as require_room
+from .pictures import draw as draw
+from .pictures import draw_split as draw_split
+from .pictures import save_picture as save_picture
+from .terminal import show_progress as show_progress

@@ -106,7 +106,7 @@ def _submit_and_wait(
     executor: Executor, packed: Mapping[str, bytes]
 ) -> Generator[Outcome, None, dict[str, BaseException]]:
     """Yield outcomes as they are ready; return the errors of jobs that no worker could bring to an outcome."""
-    with _holding_ctrl_c_back():  # processes inherit it: Ctrl-C reaches them all, and is this one's affair alone
+    with _holding_signals_back():  # processes inherit it: both may reach them all, and are this one's affair alone
         waiting = {executor.submit(_call, key, job): key for key, job in packed.items()}
     lost = {}
     for future in as_completed(list(waiting)):
@@ -132,8 +132,8 @@ def _call(key: str, packed: bytes) -> Outcome:
 
 
 @contextlib.contextmanager
-def _holding_ctrl_c_back() -> Iterator[None]:
-    """Hold Ctrl-C back, where the system can, also from the processes and threads that start meanwhile; it is not lost."""
+def _holding_signals_back() -> Iterator[None]:
+    """Hold Ctrl-C and SIGTERM back, where the system can, also from the processes and threads that start meanwhile; they are not lost."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -143,7 +143,7 @@ def _holding_ctrl_c_back() -> Iterator[None]:
 
     for tracker in (resource_tracker, loky_tracker):
         tracker.ensure_running()  # first, since the start of a tracker lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from fedtheory.tools.versions import versions
+from fedtheory.tools.versions import find_versions
 
 JOURNALS = Path(".fedtheory")
 
@@ -41,7 +41,7 @@ class Journal:
         folder: Path = JOURNALS,
         accept: Callable[[Any], bool] = lambda value: True,
     ) -> None:
-        self.path = folder / f"{kind}-{code_name(sources, identity)}.jsonl"
+        self.path = folder / f"{kind}-{hash_dependencies(sources, identity)}.jsonl"
         self.accept = accept
 
     def read(self) -> dict[str, Any]:
@@ -72,9 +72,9 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
-def code_name(sources: Iterable[str], identity: Any = None) -> str:
+def hash_dependencies(sources: Iterable[str], identity: Any = None) -> str:
     """Return a name made of plain data, versions, and the source code of this package and of the modules and files in ``sources``."""
-    text = json.dumps([identity, versions(), _code(sources)])
+    text = json.dumps([identity, find_versions(), _code(sources)])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 

@@ -10,7 +10,7 @@ from fedtheory.core.arrays import Array
 from fedtheory.core.errors import InvalidInput, require
 
 
-def free_bytes(beside: Array) -> int | None:
+def find_free_bytes(beside: Array) -> int | None:
     """Memory that can still be allocated beside an array; None where that cannot be found out."""
     place: Any = getattr(beside, "device", None)
     if getattr(place, "type", None) == "cuda":  # PyTorch
@@ -24,7 +24,7 @@ def free_bytes(beside: Array) -> int | None:
     return None
 
 
-def room_for(what: str, needed: int, beside: Array, advice: str) -> None:
+def require_room(what: str, needed: int, beside: Array, advice: str) -> None:
     """Refuse what would not fit, before it is allocated.
 
     Raises
@@ -32,7 +32,7 @@ def room_for(what: str, needed: int, beside: Array, advice: str) -> None:
     InvalidInput
         More is needed than is free; the message has both numbers and what to lower.
     """
-    free = free_bytes(beside)
+    free = find_free_bytes(beside)
     if free is not None and needed > free:
         raise InvalidInput(
             f"{what} needs about {needed / 2**30:.3g} GiB of memory on {getattr(beside, 'device', 'the host')}, where "

@@ -19,7 +19,7 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def figure(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> Any:
+def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> Any:
     """Return a matplotlib figure of a picture: the fields of `fedtheory.claims.Picture`, or a heat map.
 
     With ``diverged``, an infinite value is a cross at the upper edge. A picture with ``z`` is a heat map: a matrix over ``x`` and
@@ -70,12 +70,12 @@ def _heat_map(fig: Any, axes: Any, picture: Mapping[str, Any]) -> None:
         axis.set_ticks(range(len(values)), labels=[f"{v:.3g}" for v in values])
 
 
-def save(picture: Mapping[str, Any], path: Path) -> None:
+def save_picture(picture: Mapping[str, Any], path: Path) -> None:
     """Write a picture to a file; the ending chooses the format."""
-    write(figure(picture), path)
+    save_figure(draw(picture), path)
 
 
-def write(drawn: Any, path: Path) -> None:
+def save_figure(drawn: Any, path: Path) -> None:
     """Write a matplotlib figure to a file; the ending chooses the format.
 
     Raises
@@ -89,14 +89,14 @@ def write(drawn: Any, path: Path) -> None:
     drawn.savefig(path, dpi=150)
 
 
-def as_data_uri(picture: Mapping[str, Any]) -> str:
+def to_data_uri(picture: Mapping[str, Any]) -> str:
     """Return a picture as an inline SVG for a self-contained page."""
     buffer = io.BytesIO()
-    figure(picture).savefig(buffer, format="svg")
+    draw(picture).savefig(buffer, format="svg")
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def split_figure(counts: Any, classes: Sequence[str], title: str) -> Any:
+def draw_split(counts: Any, classes: Sequence[str], title: str) -> Any:
     """Return a matplotlib figure of how classes are spread over clients.
 
     Columns are clients and rows classes; darkness is the class's share of the client's samples, and white is none. Above stand

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LATE_SECONDS = 2.0  #: what is over sooner needs no bar
 
 
-def console(stderr: bool = False) -> Console:
+def make_console(stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, or 150 columns where there is none."""
     from rich.console import Console
 
@@ -22,7 +22,7 @@ def console(stderr: bool = False) -> Console:
 
 
 @contextlib.contextmanager
-def progress_bar(
+def show_progress(
     what: str, total: int, *, done: int = 0, late: bool = False, shown: bool | None = None
 ) -> Iterator[Callable[..., None]]:
     """Show a progress bar on standard error; give a function to call when one more item is done, with its name if it has one.
@@ -47,7 +47,7 @@ def progress_bar(
         progress.TimeElapsedColumn(),
         progress.TimeRemainingColumn(),
     )
-    bar = progress.Progress(*columns, console=console(stderr=True))
+    bar = progress.Progress(*columns, console=make_console(stderr=True))
     counted = bar.add_task(what, total=total, completed=done)
     appears = time.monotonic() + (LATE_SECONDS if late else 0.0)
 

@@ -12,7 +12,7 @@ SYNTAX = (
 EVERYTHING = "all"  #: the word for None: all clients take part, full gradients
 
 
-def parse(name: str, text: str, kind: type | tuple[str, ...], *, everything: bool = False) -> tuple[Any, ...]:
+def parse_values(name: str, text: str, kind: type | tuple[str, ...], *, everything: bool = False) -> tuple[Any, ...]:
     """Values that a text stands for, each once, in the order given.
 
     The text is a list with commas; each entry is a value or a range. ``a:b`` are the whole numbers from a to b;

@@ -10,7 +10,7 @@ PACKAGES = ("fedtheory", "numpy", "scipy", "cvxpy", "clarabel", "scs", "sympy", 
 
 
 @cache
-def versions() -> dict[str, str]:
+def find_versions() -> dict[str, str]:
     """Versions of Python and of the installed packages that can change a number."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:

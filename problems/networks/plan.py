@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from fedtheory.core.arrays import Array
 from fedtheory.core.errors import InvalidInput
-from fedtheory.tools.memory import free_bytes, room_for
+from fedtheory.tools.memory import find_free_bytes, require_room
 from problems.networks.architectures import Architecture, torch
 
 #: clients as one batch of networks, or one after the other, images and kernels in PyTorch's usual order or with channels last
@@ -105,15 +105,15 @@ class Plan:
         """Clients whose gradients fit in memory at once; at least one must."""
         one, itemsize = gradient_bytes(a, 1, batch, x.element_size()), x.element_size()
         advice = f"lower the batch ({batch} samples) or take a smaller network than {a.kind} (d = {a.d})"
-        room_for(f"the gradient of one client on {batch} samples", one, x, advice)
+        require_room(f"the gradient of one client on {batch} samples", one, x, advice)
         results = 3 * itemsize * a.d * rows  # all gradients, and the points before and after a step
-        room_for(
+        require_room(
             f"one local step of {rows} clients with d = {a.d}",
             results + one,
             x,
             f"lower the clients that take part in a round, or take a smaller network than {a.kind}",
         )
-        free = free_bytes(x)
+        free = find_free_bytes(x)
         if free is None:
             return rows
         return max(1, min(rows, int(SHARE * (free - results) / one)))

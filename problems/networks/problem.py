@@ -15,7 +15,8 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
-from fedtheory.tools.memory import room_for
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, SampleNumbers
+from fedtheory.tools.memory import require_room
 from problems.datasets import Dataset
 from problems.networks.architectures import Architecture, torch
 from problems.networks.augmentation import VARIANTS, augment
@@ -116,8 +117,8 @@ class Network:
 
     # ---- losses and gradients ---------------------------------------------------------------------------------------
 
-    def value(self, x: Array) -> Array:
-        """Values ``(..., n)``."""
+    def value(self, x: Points) -> ClientValues:
+        """Values f_i(x_i)."""
         lead, points, first, counts = self._rows(x)
         pt = torch()
         if x.shape[-2] == 1 and not lead:  # one model: all clients' samples in a row
@@ -136,8 +137,8 @@ class Network:
         out = outputs(self.architecture, self.arithmetic, x, self.images[index])
         return torch().nn.functional.cross_entropy(out, self.labels[index], reduction="none")
 
-    def grad(self, x: Array) -> Array:
-        """Gradients ``(..., n, d)``."""
+    def grad(self, x: Points) -> ClientPoints:
+        """Gradients of f_i at x_i."""
         lead, points, first, counts = self._rows(x)
         total = torch().zeros_like(points, memory_format=torch().contiguous_format)
         for begin in range(0, int(counts.max()), BLOCK):
@@ -149,8 +150,8 @@ class Network:
             total.index_add_(0, self._there(rows), part)
         return self._with_decay(total.reshape(*lead, self.n, self.d), x)
 
-    def sample_grad(self, x: Array, samples: NDArray[np.int64]) -> Array:
-        """Mean gradient over minibatches ``(..., n, batch)``.
+    def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
+        """Mean gradient over minibatches.
 
         Raises
         ------
@@ -247,11 +248,11 @@ class Network:
     # ---- accuracy ---------------------------------------------------------------------------------------------------
 
     @property
-    def test_accuracy(self) -> Callable[[Array], Array] | None:
-        """Share of the test images that a model gets right, ``(..., k, d) -> (..., k)``; None without a test set."""
+    def test_accuracy(self) -> Callable[[Points], ClientValues] | None:
+        """Share of the test images that a model gets right; None without a test set."""
         return None if self.tests is None else self._test_accuracy
 
-    def _test_accuracy(self, x: Array) -> Array:
+    def _test_accuracy(self, x: Points) -> ClientValues:
         tests = self.tests
         assert tests is not None
         points = x.reshape(-1, self.d)
@@ -259,11 +260,11 @@ class Network:
         return torch().stack(shares).reshape(x.shape[:-1])
 
     @property
-    def personal_accuracy(self) -> Callable[[Array], Array] | None:
-        """Share of its own test images that each client's model gets right, ``(..., n, d) -> (..., n)``; None without such images."""
+    def personal_accuracy(self) -> Callable[[Points], ClientValues] | None:
+        """Share of its own test images that each client's model gets right; None without such images."""
         return None if self.tests is None or self.tests.of_client is None else self._personal_accuracy
 
-    def _personal_accuracy(self, x: Array) -> Array:
+    def _personal_accuracy(self, x: Points) -> ClientValues:
         tests = self.tests
         assert tests is not None and tests.of_client is not None
         if self.counts.ndim > 1 or len(tests.of_client) != self.n:
@@ -368,7 +369,7 @@ def network(
     numbers = (int(counts.sum()) + (0 if test is None else len(test))) * height * width_of_image * channels
     itemsize = 4 if dtype == "float32" else 8
     advice = "take fewer samples a client (--samples-per-client)"
-    room_for(f"{numbers} pixels of {clients[0].name}", 2 * itemsize * numbers, pt.empty(0, device=where), advice)
+    require_room(f"{numbers} pixels of {clients[0].name}", 2 * itemsize * numbers, pt.empty(0, device=where), advice)
     flat = np.concatenate([client.features for client in clients])
     pixels = flat.reshape(-1, channels)
     centre, scale = pixels.mean(axis=0, dtype=np.float64), pixels.std(axis=0, dtype=np.float64)

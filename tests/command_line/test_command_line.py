@@ -197,7 +197,7 @@ BAD = {
     "replay": (("replay", "missing.json"), "cannot read missing.json: No such file or directory"),
     "other file": (("replay", "good.py"), "good.py is not a counterexample file"),
     "fault's claim": (("selftest", "toy-rat"), "did you mean TOY-RATE"),
-    "algorithm": (("run", "fedavgg", "quadratics"), "unknown algorithm 'fedavgg'; known are gd, agd, fedavg"),
+    "algorithm": (("run", "fedavgg", "quadratics"), "unknown algorithm 'fedavgg'; known are gd, agd, server-sgd"),
     "problem": (("run", "fedavg", "quadratic"), "unknown problem 'quadratic'; known are quadratics"),
     "rounds": (("run", "fedavg", "quadratics", "--rounds", "0"), "0 is not in the range x>=1"),
     "lr": (("run", "fedavg", "quadratics", "--lr", "-0.1"), "lr must be positive, got -0.1"),
@@ -213,7 +213,7 @@ BAD = {
     "data set": (("run", "fedavg", "a1a"), "pass a folder (--data DIR) or set FEDTHEORY_DATA"),
     "exact": (
         ("run", "fedavg", "quadratics", "--exact"),
-        "fedavg does not use --exact; it uses --lr, --local-steps, --epochs, --batch",
+        "fedavg does not use --exact; used are --batch, --clip, --epochs, --local-steps, --lr",
     ),
     "checkpoint": (("run", "fedavg", "quadratics", "--checkpoint", "good.py"), "good.py is not a readable checkpoint"),
     "class": (("worst-case", "gd", "--mu", "2"), "has no interpolation conditions"),
@@ -294,8 +294,8 @@ def test_list_is_complete(call) -> None:
     assert all(set(row) == {"id", "paper", "kind", "source", "statement"} for row in shown["claims"])
     assert all(row["name"] and row["description"] for row in shown["problems"])
     metrics = {row["name"]: row for row in shown["metrics"]}
-    assert list(metrics) == list(METRICS) and metrics["mean_dual"]["needs"] == "a method with lam_i"
-    assert metrics["average_accuracy"]["needs"] == "a method with x_bar and a problem with test_accuracy"
+    assert list(metrics) == list(METRICS) and metrics["mean_dual"]["needs"] == "a method whose state has lam_i"
+    assert metrics["average_accuracy"]["needs"] == "a method whose state has x_bar and a problem with test_accuracy"
 
 
 def test_list_groups_methods_by_family_and_tells_who_runs_them(call) -> None:
@@ -479,7 +479,7 @@ def test_exact_solves_without_an_answer_are_refused(call, command) -> None:
     said = "exact local solves of dualfl need strongly convex clients, and those of 'sums of sines' are certified with mu = -1"
     result = call(command, "dualfl", "sines", "--exact", "--rounds", 1, code=2 if command == "run" else 1)
     assert said in " ".join((result.stdout + result.stderr).split())
-    call(command, "dualfl-regularised", "sines", "--exact", "--rho", 3, "--rounds", 1)
+    call(command, "dualfl-regularised", "sines", "--exact", "--alpha", 3, "--rounds", 1)
 
 
 def test_passes_through_the_data_clipping_and_decay(call) -> None:

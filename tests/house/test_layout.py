@@ -87,7 +87,7 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
     from fedtheory.proofs.interpolation import prox_of_max_affine
     from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
     from fedtheory.proofs.symbolic import symbols
-    from fedtheory.tools.pictures import figure
+    from fedtheory.tools.pictures import draw
     from problems.datasets import breast_cancer
     from problems.networks import Architecture
     from problems.quadratics import random_quadratics
@@ -106,7 +106,7 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
             lambda: prox_of_max_affine(np.ones((1, 1)), np.ones(1), np.ones(1), 1.0),
             r"clarabel is needed for rebuilding",
         ),
-        (lambda: figure({"series": []}), r"matplotlib is needed for pictures.*fedtheory\[plot\]"),
+        (lambda: draw({"series": []}), r"matplotlib is needed for pictures.*fedtheory\[plot\]"),
         (lambda: Architecture("logistic", (1, 2, 2), 2).d, r"torch is needed for neural networks.*fedtheory\[cnn\]"),
         (breast_cancer, r"sklearn is needed for the embedded data set.*fedtheory\[data\]"),
     ):

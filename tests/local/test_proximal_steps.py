@@ -237,6 +237,7 @@ def test_the_composite_solution_with_its_duals_is_a_fixed_point(server) -> None:
     assert FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(1.0))).solution_state(LRS, x) is None
 
 
+@pytest.mark.slow
 def test_inexact_local_work_keeps_the_limit() -> None:
     """FEDSLR-N14: any number of inner gradient steps has the same fixed points, only the speed differs."""
     L = float(constant(LRS, "L"))

@@ -31,6 +31,7 @@ def along(method, f, x0, rounds, minimum):
 # ---- known exponents ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "slope", "method"),
     [*((p, 0.0, GradientDescent) for p in (2, 3, 4, 6, 8)), (2, 0.3, FedSLR), (4, 0.3, FedSLR)],
@@ -97,6 +98,7 @@ def test_a_sharp_objective_is_reached_and_has_exponent_zero() -> None:
     assert abs(found.theta) < 0.02 and "finite" in found.kinds and "sublinear" not in found.kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "known, theta, rounds",
     [(sharp(), 0.5, 60), (power(2), 0.5, 60), (power(4), 0.75, 3000)],
@@ -139,6 +141,7 @@ def test_the_interval_covers_a_bias_that_halves() -> None:
             assert found.low <= 0.75 <= found.high, (power_of_bias, size, str(found))
 
 
+@pytest.mark.slow
 def test_a_wrong_minimum_is_noticed_or_misleads() -> None:
     """Planted fault: F* too low by 1e-4 puts a floor under the gap, and the exponent falls apart."""
     known = power(4)

@@ -80,8 +80,8 @@ def test_the_papers_own_setting() -> None:
     assert plain.options == {**common, **cut} and mixed.options == {**common, **cut, "nuclear": 1e-4}
     assert runs.of(PAPER_SIZE, "FedAvg", runs.IID).trainings[0].options == {**common, "split": "iid"}
     settings = {name: runs.of(PAPER_SIZE, name).trainings[0].settings for name in runs.METHODS}
-    assert settings["Ditto"]["rho"] == settings["FedDyn"]["rho"] == 0.1 and settings["Ditto"]["personal_epochs"] == 1
-    assert (settings["Per-FedAvg"]["lr"], settings["Per-FedAvg"]["inner_lr"], settings["Per-FedAvg"]["steps"]) == (
+    assert settings["Ditto"]["mu"] == settings["FedDyn"]["rho"] == 0.1 and settings["Ditto"]["personal_epochs"] == 1
+    assert (settings["Per-FedAvg"]["lr"], settings["Per-FedAvg"]["alpha"], settings["Per-FedAvg"]["steps"]) == (
         1e-3,
         0.01,
         50,

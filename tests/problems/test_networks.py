@@ -146,12 +146,12 @@ def test_too_little_memory_for_all_clients_means_fewer_at_once(monkeypatch) -> N
     whole, (g, h) = f.sample_grad(x, samples), (small(together="together") for _ in range(2))
     one = 8 * (3 * f.architecture.activations * BATCH + 3 * f.d)
     needed = 3 * 8 * f.d * N + one
-    monkeypatch.setattr("problems.networks.plan.free_bytes", lambda beside: int(needed * 1.5))
-    monkeypatch.setattr(memory, "free_bytes", lambda beside: int(needed * 1.5))
+    monkeypatch.setattr("problems.networks.plan.find_free_bytes", lambda beside: int(needed * 1.5))
+    monkeypatch.setattr(memory, "find_free_bytes", lambda beside: int(needed * 1.5))
     close(g.sample_grad(x, samples), whole, 1e-13)
     [decided] = g.plan.decisions().values()
     assert 1 <= decided["rows"] < N
-    monkeypatch.setattr(memory, "free_bytes", lambda beside: 1000)
+    monkeypatch.setattr(memory, "find_free_bytes", lambda beside: 1000)
     with pytest.raises(
         InvalidInput, match=r"gradient of one client on 8 samples needs about .* GiB .* lower the batch \(8 samples\)"
     ):
@@ -392,17 +392,17 @@ def test_bad_input_is_refused_by_name(use, message) -> None:
 def test_a_state_or_data_that_do_not_fit_are_refused_before_they_are_allocated(monkeypatch) -> None:
     f = small()
     monkeypatch.setattr(runner, "CHECKED_BYTES", 1)
-    monkeypatch.setattr(memory, "free_bytes", lambda beside: 10**6)
+    monkeypatch.setattr(memory, "find_free_bytes", lambda beside: 10**6)
     with pytest.raises(
         InvalidInput, match=r"state of this method \(.*x_i \(4, 13706\).* needs about .* take fewer clients"
     ):
         run(AFedPD(1.0, StochasticSteps(1, 0.1, 2)), f, f.initial(0), 1, metrics={})
     with pytest.raises(InvalidInput, match=r"pixels of digits needs about .*--samples-per-client"):
-        monkeypatch.setattr(memory, "free_bytes", lambda beside: 1000)
+        monkeypatch.setattr(memory, "find_free_bytes", lambda beside: 1000)
         small()
 
 
 def test_free_memory_is_a_number_of_bytes_or_unknown() -> None:
-    found = [memory.free_bytes(array) for array in (np.zeros(1), torch.zeros(1))]
+    found = [memory.find_free_bytes(array) for array in (np.zeros(1), torch.zeros(1))]
     assert all(free is None or 10**6 < free < 10**15 for free in found)
-    assert memory.free_bytes(torch.zeros(1, device="meta")) is None
+    assert memory.find_free_bytes(torch.zeros(1, device="meta")) is None

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.tools.pictures import split_figure
+from fedtheory.tools.pictures import draw_split
 from problems.catalogue import PROBLEMS, SPLITS, DataFamily, Options, divide
 from problems.datasets import Dataset, digits
 from problems.mlp import perceptron
@@ -510,7 +510,7 @@ def test_federated_logistic_regression_takes_the_split() -> None:
 
 def test_the_picture_shows_sizes_and_shares() -> None:
     counts = np.array([[2, 0, 2], [0, 5, 0]])
-    figure = split_figure(counts, ["a", "b", "c"], "toy")
+    figure = draw_split(counts, ["a", "b", "c"], "toy")
     sizes, shares, _ = figure.axes
     assert [bar.get_height() for bar in sizes.patches] == [4, 5] and sizes.get_title() == "toy"
     shown = shares.images[0].get_array()
@@ -524,14 +524,14 @@ def test_the_picture_shows_sizes_and_shares() -> None:
 def test_pictures_of_many_clients_are_drawn(tmp_path, n, kinds) -> None:
     labels = np.repeat(np.arange(kinds), 200)
     counts = label_counts(labels, dirichlet_labels(labels, n, 0.1, draw="refill"))
-    figure = split_figure(counts, [str(k) for k in range(kinds)], "many")
+    figure = draw_split(counts, [str(k) for k in range(kinds)], "many")
     figure.savefig(tmp_path / "many.png", dpi=50)
     assert len(figure.axes[1].get_yticks()) <= 30, "names of classes do not run into each other"
 
 
 def test_darkness_rises_with_the_share() -> None:
     """Lightness alone tells shares apart, so the picture can be read with any colour vision, and in grey."""
-    image = split_figure([[1, 3]], ["a", "b"], "").axes[1].images[0]
+    image = draw_split([[1, 3]], ["a", "b"], "").axes[1].images[0]
     red, green, blue, _ = image.cmap(np.linspace(0, 1, 64)).T
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     assert (np.diff(luminance) < 0).all() and luminance[0] - luminance[-1] > 0.7

@@ -390,6 +390,7 @@ def noise_by_hand(n: int, steps: int, lr: float, sigma: float, rounds: int) -> f
     return float(pep.solve(wrapper="cvxpy", solver="CLARABEL", verbose=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "steps", "rounds"), [(2, 1, 1), (2, 2, 1), (3, 2, 1), (2, 3, 1), (2, 1, 2), (3, 1, 2), (2, 2, 2)]
 )

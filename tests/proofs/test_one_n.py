@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from functools import partial
@@ -517,3 +518,12 @@ def test_coordinates_have_the_products_of_the_answer() -> None:
     assert gamma @ gamma.T == pytest.approx(root @ root.T, abs=1e-4)
     assert gamma @ b.T == pytest.approx(products, abs=1e-6)
     assert np.linalg.eigvalsh(gram)[0] > -1e-6 * np.abs(gram).max()
+
+
+@pytest.mark.parametrize("lr", [0.5, 0.1, 0.01, 0.003])
+def test_clients_that_differ_without_limit_get_no_number(lr) -> None:
+    """Two local steps drift by as much as the clients differ; for lr = 0.01 a solver once reported 0.996 with small residuals."""
+    with contextlib.suppress(SolverFailed):
+        assert worst_case_for_one_n(local_gd(2, lr), STRONG, n=2, rounds=1).unbounded
+    one_step = worst_case_for_one_n(local_gd(1, lr), STRONG, n=2, rounds=1)
+    assert one_step.value == pytest.approx((1 - 0.1 * lr) ** 2, abs=1e-6)

@@ -175,7 +175,7 @@ def test_of_accuracies_the_highest_is_the_best_and_axes_are_linear() -> None:
 
 
 def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_path) -> None:
-    from fedtheory.tools.pictures import figure, save
+    from fedtheory.tools.pictures import draw, save_picture
 
     sweep = small("fedprox", settings={"lr": (0.1, 0.3, 50.0), "rho": (1.0, 4.0), "steps": (4,)}, rounds=60)
     rows = rows_of(sweep)
@@ -188,8 +188,8 @@ def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_pa
     score = {(row["rho"], row["lr"]): row["stationarity"] for row in rows}
     assert [shown["z"][i][0] for i in (0, 1)] == [score[1.0, 0.1], score[4.0, 0.1]]
     assert [np.isinf(z) for z in shown["z"][0]] == [False, False, True]
-    save(shown, tmp_path / "map.svg")
-    [axes, _] = figure(shown).axes
+    save_picture(shown, tmp_path / "map.svg")
+    [axes, _] = draw(shown).axes
     [marks] = axes.lines
     assert set(marks.get_xdata()) == {2} and set(marks.get_ydata()) == {0, 1}
     rows[0]["error"] = "E"
@@ -197,7 +197,7 @@ def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_pa
 
 
 def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
-    from fedtheory.tools.pictures import figure, save
+    from fedtheory.tools.pictures import draw, save_picture
 
     sweep = small(
         "fedavg,scaffold", settings={"lr": (0.1, 0.5, 1e9), "steps": (1, 4)}, participants=(2, None), rounds=30
@@ -212,8 +212,8 @@ def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
     )
     assert shown["series"][3]["x"] == [0.1, 0.5, 1e9] and shown["series"][3]["y"][0] == lowest
     assert all(np.isinf(s["y"][2]) for s in shown["series"]) and shown["logx"] and shown["logy"]
-    save(shown, tmp_path / "lines.svg")
-    crosses = [line for line in figure(shown).axes[0].lines if line.get_marker() == "x"]
+    save_picture(shown, tmp_path / "lines.svg")
+    crosses = [line for line in draw(shown).axes[0].lines if line.get_marker() == "x"]
     assert len(crosses) == 4 and all(list(line.get_xdata()) == [1e9] for line in crosses)
 
 

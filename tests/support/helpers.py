@@ -332,6 +332,9 @@ class Case:
         """The states of the first rounds with NumPy, everyone taking part, seed 0; their arrays are read-only."""
         return _played(self)
 
+    def __hash__(self) -> int:
+        return hash(str(self))
+
     def __str__(self) -> str:
         return f"{self.entry.name}-{self.kind}-{self.problem_name}"
 

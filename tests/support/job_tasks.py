@@ -22,7 +22,7 @@ def note(folder, x, seconds=0.0):
 
 def held_back(_):
     """Names of the signals that do not reach the worker."""
-    return [held.name for held in signal.pthread_sigmask(signal.SIG_BLOCK, [])]
+    return sorted(held.name for held in signal.pthread_sigmask(signal.SIG_BLOCK, []))
 
 
 def blas_threads(_):

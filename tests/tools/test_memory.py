@@ -15,15 +15,15 @@ class OnAnUnknownDevice:
 
 
 def test_beside_an_array_of_numpy_there_is_the_memory_of_the_host() -> None:
-    free = memory.free_bytes(np.zeros(1))
+    free = memory.find_free_bytes(np.zeros(1))
     assert free is not None and 0 < free <= psutil.virtual_memory().total
-    assert memory.free_bytes(OnAnUnknownDevice()) is None
+    assert memory.find_free_bytes(OnAnUnknownDevice()) is None
 
 
 def test_what_does_not_fit_is_refused_with_both_numbers(monkeypatch) -> None:
-    monkeypatch.setattr(memory, "free_bytes", lambda beside: 2**30)
-    memory.room_for("a small thing", 2**29, np.zeros(1), "unused")
+    monkeypatch.setattr(memory, "find_free_bytes", lambda beside: 2**30)
+    memory.require_room("a small thing", 2**29, np.zeros(1), "unused")
     with pytest.raises(
         InvalidInput, match=r"a large thing needs about 2 GiB of memory on cpu, where 1 GiB are free; halve it"
     ):
-        memory.room_for("a large thing", 2**31, np.zeros(1), "halve it")
+        memory.require_room("a large thing", 2**31, np.zeros(1), "halve it")
