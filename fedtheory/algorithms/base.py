@@ -97,7 +97,7 @@ class Method:
         return self.fixed_point(problem, x_star) if all(map(settles, self.solvers.values())) else None
 
     def fixed_point(self, problem: Problem, x_star: Array) -> State | None:
-        """Return the state at which x* is a fixed point, for local solvers that settle; None if there is none."""
+        """Return the state at which x* is a fixed point, for local solvers that pass `settles`; None if there is none."""
         return None
 
 
@@ -126,8 +126,8 @@ def is_one_plain_step(local: LocalSolver) -> bool:
 
 
 def settles(local: LocalSolver) -> bool:
-    """Whether the local solver stays (in the mean over its samples) where the gradient of its subproblem vanishes.
+    """Whether stationary points of its subproblem are fixed points of the local solver, in expectation over its samples.
 
-    SAM's does not, and clipped noise need not have mean zero.
+    Those of SAM's steps are other points, and clipped noise need not have mean zero.
     """
     return not isinstance(local, SamSteps) and getattr(local, "clip", None) is None

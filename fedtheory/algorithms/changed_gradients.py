@@ -31,7 +31,7 @@ class ChangedGradients(Wrapped):
     handed_on: ClassVar[frozenset[str]] = frozenset({"n", "name", "n_samples", "variants", "sample_grad"})
 
     def grad(self, x: Array) -> Array:
-        """What the method makes of the gradients at x."""
+        """The changed gradients at x."""
         return self.through(x, *[self.inner.grad] * self.draws)
 
     def changed_sample_grad(self, given: Any, x: Array, samples: NDArray[np.int64]) -> Array:
@@ -47,7 +47,7 @@ class ChangedGradients(Wrapped):
 
 
 def restrict_gradients(f: Problem, coordinates: Array) -> Any:
-    """Show the gradients in some coordinates (a boolean array ``(d,)`` or ``(..., n, d)``) and zeros in the others."""
+    """Keep the gradients in some coordinates (a boolean array ``(d,)`` or ``(..., n, d)``) and set the others to zero."""
 
     def through(x: Array, oracle: Oracle) -> Array:
         g = oracle(x)

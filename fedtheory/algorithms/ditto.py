@@ -105,21 +105,23 @@ class Ditto(Method):
         return PersonalState(x_star, personal)
 
 
-PERSONAL_STEPS = Option("personal_steps", int, 0, "Local steps of what is personal [default: as of what is shared].")
+PERSONAL_STEPS = Option(
+    "personal_steps", int, 0, "Local steps on the personal part [default: as many as on the shared part]."
+)
 PERSONAL_EPOCHS = Option(
-    "personal_epochs", int, 0, "Passes through the data of what is personal [default: as of what is shared]."
+    "personal_epochs", int, 0, "Passes through the data for the personal part [default: as for the shared part]."
 )
 
 
 def choose_personal_work(personal_steps: int, personal_epochs: int, steps: Any, epochs: int) -> tuple[Any, int]:
-    """Return the steps and passes of what is personal: those of what is shared, unless its own are given."""
+    """Return the steps and passes of the personal part: its own where given, else those of the shared part."""
     return (personal_steps or 1, personal_epochs) if personal_steps or personal_epochs else (steps, epochs)
 
 
 def make_personal_steps(
     personal_steps: int, personal_epochs: int, steps: Any, epochs: int, **stepping: Any
 ) -> LocalSolver:
-    """Return the local work on what is personal, like that on what is shared up to its number of steps."""
+    """Return the local solver of the personal part: that of the shared part, but for the number of steps."""
     steps, epochs = choose_personal_work(personal_steps, personal_epochs, steps, epochs)
     return make_local_steps(steps=steps, epochs=epochs, **stepping)
 

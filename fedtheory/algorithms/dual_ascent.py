@@ -1,4 +1,4 @@
-"""The dual methods that DualFL is: FISTA on its dual problem, and accelerated ascent on the consensus dual."""
+"""Two dual methods with the iterates of DualFL: FISTA on its dual problem, and accelerated ascent on the consensus dual."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class DualAscent(Method):
     x_j = grad f_j^*(y_j) = argmin f_j - <y_j, .>,  s_j^+ = y_j - step (x_j - mean_i x_i),  y^+ = s^+ + beta_r (s^+ - s).
 
     The dual is 1/mu-smooth and, for L-smooth f_j, 1/L-strongly convex: step <= mu, rho = step/L. With exact solves it is DualFL with
-    nu = step and zeta_j = y_j / step. Without acceleration it is dual decomposition, the control that shows what inertia buys:
+    nu = step and zeta_j = y_j / step. Without acceleration it is dual decomposition, the baseline that shows what acceleration gains:
     O(kappa log(1/eps)) rounds in place of O(sqrt(kappa) log(1/eps)).
 
     Parameters

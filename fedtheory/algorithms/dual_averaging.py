@@ -26,7 +26,7 @@ class DualAveragingState:
 
 @dataclass(frozen=True)
 class FedDualAvg(Method):
-    """Clients average gradients in the dual and look back through the regulariser h at every step.
+    """Clients sum gradients in the dual space, and every step maps the sum to a model by the proximal operator of h.
 
     z_i^0 = z^r,  z_i^{k+1} = z_i^k - lr g_i(w),  w = prox_{s h}(z_i^k),  s = lr (server_lr r K + k),  K steps;
     z^{r+1} = z^r + server_lr mean_{active}(z_i^K - z^r),  x^{r+1} = prox_{s h}(z^{r+1}),  s = lr server_lr (r + 1) K.
@@ -65,7 +65,7 @@ class FedDualAvg(Method):
 
     @property
     def numeric_only(self) -> str | None:
-        """Random unless the gradients are full."""
+        """Why it needs numbers: it draws minibatches; None with full gradients."""
         return None if self.batch is None else "it draws samples at random"
 
     def init(self, problem: Problem, x0: Array) -> DualAveragingState:

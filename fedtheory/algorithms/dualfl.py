@@ -31,7 +31,7 @@ class DualFLState:
 
 @dataclass(frozen=True)
 class DualFL(Method):
-    """Local problems shifted by control variates, which move with inertia.
+    """Local problems shifted by control variates, which are updated with momentum.
 
     theta_j^{n+1} ~= argmin f_j - nu <zeta_j^n, .>,  theta^{n+1} = mean_j theta_j^{n+1},
     zeta_j^{n+1} = (1 + beta_n) (zeta_j^n + theta^{n+1} - theta_j^{n+1}) - beta_n (zeta_j^{n-1} + theta^n - theta_j^n),

@@ -31,7 +31,7 @@ class FedADMMState:
 
 @dataclass(frozen=True)
 class FedADMM(Method):
-    """Active clients treat their augmented Lagrangians and move their duals; the server averages z_i = x_i + lam_i / rho.
+    """Active clients minimise their augmented Lagrangians and move their duals; the server averages z_i = x_i + lam_i / rho.
 
     x_i^{t+1}   = argmin  f_i(x) + <lam_i^t, x> + (rho/2) ||x - x^t||^2  (or local steps towards it, from x^t),
     lam_i^{t+1} = lam_i^t + rho (x_i^{t+1} - x^t)                         on active clients; the others keep both,

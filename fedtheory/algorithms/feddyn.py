@@ -31,7 +31,7 @@ class FedDynState:
 
 @dataclass(frozen=True)
 class FedDyn(Method):
-    """Active clients treat their augmented Lagrangians; the server averages active models and adds the mean of all duals.
+    """Active clients minimise their augmented Lagrangians; the server averages active models and adds the mean of all duals.
 
     x_i^{t+1}   = argmin  f_i(x) + <lam_i^t, x> + (rho/2) ||x - x^t||^2  (or local steps towards it, from x^t),
     lam_i^{t+1} = lam_i^t + rho (x_i^{t+1} - x^t)                         on active clients; the others keep both,

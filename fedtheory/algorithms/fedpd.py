@@ -44,7 +44,7 @@ def _skipping(owner: Any, name: str) -> None:
 
 @dataclass(frozen=True)
 class FedPD(Method):
-    """Every client treats its augmented Lagrangian, moves its dual, and the server averages x_i + eta lam_i.
+    """Every client minimises its augmented Lagrangian, moves its dual, and the server averages x_i + eta lam_i.
 
     x_i^{r+1}    = Oracle_i of  f_i(x) + <lam_i^r, x - x_{0,i}^r> + ||x - x_{0,i}^r||^2 / (2 eta),  started at x_i^r
     lam_i^{r+1}  = lam_i^r + (x_i^{r+1} - x_{0,i}^r) / eta

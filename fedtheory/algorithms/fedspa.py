@@ -54,7 +54,7 @@ class FedSpa(CoordinateMethod):
     prune : number in [0, 1]
         Share of a mask that moves in the first round.
     horizon : int
-        Rounds over which masks come to rest.
+        Round from which masks no longer change.
     seed : int
         Of the first masks, which are the same in all runs of a batch.
     """
@@ -76,7 +76,7 @@ class FedSpa(CoordinateMethod):
 
     @property
     def numeric_only(self) -> str | None:
-        """Moving masks rank coordinates."""
+        """Why it needs numbers: masks that move rank coordinates by size; None with masks that stay."""
         return "it ranks coordinates by size" if self.prune > 0 else super().numeric_only
 
     def init(self, problem: Problem, x0: Array) -> FedSpaState:

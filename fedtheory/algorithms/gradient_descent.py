@@ -1,4 +1,4 @@
-"""Gradient descent and Nesterov's accelerated gradient on the average objective: the controls."""
+"""Gradient descent and Nesterov's accelerated gradient on the average objective, as baselines."""
 
 from __future__ import annotations
 

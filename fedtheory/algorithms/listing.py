@@ -95,7 +95,7 @@ class Listed:
 
     @property
     def telling(self) -> dict[str, Any]:
-        """Values of all options no two of which coincide."""
+        """Values of all options, no two of them equal."""
         return {option.name: option.telling_value for option in self.options}
 
     def build(self, **values: Any) -> Algorithm:

@@ -72,7 +72,7 @@ class LocalSvrg(Method):
 
     @property
     def numeric_only(self) -> str | None:
-        """Random unless the gradients are full."""
+        """Why it needs numbers: it draws minibatches; None with full gradients."""
         return None if self.batch is None else "it draws samples at random"
 
     def init(self, problem: Problem, x0: Array) -> LocalSvrgState:

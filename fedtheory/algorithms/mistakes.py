@@ -2,7 +2,7 @@
 
 A mistake is one changed line of a reference class in this folder, or one changed option; so there is no second implementation to keep in
 step, and the difference can be shown as it stands in the code. A method's mistakes stand under its class, in the module's ``MISTAKES``; those
-that many methods share are here. `fedtheory.conformance` plays the mistaken methods against somebody's implementation, and claims plant them
+that many methods share are here. `fedtheory.conformance` compares methods with such mistakes with somebody's implementation, and claims plant them
 as faults.
 """
 
@@ -40,7 +40,7 @@ def average_weighted(x: Array, steps: Any, clients: Clients | None) -> Array:
 
 
 def train_in_sequence(local: LocalSolver, problem: Problem, sub: Subproblem, start: Array, key: Key) -> Array:
-    """Local work in which every active client goes on from the model that the one before it left."""
+    """Local work one client after the other: each active client starts from the model of the one before it."""
     active = np.arange(problem.n) if sub.clients is None else sub.clients.index
     found = []
     for place, i in enumerate(active):
@@ -174,7 +174,7 @@ def find_code_mistakes(kind: type) -> tuple[Mistake, ...]:
 
 
 def find_print(kind: type) -> Mistake | None:
-    """The line that a paper prints in another way than the reference, equal from its own start (``AS_PRINTED`` under a method's class)."""
+    """The line that a paper prints differently (``AS_PRINTED`` under a method's class); from the paper's start the iterates are the same."""
     found: Mistake | None = getattr(sys.modules[kind.__module__], "AS_PRINTED", {}).get(kind)
     return found
 

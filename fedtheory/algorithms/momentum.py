@@ -1,4 +1,4 @@
-"""The inertial sequence of accelerated forward-backward splitting under strong convexity (DualFL, equation (5))."""
+"""The momentum sequence of accelerated forward-backward splitting under strong convexity (DualFL, equation (5))."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Option:
         What other methods call the same thing, where that is another name: the s of FedSplit is the eta of others. The command line takes
         it, too, and says which name is the paper's.
     telling : value, optional
-        One that no other option of a method has, so that one in another's place shows (`fedtheory.conformance`); the default if None.
+        One that no other option of a method has, so that options in each other's place are noticed (`fedtheory.conformance`); the default if None.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Per-FedAvg (Fallah, Mokhtari and Ozdaglar 2020; FedSLR, Section 6): a start from which one own step leads far."""
+"""Per-FedAvg (Fallah, Mokhtari and Ozdaglar 2020; FedSLR, Section 6): a model from which one gradient step makes it personal."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class LocalProximal(Method):
 
     @property
     def numeric_only(self) -> str | None:
-        """Random with minibatches; clipping looks at norms."""
+        """Why it needs numbers (minibatches or clipping), or None."""
         if self.batch is not None:
             return "it draws samples at random"
         return None if self.clip is None else "it clips directions by their norms"

@@ -1,4 +1,4 @@
-"""VRL-SGD (Liang et al. 2019): local steps corrected by a drift that clients learn from the models alone."""
+"""VRL-SGD (Liang et al. 2019): local steps corrected by an estimate of client drift that needs the models alone."""
 
 from __future__ import annotations
 

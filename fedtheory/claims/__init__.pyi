@@ -1,4 +1,4 @@
-"""What papers claim, what judges it, and the verdicts."""
+"""Claims of papers, the checks that judge them, and their verdicts."""
 
 from .claim import Budget as Budget
 from .claim import Check as Check

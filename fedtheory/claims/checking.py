@@ -1,6 +1,6 @@
 """Finding claims, and running their checks and planted faults as jobs.
 
-Claims are addressed by (source, id): the source is a module name or a file with a list ``CLAIMS``. Papers announce their
+Claims are addressed by (source, id): the source is a module name or a file with a list ``CLAIMS``. Papers register their
 module in the entry-point group ``fedtheory.papers``, so this package imports none of them.
 """
 
@@ -228,7 +228,7 @@ def list_needs(references: Sequence[Reference], context: Context) -> dict[str, N
 def make_needs(
     needs: dict[str, Need], context: Context, workers: int = 1, *, scheduler: str | None = None
 ) -> Iterator[Outcome]:
-    """Do shared work as `fedtheory.tools.jobs.run_jobs` does; what fails is tried again, and reported, by the checks that need it."""
+    """Do the work that checks share, as `fedtheory.tools.jobs.run_jobs` does; what fails is tried again, and reported, by the checks that need it."""
     yield from run_jobs(
         _make, {key: (need, context) for key, need in needs.items()}, workers=workers, scheduler=scheduler
     )

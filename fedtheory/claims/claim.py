@@ -137,7 +137,7 @@ class Counterexample:
 class Context:
     """What a check may use: its budget, its seed, the data folder; of experiments also their size, the device, and where runs are kept.
 
-    ``results``: folder in which the runs of experiments are kept and gone on with; by default one that changes with the code.
+    ``results``: folder in which the runs of experiments are kept and resumed; by default one that changes with the code.
     """
 
     budget: Budget = "quick"

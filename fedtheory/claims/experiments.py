@@ -97,7 +97,7 @@ class Training:
         return context.results is not None and _stored(Path(context.results) / self.key, self.rounds) is not None
 
     def make(self, context: Context) -> None:
-        """Run it, or go on with it, and keep what was measured."""
+        """Run it, or resume it, and keep what was measured."""
         _run(self, context)
 
     def read(self, context: Context) -> Log:
@@ -126,7 +126,7 @@ class Log:
 
     @property
     def diverged(self) -> bool:
-        """Whether the run left all bounds."""
+        """Whether the run diverged."""
         return not np.isfinite(next(values[-1] for name, values in self.columns.items() if name not in _COUNTS))
 
     def last(self, name: str, share: float = 0.0) -> float:

@@ -1,1 +1,1 @@
-"""What a terminal asks."""
+"""The commands of ``fedtheory`` in a terminal."""

@@ -26,12 +26,18 @@ class TellingCommand(MethodCommand):
 @click.option("--clients", type=click.IntRange(min=2), default=5, show_default=True)
 @click.option("--dimension", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option(
-    "--participants", type=click.IntRange(min=1), default=3, show_default=True, help="Clients a round, when not all."
+    "--participants",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Clients a round in the trials with partial participation.",
 )
 @click.option("--full-participation", is_flag=True, help="Leave out the trials in which only some clients take part.")
 @click.option("--equal-steps", is_flag=True, help="Leave out the trials with unequal numbers of local steps.")
 @click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True)
-@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Instances of each kind.")
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Random instances of each kind of trial."
+)
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the findings as JSON ('-': to the terminal)."
 )
@@ -39,7 +45,7 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
     """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
 
     OBJECT is an adapter (see docs/conformance.md), or a class or function that makes one. Where the implementation differs, the first
-    variable and round are named, and known mistakes and published variants are tried in the place of the reference.
+    variable and round are named, and known mistakes and published variants that would explain it are looked for.
 
     Exit status: 0 when it conforms up to rounding, 1 when it differs, 2 when it could not be compared.
     """

@@ -36,7 +36,7 @@ MOST_SUBSETS = 1000
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
 )
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a program after so long.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a semidefinite program after this time.")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )

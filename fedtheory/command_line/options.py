@@ -39,7 +39,11 @@ def find_data_folder(folder: Path | None) -> str | None:
 
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Processes."
+    "--workers",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    show_default=True,
+    help="Number of worker processes.",
 )
 scheduler_option = click.option(
     "--scheduler",
@@ -47,13 +51,13 @@ scheduler_option = click.option(
     envvar="FEDTHEORY_SCHEDULER",
     help="Run on a dask scheduler such as tcp://host:8786 instead [default: FEDTHEORY_SCHEDULER, else local processes].",
 )
-fresh_option = click.option("--fresh", is_flag=True, help="Do not go on with an interrupted run.")
+fresh_option = click.option("--fresh", is_flag=True, help="Start afresh instead of resuming an interrupted run.")
 budget_option = click.option(
     "--budget",
     type=click.Choice(["quick", "full"]),
     default="quick",
     show_default=True,
-    help="How much to spend.",
+    help="How many instances and rounds the checks take.",
 )
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 start_option = click.option(
@@ -65,7 +69,7 @@ _EXPERIMENT_OPTIONS = (
         type=click.Choice(["laptop", "small", "paper"]),
         default="laptop",
         show_default=True,
-        help="Of experiments: minutes on a laptop, an hour, or as in the paper.",
+        help="Size of experiments: minutes on a laptop, an hour, or as in the paper.",
     ),
     click.option(
         "--device", default="cpu", show_default=True, help="Where experiments compute networks (cpu, cuda, cuda:1)."
@@ -73,7 +77,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--results",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder in which experiments keep their runs, one folder each, and go on with them [default: one in .fedtheory].",
+        help="Folder in which the runs of experiments are kept, and resumed [default: one in .fedtheory].",
     ),
 )
 
@@ -161,7 +165,7 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
         journal.close()
     done = len(journal.read())
     if done:
-        click.echo(f"going on with an interrupted run: {done} of {total} {what} are done", err=True)
+        click.echo(f"resuming an interrupted run: {done} of {total} {what} are done", err=True)
 
 
 def make_shared(references: Sequence[Reference], context: Context, workers: int, scheduler: str | None) -> None:

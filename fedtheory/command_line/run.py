@@ -33,7 +33,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @add_problem_options
 @click.option("--instance", type=click.IntRange(min=0), help="Seed of the problem's data [default: --seed].")
 @click.option("--participants", type=int, help="Clients drawn a round [default: all].")
-@click.option("--available", type=int, help="Clients that ever take part, the first so many [default: all].")
+@click.option("--available", type=int, help="Number of clients that ever take part, the first ones [default: all].")
 @start_option
 @click.option(
     "--show-split",
@@ -47,9 +47,9 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
-    help="Folder for a long run: configuration, checkpoint, metrics by round as CSV, pictures; the same command goes on from there.",
+    help="Folder for a long run: configuration, checkpoint, metrics by round as CSV, pictures; the same command resumes it.",
 )
-@click.option("--checkpoint", type=click.Path(path_type=Path), help="File to stop and go on with.")
+@click.option("--checkpoint", type=click.Path(path_type=Path), help="File from which an interrupted run resumes.")
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),

@@ -79,7 +79,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
 @_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
 @start_option
-@add_metric_option("ranked by")
+@add_metric_option("what settings are ranked by")
 @click.option(
     "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
 )

@@ -44,7 +44,7 @@ def _class_options(function: Any) -> Any:
         ),
         click.option("--similarity", type=float, metavar="DELTA", help="Every f_i - f is DELTA-smooth."),
         click.option("--indicator", is_flag=True, help="As --composite, h the indicator of any convex set."),
-        click.option("--composite", is_flag=True, help="f + h with any convex h, met through its proximal steps."),
+        click.option("--composite", is_flag=True, help="f + h with any convex h, used through its proximal operator."),
         click.option("--dissimilarity", type=float, metavar="G", help="Pairwise gradient dissimilarity (A4)."),
         click.option("--bgd", type=(float, float), metavar="G D", help="(G, D)-bounded gradient dissimilarity."),
         click.option("--zeta", type=float, help="Root mean square of the clients' gradients at x*."),
@@ -105,9 +105,9 @@ def _class_options(function: Any) -> Any:
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Give up after so long, or at once where it will take much longer (with --clients any).",
+    help="Give up after this time, or at once where it would take much longer (with --clients any).",
 )
-@click.option("--agree", is_flag=True, help="Ask two solvers, which must agree (with --clients any).")
+@click.option("--agree", is_flag=True, help="Solve with two solvers, which must agree (with --clients any).")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )

@@ -1,4 +1,4 @@
-"""Somebody's implementation as the conformance check sees it: what it is given, what it gives back, and reading that with care."""
+"""Somebody's implementation in a conformance check: what it is given, what it returns, and how that is read."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Is somebody's implementation the paper's algorithm?
 
 `conform` plays an implementation (through an `fedtheory.conformance.adapters.Adapter`) and the reference on the same random quadratics and
-compares every state variable after every round. Where they differ it names the first variable and round, tries known mistakes and
-the published variants in the place of the reference, and says which of them the implementation follows.
+compares every state variable after every round. Where they differ it names the first variable and round, and tries known mistakes and
+published variants in place of the reference, to say which of them the implementation agrees with.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class _Case:
 
     @cached_property
     def allowed(self) -> dict[str, Values]:
-        """What rounding may do, by precision, variable and round."""
+        """The differences that rounding explains, by precision, variable and round."""
         return {level: measure_rounding(self.method, self.trial, self.way, level) for level in ("double", "single")}
 
     def parts(self, name: str, level: str) -> int | None:
@@ -196,7 +196,7 @@ class _Comparison:
             not_noticed=tuple(mistake.name for mistake in mistakes if self._same_as_reference(mistake)),
         )
 
-    # ---- where it parts ----
+    # ---- where it differs ----
 
     def _differing(self, level: str) -> list[Difference]:
         """The first difference of every trial that has one that rounding does not explain."""
@@ -260,7 +260,7 @@ class _Comparison:
     # ---- what it does instead ----
 
     def _causes(self, mistakes: tuple[Mistake, ...]) -> Iterator[Cause]:
-        """What the implementation follows: its own start alone, else single mistakes, else pairs of them."""
+        """What explains the differences: the initial state alone, else single mistakes, else pairs of them."""
         for size in range(0 if self.starts else 1, 3):
             found = [chosen for chosen in itertools.combinations(mistakes, size) if self._follows(chosen)]
             for chosen in found:

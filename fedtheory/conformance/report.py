@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Difference:
-    """Where an implementation and the reference first part.
+    """Where an implementation and the reference first differ.
 
     The earliest round (0: before the first) of the first trial in which that happens; in it the client variables come before the
     server's, as in a round. ``relative``: the difference over the variable's size so far; ``rounding``: what rounding explains of it.
@@ -115,7 +115,7 @@ class Conformance:
                 else "its arrays are in double precision, but something in it is not: a number is rounded to single precision or solved for loosely"
             )
         told = self.mistakes_tried - len(self.not_noticed)
-        return [*lines, f"{told} of {self.mistakes_tried} known mistakes would have been noticed"]
+        return [*lines, f"{told} of {self.mistakes_tried} known mistakes would have been detected"]
 
     def _differing(self) -> list[str]:
         assert self.first is not None
@@ -125,7 +125,7 @@ class Conformance:
         lines = [
             f"DIFFERS in {len(self.differs_in)} of {len(self.trials)} trials, first in {first.variable}{whose} {when} ({first.trial}):",
             f"  coordinate {first.coordinate}: got {first.got:.9g}, expected {first.expected:.9g}; relative difference {first.relative:.2g}, "
-            f"of which rounding explains {first.rounding:.1g}",
+            f"where rounding explains at most {first.rounding:.1g}",
         ]
         if 0 < len(self.differs_in) < len(self.trials):
             lines.append(f"  it agrees in: {'; '.join(name for name in self.trials if name not in self.differs_in)}")
@@ -134,13 +134,13 @@ class Conformance:
             right = [name for name, fine in self.updates.items() if fine]
             wrong = [name for name, fine in self.updates.items() if not fine]
             parts = [
-                f"{', '.join(names)} {how}"
-                for names, how in ((right, "as in the paper"), (wrong, "otherwise"))
-                if names
+                f"{', '.join(names)} {how}" for names, how in ((right, "as in the paper"), (wrong, "not")) if names
             ]
-            lines.append(f"one round from its own state moves {'; '.join(parts)}")
+            lines.append(f"updates of single rounds, each from its own state: {'; '.join(parts)}")
         for number, cause in enumerate(self.causes):
-            lines.append(f"{'it does' if number == 0 else 'or, the same in these trials:'} {_what(cause)}")
+            lines.append(
+                f"{'it agrees with' if number == 0 else 'or, equally well in these trials, with'} {_what(cause)}"
+            )
             lines += [f"    {line}" for line in cause.lines]
             lines += [f"    seen before: {place}" for place in cause.seen]
         if not self.causes and not self.variants:
@@ -152,13 +152,13 @@ class Conformance:
     def _ending(self) -> list[str]:
         lines = []
         for variant in self.variants:
-            also = "these trials do not tell it from" if self.conforms else "it is what is published as"
+            also = "these trials cannot tell it from" if self.conforms else "it agrees with the published method"
             lines.append(f"{also} {variant.name} ({variant.source}), compared in {', '.join(variant.variables)}")
-        lines += [f"these trials do not notice: {name}" for name in self.not_noticed]
+        lines += [f"these trials would not detect the mistake: {name}" for name in self.not_noticed]
         return lines
 
 
 def _what(cause: Cause) -> str:
     if not cause.names:
-        return "what the paper says from another first state"
-    return f"what the reference does with: {'; and '.join(cause.names)}"
+        return "the reference from another initial state"
+    return f"the reference with {'this mistake' if len(cause.names) == 1 else 'these mistakes'}: {'; and '.join(cause.names)}"

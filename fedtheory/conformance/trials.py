@@ -1,4 +1,4 @@
-"""The trials of a conformance check, and the reference's way through them.
+"""The trials of a conformance check, and the reference's iterates in them.
 
 A trial is an instance of random quadratics with a start, numbers of local steps, and who takes part in which round. Quadratics have
 no samples, so a method with minibatches is refused; coins are tossed by the reference and told to the implementation.
@@ -36,7 +36,7 @@ PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
 @dataclass(frozen=True)
 class RecordingKey(Key):
-    """A key that notes the coins it tosses, for implementations to be told."""
+    """A key that records the coins it tosses, so that implementations are told them."""
 
     coins: dict[str, bool] = field(default_factory=dict)
 
@@ -236,7 +236,7 @@ def measure_rounding(
     precision: str,
     first: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> Values:
-    """What rounding may do to each variable, by round: `SAFETY` times what it does to the reference.
+    """The differences that rounding explains, by variable and round: `SAFETY` times those it makes in the reference.
 
     The reference is run in this precision from starts that are perturbed by a unit of rounding; the largest deviation so far counts, and
     at least a unit of rounding of the largest number in the state.

@@ -1,4 +1,4 @@
-"""What a client does with its subproblem."""
+"""Local solvers: what a client does with its subproblem."""
 
 import lazy_loader
 

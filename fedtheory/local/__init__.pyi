@@ -1,4 +1,4 @@
-"""What a client does with its subproblem."""
+"""Local solvers: what a client does with its subproblem."""
 
 from .adaptive_gradient import Adaptive as Adaptive
 from .conjugates import newton_conjugate as newton_conjugate

@@ -23,8 +23,8 @@ GROW = 2.0  #: and makes it this much larger until the step is short enough
 class Answers:
     """What a local solve returns.
 
-    ``arrived``: the stopping rule was met. ``at_floor``: the gradient is rounding, so that more steps are of no use. Where neither
-    holds the cap on steps was reached, or numbers overflowed.
+    ``arrived``: the stopping rule was met. ``at_floor``: the gradient is at the level of rounding errors, so that more steps are useless. Where
+    neither holds, the cap on steps was reached, or numbers overflowed.
     """
 
     x: Array  # (..., m, d)
@@ -35,7 +35,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Adaptive(Memoryless):
-    """Accelerated gradient steps that find their own length and momentum, until a stopping rule is met.
+    """Accelerated gradient steps that choose their length and momentum themselves, until a stopping rule is met.
 
     For the subproblem's objective h, with l an estimate of its smoothness:
 
@@ -126,7 +126,7 @@ class Adaptive(Memoryless):
 
 
 def _at_floor(sub: Subproblem, at: Progress, steep: Array) -> Array:
-    """Whether the gradient is rounding: of its terms, or of x, which the smoothness of the objective multiplies."""
+    """Whether the gradient is at the level of rounding errors: of its terms, or of x times the smoothness."""
     xp = namespace(at.x)
     size = measure_terms(sub, at.x, at.gradient) + squared_norm(steep * at.x)
     small = squared_norm(at.gradient) <= (4 * float(xp.finfo(at.x.dtype).eps)) ** 2 * size
@@ -134,7 +134,7 @@ def _at_floor(sub: Subproblem, at: Progress, steep: Array) -> Array:
 
 
 def _step(sub: Subproblem, at: Progress, l: Array, going: Array) -> tuple[Array, Array, Array]:
-    """Take the gradient step of the going clients: the point, their smoothness estimates, and the gradients this took."""
+    """Take the gradient step of the clients that have not stopped: the point, their smoothness estimates, and the gradients this took."""
     xp = namespace(at.x)
     eps = float(xp.finfo(at.x.dtype).eps)
     size = squared_norm(at.gradient)

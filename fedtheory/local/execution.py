@@ -72,8 +72,8 @@ def run_in_blocks(
 def run_minibatch_steps(work: Work, sub: Subproblem, start: Array, batch: int) -> Array:
     """Run minibatch steps ``work(part, start, first client)``: all steps of one client before the next, where a problem prefers that.
 
-    A problem whose gradients are computed client by client anyway (``one_by_one(m, batch)``) has each client's points and
-    gradients in cache over all its steps so, and needs memory for one client instead of m. The numbers are the same.
+    A problem whose gradients are computed client by client anyway (``one_by_one(m, batch)``) then keeps each client's points and
+    gradients in cache over all its steps, and needs memory for one client instead of m. The numbers are the same.
     """
     prefers = getattr(sub.f, "one_by_one", None)
     m = sub.f.n

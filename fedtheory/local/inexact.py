@@ -1,4 +1,4 @@
-"""Local solvers whose answers are inexact to a criterion: computed by gradient steps, or any answers that meet it."""
+"""Inexact local solvers: gradient steps until a criterion is met, or any point that meets it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ToAccuracy(Memoryless):
         Threshold on the *squared* norm, per client.
     lr : number or array ``(*batch, 1, 1)``
     max_steps : int
-        Where to give up; a client that has not arrived keeps its last point.
+        Most steps; a client that has not met the criterion by then keeps its last point.
     """
 
     epsilon: float
@@ -39,7 +39,7 @@ class ToAccuracy(Memoryless):
         positive(self, "lr")
 
     def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
-        """Descend; clients and runs that have arrived stand still."""
+        """Take gradient steps; clients and runs that meet the criterion stop."""
         x, _ = self.count_steps(sub, start, key)
         return x, None
 
@@ -62,7 +62,7 @@ class ToAccuracy(Memoryless):
 
 @dataclass(frozen=True)
 class Inexact(Memoryless):
-    """Any answers x_i at which the gradient e_i of the subproblem is small: exact answers of the subproblem with a_i - e_i for a_i.
+    """Any points x_i at which the subproblem's gradient e_i is small: exact solutions with a_i - e_i in place of a_i.
 
     In a worst case e_i is chosen by the adversary, as a function of the client's subproblem and start; in a run it has a random direction
     and the largest norm that is allowed. `ToAccuracy` computes such answers.

@@ -1,4 +1,4 @@
-"""Damped Newton for the clients' subproblems, every client and run to its own floor in floating point."""
+"""Damped Newton's method for the clients' subproblems; every client and run goes down to its own rounding errors."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from fedtheory.local.subproblem import Subproblem
 
 @dataclass(frozen=True, eq=False)
 class ShiftedProblem(Wrapped):
-    """The problem p -> f_i(c_i + p): what a personal component p on top of a common model c sees."""
+    """The problem p -> f_i(c_i + p) of a personal component p that is added to a common model c."""
 
     centre: Array
 
@@ -80,7 +80,7 @@ class ProximalSteps(Memoryless):
 
     @property
     def numeric_only(self) -> str | None:  # type: ignore[override]
-        """Random with minibatches; clipping looks at norms; otherwise what the regulariser says."""
+        """Why it needs numbers (minibatches, clipping, or a reason of the regulariser's), or None."""
         if self.batch is not None:
             return "it draws samples at random"
         return self.regulariser.numeric_only if self.clip is None else "it clips directions by their norms"

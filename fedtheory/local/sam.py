@@ -19,7 +19,7 @@ from fedtheory.local.subproblem import Subproblem
 
 @dataclass(frozen=True)
 class SamSteps(Memoryless):
-    """K steps with the gradient of f_i taken where an ascent step leads, the rest of the subproblem where the client stands.
+    """K steps with the gradient of f_i taken after an ascent step, that of the subproblem's other terms at the current point.
 
     u = g_i(x_q),  v = g_i(x_q + radius u / (||u|| + epsilon)),
     x_{q+1} = x_q - lr ((1 - weight) u + weight v + a_i + rho (x_q - z_i)),

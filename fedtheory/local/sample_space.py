@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class LinearModel(Protocol):
-    """What a problem gives to have its local steps taken in sample space."""
+    """What a problem must offer for local steps in sample space."""
 
     @property
     def linear_model(self) -> bool | None:

@@ -1,4 +1,4 @@
-"""Local solvers: how a client treats the shared subproblem
+"""Local solvers: how a client solves the subproblem that all methods share
 
     min_x  f_i(x) + <a_i, x> + (rho/2) ||x - z_i||^2 .
 
@@ -30,7 +30,7 @@ Step = Scalar | Callable[[int, int], float]  # a step size, or a function of (ro
 
 
 class LocalSolver(Protocol):
-    """How a client treats its subproblem."""
+    """How a client solves its subproblem, exactly or not."""
 
     @property
     def numeric_only(self) -> str | None:

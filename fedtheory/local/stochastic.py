@@ -21,7 +21,7 @@ from fedtheory.local.subproblem import Subproblem
 
 
 def draw_samples(sub: Subproblem, key: Key, steps: int, batch: int) -> Any:
-    """Draw sample numbers with replacement: ``(*batch axes, m, steps, batch)``; a client's own, whoever else is active."""
+    """Draw sample numbers with replacement: ``(*batch axes, m, steps, batch)``; they do not depend on who else takes part."""
     counts = need(sub.f, "n_samples", "a stochastic local solver")
     if sub.clients is None:
         lots = key.client_uniform("samples", sub.f.n, steps * batch)
@@ -33,7 +33,7 @@ def draw_samples(sub: Subproblem, key: Key, steps: int, batch: int) -> Any:
 
 @dataclass(frozen=True)
 class Passes:
-    """A number of local steps, said in passes through a client's samples in minibatches: every sample once a pass."""
+    """A number of local steps, given as passes (epochs) through a client's samples: each is in one minibatch of a pass."""
 
     epochs: int
 
@@ -47,7 +47,7 @@ class Passes:
 
 
 def count_data(f: Any) -> int:
-    """Return how many data every client has; the variants of one (`fedtheory.core.problem.ABILITIES`) count once.
+    """Return the number of samples a client; augmented variants of one (`fedtheory.core.problem.ABILITIES`) count once.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def count_data(f: Any) -> int:
 
 
 def draw_minibatches(sub: Subproblem, key: Key, steps: int | Passes, batch: int) -> list[NDArray[np.int64]]:
-    """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; a client's own, whoever else is active."""
+    """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; they do not depend on who else takes part."""
     if isinstance(steps, Passes):
         return [part for epoch in range(steps.epochs) for part in _pass(sub, key, epoch, batch)]
     drawn = draw_samples(sub, key, steps, batch)
@@ -159,7 +159,7 @@ class StochasticSteps(Memoryless):
 
     @property
     def only_noise(self) -> bool:
-        """Whether all it uses are gradients plus independent noise, which an engine without samples may give (``noisy_grad``)."""
+        """Whether it only needs gradients with independent noise, which an engine without samples can offer (``noisy_grad``)."""
         return self.clip is None
 
     def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
@@ -263,7 +263,7 @@ class VarianceReduced:
 
     @property
     def numeric_only(self) -> str | None:
-        """Random unless the gradients are exact."""
+        """Why it needs numbers: it draws minibatches; None with exact gradients."""
         return None if self.batch is None else "it draws samples at random"
 
     def memory(self, problem: Problem, x0: ServerPoint) -> Array:

@@ -21,7 +21,7 @@ Tolerance = Any  # a number, an array (*batch, 1), or a function of the round
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Progress:
-    """Where a local solve stands."""
+    """The state of a local solve, at which a stopping rule looks."""
 
     x: Array  # (..., m, d)
     gradient: Array  # (..., m, d)  of the subproblem at x
@@ -103,7 +103,7 @@ class DualityGap:
 class EnergyChange:
     """|h(x_k) - h(x_{k-1})| <= tolerance |h(x_k)|, the rule of DualFL's experiments (tolerance 1e-12).
 
-    No bound on an error follows from it: slow progress looks like arrival.
+    It bounds no error: slow progress is taken for convergence.
     """
 
     tolerance: Tolerance = 1e-12

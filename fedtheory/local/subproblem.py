@@ -1,4 +1,4 @@
-"""The subproblem that a client treats: its objective, a linear term, a quadratic term."""
+"""The subproblem that a client solves: its objective, a linear term, a quadratic term."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expectations by enumeration: every course that coins and uniform participation can take, with its probability."""
+"""Expectations by enumeration: every outcome that coins and uniform participation can have, with its probability."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Weight = Any  # a number, exact where the probabilities are
 
 
 class EnumeratedKey:
-    """A key whose coins follow given outcomes and then fall True; it notes the probability of what it returned."""
+    """A key whose coins have given outcomes, and are True after these; it records the probability of what it returned."""
 
     seed = 0
 
@@ -88,7 +88,7 @@ def enumerate_courses(
     clients: Sequence[tuple[Weight, Any]] = ((1, None),),
     coins: Mapping[int, Mapping[str, bool]] | None = None,
 ) -> list[tuple[Weight, list[State]]]:
-    """Every course of a run: its probability, and the states from the start on.
+    """Every possible course of a run: its probability, and the states from the start on.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Searching for the instance on which a claim holds worst.
+"""Search for an instance that violates a claim, or comes closest to it.
 
 A search draws candidates in large batches, measures ratio = measured / claimed on all of them at once, then improves the
 worst few by random local steps. A ratio above one is a violation; ``-inf`` marks candidates that break an assumption.

@@ -1,4 +1,4 @@
-"""Families of problems that packages announce in the entry-point group ``fedtheory.problems``.
+"""Families of problems that packages register in the entry-point group ``fedtheory.problems``.
 
 A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``, and ``reads``, the names of the options that
 it reads) and a dataclass ``Options``, which ``build`` takes; so this package imports none of them. The metadata of a field may hold ``help``
@@ -21,7 +21,7 @@ PROBLEMS_GROUP = "fedtheory.problems"
 
 @cache
 def find_problem_modules() -> tuple[str, ...]:
-    """Names of the modules that announce families."""
+    """Names of the modules that register families."""
     return tuple(sorted({entry.value for entry in metadata.entry_points(group=PROBLEMS_GROUP)}))
 
 
@@ -127,7 +127,7 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
 
 
 def make_first_model(problem: Any, start: float | None, seed: int) -> Any:
-    """Return where runs begin ``(d,)``: every coordinate ``start``; by default 1, or a network's own random weights."""
+    """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights."""
     import numpy as np
 
     from fedtheory.core.arrays import like

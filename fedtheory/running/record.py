@@ -29,7 +29,7 @@ class Trace:
 
     ``rounds`` ``(R,)``: the rounds at which it was measured (0 is the start). ``metrics``: name to ``(*batch, R)``.
     ``floats_up``, ``floats_down`` ``(*batch, R)``: floats sent to and by the server so far, over all clients.
-    ``diverged_at`` ``(*batch,)``: the round after which a run had left all bounds, -1 if it never did; its metrics are
+    ``diverged_at`` ``(*batch,)``: the round after which a run had diverged (a coordinate beyond `DIVERGED_ABOVE`), -1 if it did not; its metrics are
     infinite from there. ``state``: the last state (for a diverged run, the last finite one).
     """
 

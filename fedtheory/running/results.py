@@ -1,7 +1,7 @@
 """A folder for a long run: its configuration, a checkpoint, metrics by round as a table, pictures.
 
 configuration.json   what is run, and what it was asked for; a folder belongs to one configuration
-checkpoint.npz       where to go on after an interruption
+checkpoint.npz       from which an interrupted run resumes
 metrics.csv          one line a measured round: round, metrics, floats sent (pandas.read_csv reads it)
 summary.json         versions, decisions by measurement, divergence
 METRIC.png, METRIC-by-communication.png
@@ -54,7 +54,7 @@ class Results:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the run stops and goes on."""
+        """The file from which an interrupted run resumes."""
         return self.folder / "checkpoint.npz"
 
     def table(self, trace: Trace) -> None:

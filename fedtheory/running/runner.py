@@ -1,7 +1,7 @@
 """The only loop over rounds.
 
-`run` repeats an algorithm's round, measures, counts what is sent, notices divergence, shows progress, and can stop
-and go on. Batch axes ride in front: instances in the problem's data, hyper-parameters as arrays ``(*batch, 1, 1)``,
+`run` repeats an algorithm's round, measures, counts what is sent, detects divergence, shows progress, and can resume
+an interrupted run. Batch axes come first: instances in the problem's data, hyper-parameters as arrays ``(*batch, 1, 1)``,
 seeds as an integer array.
 """
 
@@ -88,7 +88,7 @@ def run(
     progress : bool, optional
         Show a progress bar on standard error; by default when it is a terminal and the run takes seconds.
     checkpoint : path, optional
-        A file to write to from time to time, and to go on from if it is there: the continuation is equal bit by bit.
+        A file that is written from time to time, and from which the run resumes where it exists, bit for bit as without the interruption.
     watch : function of a trace, optional
         Called with what has been measured so far whenever a checkpoint is written.
 

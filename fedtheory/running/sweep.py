@@ -204,7 +204,7 @@ def run_sweep(
 
 
 def run_batch(batch: Batch) -> list[RunRow]:
-    """Run one batch; where it raises, it is halved until the runs that raise stand alone."""
+    """Run one batch; where it raises, it is split in halves until the runs that raise are alone."""
     problem = _instance(batch.problem, tuple(batch.options.items()), batch.instance, batch.data)
     if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
         return [row for half in batch.halves() for row in run_batch(half)]

@@ -132,7 +132,7 @@ def test_an_interrupted_check_goes_on_where_it_was(call) -> None:
     assert "going on" not in other.stderr, "another seed is another run"
     Path("calls").unlink()
     result = call("check", "interrupted.py", "--json", "whole.json")
-    assert "going on with an interrupted run: 1 of 3 claims are done" in result.stderr
+    assert "resuming an interrupted run: 1 of 3 claims are done" in result.stderr
     assert Path("calls").read_text() == "bc", "the first is not run again"
     assert [v["id"] for v in strict(Path("whole.json").read_text())["verdicts"]] == ["CLAIM-A", "CLAIM-B", "CLAIM-C"]
     assert not list(Path(".fedtheory").iterdir()), "complete: nothing is left behind"

@@ -288,7 +288,7 @@ def test_starts_at_random_are_seen() -> None:
     assert found.first.round == 0 and found.first.variable == "c_i"
     assert found.updates == {"x": True, "c": True, "c_i": True}
     assert [cause.names for cause in found.causes] == [()]
-    assert "it does what the paper says from another first state" in str(found)
+    assert "it agrees with the reference from another initial state" in str(found)
 
 
 def test_a_start_that_an_author_chose_is_a_start() -> None:
@@ -358,7 +358,7 @@ def test_an_unknown_mistake_is_located() -> None:
 def test_published_variants_are_named(loop, bug, method, variant) -> None:
     found = conform(loop(bug), method, seeds=1)
     assert not found.conforms and variant in [v.name for v in found.variants]
-    assert f"it is what is published as {variant}" in str(found)
+    assert f"it agrees with the published method {variant}" in str(found)
 
 
 def test_methods_that_coincide_with_all_clients_are_said_to() -> None:
@@ -366,7 +366,7 @@ def test_methods_that_coincide_with_all_clients_are_said_to() -> None:
     found = conform(FedDynLoop(), "feddyn", participants=None, unequal=False, seeds=1)
     assert {"fedadmm", "fedadmm-active"} <= {v.name for v in found.variants}
     assert "server dual over active clients" in found.not_noticed
-    assert "these trials do not tell it from fedadmm" in str(found)
+    assert "these trials cannot tell it from fedadmm" in str(found)
     assert found.left_out == ("partial participation: not asked for", "unequal local steps: not asked for")
 
 
@@ -527,9 +527,9 @@ def call(tmp_path, monkeypatch):
 
 def test_command(call) -> None:
     out = call("mine.py:good", "--method", "scaffold", "--seeds", "1", code=0).stdout
-    assert "CONFORMS" in out and "31 of 31 known mistakes would have been noticed" in out
+    assert "CONFORMS" in out and "31 of 31 known mistakes would have been detected" in out
     out = call("mine.py:Mine", "--method", "fedavg", "--seeds", "1", code=1).stdout
-    assert "it does what the reference does with: mean over all instead of active clients" in out
+    assert "it agrees with the reference with this mistake: mean over all instead of active clients" in out
     assert "a word" not in out
     out = call(
         "mine.py:instance",

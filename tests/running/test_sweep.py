@@ -460,6 +460,6 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     done = subprocess.run(
         [*command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=True
     )
-    assert done.stderr == f"going on with an interrupted run: {len(kept)} of 20 jobs are done\n"
+    assert done.stderr == f"resuming an interrupted run: {len(kept)} of 20 jobs are done\n"
     whole = (tmp_path / "a.csv").read_text().splitlines()
     assert len(whole) == 21 and set(part) <= set(whole) and not list((tmp_path / ".fedtheory").iterdir())
