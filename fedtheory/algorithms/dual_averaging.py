@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, average
-from fedtheory.core.hyperparameters import ConstantStep, Positive, at_least_one
+from fedtheory.core.hyperparameters import ConstantStep, Count, Positive
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
@@ -51,17 +51,10 @@ class FedDualAvg(Method):
 
     family = "averaging"
 
-    steps: int
+    steps: Count
     lr: ConstantStep
-    batch: int | None = None
+    batch: Count | None = None
     server_lr: Positive = 1
-
-    def __post_init__(self) -> None:
-        """Refuse counts below one."""
-        super().__post_init__()
-        at_least_one("steps", self.steps)
-        if self.batch is not None:
-            at_least_one("batch", self.batch)
 
     @property
     def numeric_only(self) -> str | None:

@@ -13,7 +13,7 @@ from fedtheory.algorithms.fedrep import CoordinateMethod
 from fedtheory.algorithms.listing import listing
 from fedtheory.core.arrays import Array, average, choose, gather, like, namespace, scatter
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one
+from fedtheory.core.hyperparameters import Count
 from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -62,7 +62,7 @@ class FedSpa(CoordinateMethod):
     local: LocalSolver
     density: float = 0.5
     prune: float = 0.5
-    horizon: int = 100
+    horizon: Count = 100
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -72,7 +72,6 @@ class FedSpa(CoordinateMethod):
             raise InvalidInput(f"density, the share of coordinates in a mask, must lie in (0, 1], got {self.density}")
         if not 0 <= self.prune <= 1:
             raise InvalidInput(f"prune, the share of a mask that moves, must lie in [0, 1], got {self.prune}")
-        at_least_one("horizon", self.horizon)
 
     @property
     def numeric_only(self) -> str | None:

@@ -11,7 +11,7 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import LR, LR_DECAY, make_step_size
 from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, average, choose, choose_lazily
-from fedtheory.core.hyperparameters import Positive, Share, at_least_one
+from fedtheory.core.hyperparameters import Count, Positive, Share
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -58,17 +58,10 @@ class LocalSvrg(Method):
     partial = False
     instead = "Scaffold"
 
-    steps: int
+    steps: Count
     lr: Positive
-    batch: int | None = None
+    batch: Count | None = None
     q: Share = 1
-
-    def __post_init__(self) -> None:
-        """Refuse counts below one."""
-        super().__post_init__()
-        at_least_one("steps", self.steps)
-        if self.batch is not None:
-            at_least_one("batch", self.batch)
 
     @property
     def numeric_only(self) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from fedtheory.core.arrays import Scalar
@@ -82,9 +81,11 @@ def read_option(kind: type, name: str, **changes: Any) -> Option:
     words = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
     marks = {mark for part in parts for mark in getattr(part, "__metadata__", ())}
     batched = Scalar.__metadata__[0] in marks  # type: ignore[attr-defined]
-    plain = [part for part in parts if part in (int, float, bool, str)]
+    bare = [getattr(part, "__origin__", part) for part in parts]  # without its rules
     own = next(f.default for f in fields(kind) if f.name == name)
-    type_ = str if words else float if batched else next((p for p in plain if p is not NoneType), str)
+    type_ = (
+        str if words else float if batched else next((part for part in bare if part in (int, float, bool, str)), str)
+    )
     given = {"default": own, "help": _described(kind).get(name, ""), "choices": tuple(words), "batched": batched}
     return Option(name, **({"kind": type_} | given | changes))
 

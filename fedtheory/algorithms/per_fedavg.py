@@ -15,7 +15,7 @@ from fedtheory.algorithms.local_work import BATCH, STEPPING, make_local_steps
 from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, Scalar, average, rows_times, scatter, spread
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.core.hyperparameters import at_least_one, plain
+from fedtheory.core.hyperparameters import Count, plain
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
@@ -60,12 +60,11 @@ class PerFedAvg(Method):
     local: LocalSolver
     alpha: Scalar
     curvature: Curvature = "difference"
-    inverse_delta: int = 10_000
+    inverse_delta: Count = 10_000
 
     def __post_init__(self) -> None:
         """Refuse settings outside the definition."""
         super().__post_init__()
-        at_least_one("inverse_delta", self.inverse_delta)
         if self.curvature == "hessian" and getattr(self.local, "batch", None) is not None:
             raise NotAvailable(
                 "problems give Hessians of all samples, not of minibatches; use curvature='difference' with a stochastic solver"

@@ -105,6 +105,11 @@ def at_least_one(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
+def count(owner: Any, name: str) -> None:
+    """Refuse a count below one."""
+    at_least_one(name, getattr(owner, name))
+
+
 Positive = Annotated[
     Scalar, positive
 ]  # above zero: a number, an array (*batch, 1, 1), a symbol, or a schedule over rounds
@@ -112,6 +117,7 @@ NotNegative = Annotated[Scalar, not_negative]  # the same, or the number zero
 ConstantStep = Annotated[Scalar, constant_step]  # a step size above zero that is the same in all rounds
 Share = Annotated[Scalar, share]  # in (0, 1]
 Momentum = Annotated[Scalar, momentum_in_range]  # in [0, 1)
+Count = Annotated[int, count]  # 1, 2, ...
 
 
 def check_fields(owner: Any) -> None:
