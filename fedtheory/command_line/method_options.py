@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from fedtheory.algorithms.listing import Listed
     from fedtheory.algorithms.options import Option
 
-PREFIX, FORMER = (
-    "set_",
-    "was_",
-)  #: of the parameters that hold options of a method, under their present and their earlier names
+PREFIX = "set_"  #: of the parameters that hold options of a method
+FORMER = "was_"  #: of those that hold them under earlier names
 _METHODS = "fedtheory.methods"  # where a context keeps the methods that are named on its command line
 
 
