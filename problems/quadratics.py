@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -269,6 +270,14 @@ class Quadratic:
         low, high = eigen_range(to_numpy(self.A))
         a, _ = self.average_parts()
         low_avg, high_avg = eigen_range(to_numpy(a))
+        curvatures = to_numpy(self.A)
+        if self.d == 1:
+            low_avg, high_avg = (mean_towards(curvatures[..., 0, 0], side, axis=-1) for side in (-np.inf, np.inf))
+        else:  # the mean's own rounding, in the Frobenius norm
+            lost = (
+                self.n * np.finfo(float).eps * np.sqrt((curvatures**2).sum(axis=(-1, -2))).mean(axis=-1) * (self.n > 1)
+            )
+            low_avg, high_avg = low_avg - lost, high_avg + lost
         size = np.maximum(np.abs(low), np.abs(high))
         found = {
             "L_i": Certified(size, how),
@@ -329,6 +338,20 @@ def eigen_range(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         return values[..., 0], values[..., -1]
     slack = 8 * a.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=-1)
     return values[..., 0] - slack, values[..., -1] + slack
+
+
+def mean_towards(values: NDArray[Any], side: float, axis: int) -> NDArray[np.float64]:
+    """Mean along an axis, rounded towards ``side`` (an infinity): exact where the mean is a float, and at most the next float where not."""
+    moved = np.moveaxis(np.asarray(values, dtype=float), axis, -1)
+    if np.array_equal(moved, np.broadcast_to(moved[..., :1], moved.shape)):
+        return moved[..., 0].copy()
+    found = np.empty(moved.shape[:-1])
+    for place in np.ndindex(*found.shape):
+        exact = sum(map(Fraction, moved[place].tolist()), Fraction(0)) / moved.shape[-1]
+        near = float(exact)
+        beyond = Fraction(near) > exact if side < 0 else Fraction(near) < exact
+        found[place] = np.nextafter(near, side) if beyond else near
+    return found
 
 
 def scalar_quadratics(curvature: Any, centre: Any = 0, name: str = "scalar quadratics") -> Quadratic:
