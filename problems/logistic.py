@@ -152,7 +152,7 @@ class Logistic(Margins):
         weights = to_numpy(self.weights)
         top, average = self._largest_curvatures()
         bend, dip = 2 * self.alpha * self.beta, self.alpha * self.beta / 2
-        floor = self.l2 - dip
+        floor = self.l2 - dip - (4 * np.finfo(float).eps * (self.l2 + dip) if dip else 0.0)  # below its own rounding
         how = "lambda_max(A_i^T W_i A_i)/4 (widened) plus the penalty's largest curvature"
         below = "l2 minus the penalty's largest negative curvature alpha beta / 2"
         size = top / 4 + self.l2 + bend

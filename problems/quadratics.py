@@ -36,7 +36,8 @@ class Quadratic:
     Parameters
     ----------
     A : array ``(*batch, n, d, d)``
-        Symmetric curvatures, definite or not; floats of any library, or objects (symbols, fractions).
+        Symmetric curvatures, definite or not; floats of any library, or objects (symbols, fractions). Of floats that are symmetric up to
+        rounding only, the symmetric part is taken.
     b : array ``(*batch, n, d)``
     c : array ``(*batch, n)``, optional
         Constants; zero by default.
@@ -81,6 +82,8 @@ class Quadratic:
         skew = float(xp.max(xp.abs(self.A - xp.matrix_transpose(self.A))))
         if skew > 1e-12 * scale:
             raise InvalidInput(f"A is not symmetric (largest difference from its transpose: {skew:.3g})")
+        if skew > 0:  # values see the symmetric part only, and so must gradients
+            object.__setattr__(self, "A", (self.A + xp.matrix_transpose(self.A)) / 2)
 
     @property
     def n(self) -> int:

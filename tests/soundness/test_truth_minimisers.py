@@ -93,6 +93,15 @@ def test_bounds_are_true_where_clients_cancel(seed) -> None:
     holds(f, far, *certify_point(f, far, float(constant(f, "mu_avg"))))
 
 
+def test_gradients_and_values_are_of_one_function() -> None:
+    """A matrix that is symmetric up to rounding: values see its symmetric part, and so must the residual."""
+    a = np.array([[[1.0, 0.5], [0.5 + 1e-13, 1.0]]])
+    f = Quadratic(a, np.ones((1, 2)))
+    assert np.array_equal(f.A, np.swapaxes(f.A, -1, -2))
+    truth = ground_truth(f, witness=False)
+    holds(f, truth.x, truth.gap, truth.distance)
+
+
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=6))
 @settings(max_examples=60)
 def test_means_are_rounded_the_way_that_is_asked(values) -> None:

@@ -104,8 +104,8 @@ def state_program(
         equations = noise.equations()
         if noise.reach(e for f in functions for e in f.evaluations):
             relaxed.append("conditions between different outcomes of the noise are left out")
-    traced = len(problem.evaluations)  # every pair of them gives a condition at least
-    conic.require_time((leaves.mean, leaves.deviation), traced * (traced - 1) // 2, time_limit)
+    traced = len(problem.evaluations)  # an ordered pair of them gives a condition
+    conic.require_time((leaves.mean, leaves.deviation), traced * (traced - 1) + len(found), time_limit)
     for function in functions:
         problem.require_time()
         found += function.conditions(n)
