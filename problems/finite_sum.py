@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, take, to_numpy
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points, SampleNumbers
+from problems.quadratics import mean_towards
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +121,26 @@ class SampledQuadratic:
         return replace(self, h=take(self.h, index, axes_behind=2), b=take(self.b, index, axes_behind=2))
 
     def solution(self) -> Minimiser:
-        """Minimiser of the average."""
+        """Minimiser of the average.
+
+        Raises
+        ------
+        NotAvailable
+            The average is concave or flat in a coordinate, so there is no unique minimiser.
+        """
         xp = namespace(self.h)
         h, b = self._mean
+        lowest = float(np.min(self._average_curvature(-np.inf)))
+        if not lowest > 0:
+            raise NotAvailable(
+                f"the average of {self.name!r} is not strongly convex (lowest mean curvature {lowest:.3g}), so it has no unique minimiser"
+            )
         return xp.mean(b, axis=-2) / xp.mean(h, axis=-2)
+
+    def _average_curvature(self, side: float) -> NDArray[np.float64]:
+        """Curvatures of the average ``(*batch, d)``, rounded towards ``side``."""
+        samples = np.swapaxes(to_numpy(self.h), -1, -3)  # (*batch, d, m, n)
+        return mean_towards(samples.reshape(*samples.shape[:-2], -1), side, axis=-1)
 
     def certify(self) -> dict[str, Certified]:
         """L, mu, L_sample: exact, curvatures are numbers."""
@@ -145,7 +162,7 @@ class SampledQuadratic:
             "L_sample": Certified(np.abs(samples).max(axis=(-1, -2, -3)), how),
             "mu_i": Certified(h.min(axis=-1), how),
             "mu": Certified(h.min(axis=(-1, -2)), how),
-            "mu_avg": Certified(h.mean(axis=-2).min(axis=-1), how),
+            "mu_avg": Certified(self._average_curvature(-np.inf).min(axis=-1), how),
         }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, to_nump
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points
-from problems.quadratics import check_counts
+from problems.quadratics import check_counts, mean_towards
 from problems.separable import Separable
 
 
@@ -157,6 +158,33 @@ class Huber(Separable):
         edge, value = (points[0], left) if left is not None else (points[-1], right[-1])
         return float(edge - value / bend)
 
+    def bracket(self) -> tuple[NDArray[np.float64], float, float]:
+        """Return `solution`, a bound of f(x) - f*, and one of the distance from x to the unique minimiser (infinity where it is not unique).
+
+        In fractions, coordinate by coordinate: where zero lies between the derivatives from the left and from the right, x is a minimiser,
+        the only one where it lies strictly between. Elsewhere the derivative's sign says on which side of x minimisers lie, the first of the
+        floats x +- 2^k ulp with the other sign encloses one at a distance w, and f(x) - f* <= |derivative| w.
+
+        Raises
+        ------
+        InvalidInput
+            A batch of instances.
+        NotAvailable
+            The average has no minimiser.
+        """
+        if self.weight.ndim > 2:
+            raise InvalidInput("a bracket is of one instance, not of a batch")
+        x = to_numpy(self.solution())
+        gap, square, unique = Fraction(0), Fraction(0), True
+        for k in range(self.d):
+            columns = [
+                to_numpy(a)[:, k].tolist() for a in (self.weight, self.centre, self.width, self.linear, self.ridge)
+            ]
+            clients = [tuple(map(Fraction, row)) for row in zip(*columns, strict=True)]
+            steepness, reach, alone = _enclose_zero(clients, float(x[k]))
+            gap, square, unique = gap + steepness * reach, square + reach**2, unique and alone
+        return x, _above(gap), _above_root(square) if unique else float("inf")
+
     def to_cvxpy(self) -> tuple[Any, Any]:
         """Return the average as a CVXPY expression of a variable (d,): ``(variable, objective)``."""
         if self.weight.ndim > 2:
@@ -181,7 +209,7 @@ class Huber(Separable):
         found = {
             "mu_i": Certified(h.min(axis=-1), below),
             "mu": Certified(h.min(axis=(-1, -2)), below),
-            "mu_avg": Certified(h.mean(axis=-2).min(axis=-1), below),
+            "mu_avg": Certified(mean_towards(h, -np.inf, axis=-2).min(axis=-1), below),
         }
         if self._kinked:
             return found
@@ -192,6 +220,54 @@ class Huber(Separable):
             "L": Certified(bend.max(axis=(-1, -2)), how),
             "L_avg": Certified(bend.mean(axis=-2).max(axis=-1), how + ", averaged"),
         }
+
+
+def _slopes(clients: Sequence[tuple[Fraction, ...]], x: Fraction) -> tuple[Fraction, Fraction]:
+    """Mean derivative from the left and from the right of terms (w, c, t, g, h), exactly."""
+    ends = []
+    for side in (-1, 1):
+        total = Fraction(0)
+        for w, c, t, g, h in clients:
+            u = x - c
+            bent = max(min(u / t, Fraction(1)), Fraction(-1)) if t else Fraction((u > 0) - (u < 0) or side)
+            total += w * bent + g + h * x
+        ends.append(total / len(clients))
+    return ends[0], ends[1]
+
+
+def _enclose_zero(clients: Sequence[tuple[Fraction, ...]], x: float) -> tuple[Fraction, Fraction, bool]:
+    """Least size of a subgradient at x, how far a minimiser is at most, and whether it is certain to be the only one."""
+    left, right = _slopes(clients, Fraction(x))
+    if left <= 0 <= right:
+        return Fraction(0), Fraction(0), left < 0 < right
+    step = np.spacing(abs(x)) * (1 if right < 0 else -1)
+    while np.isfinite(x + step):
+        other = Fraction(x + step)
+        low, high = _slopes(clients, other)
+        if (high >= 0) if right < 0 else (low <= 0):
+            crossed = low > 0 if right < 0 else high < 0
+            alone = low < 0 < high or (crossed and _rises(clients, Fraction(x), other))
+            return min(abs(left), abs(right)), abs(other - Fraction(x)), alone
+        step *= 2
+    raise NotAvailable("the average has no minimiser: its derivative does not change sign")
+
+
+def _rises(clients: Sequence[tuple[Fraction, ...]], x: Fraction, y: Fraction) -> bool:
+    """Whether the mean derivative rises strictly between two points: a client with ridge, or one whose bend covers them."""
+    low, high = min(x, y), max(x, y)
+    return any(h > 0 or (w > 0 and c - t <= low and high <= c + t and t > 0) for w, c, t, _, h in clients)
+
+
+def _above(value: Fraction) -> float:
+    """A float that is not below."""
+    near = float(value)
+    return near if Fraction(near) >= value else float(np.nextafter(near, np.inf))
+
+
+def _above_root(value: Fraction) -> float:
+    """A float that the root is not above."""
+    root = float(np.sqrt(_above(value)))
+    return root if Fraction(root) ** 2 >= value else float(np.nextafter(root, np.inf))
 
 
 def _or_one(a: Array) -> Array:

@@ -16,7 +16,7 @@ from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
 from fedtheory.local.conjugates import newton_conjugate
 from problems.margins import Margins
-from problems.samples import equal_weights, fill_up
+from problems.samples import equal_weights, fill_up, scales_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +102,8 @@ class Logistic(Margins):
         rows = take(self.signed, samples)
         margin = xp.sum(rows * x[..., None, :], axis=-1)
         slope = (xp.tanh(margin / 2) - 1) / 2
+        scales = scales_of(self._scales, samples)
+        slope = slope if scales is None else slope * scales
         g = xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1]
         return self._add_penalty(g, x)
 
@@ -147,24 +149,25 @@ class Logistic(Margins):
         [-alpha beta / 2, 2 alpha beta]. Two clients' mean losses have gradients A^T W v with weights v in (0, 1), of norm
         at most ||W^{1/2} A|| (sum of weights)^{1/2}; penalties cancel in differences (FedPD supplement, App. E).
         """
-        rows, weights = to_numpy(self.signed), to_numpy(self.weights)
+        weights = to_numpy(self.weights)
         top, average = self._largest_curvatures()
         bend, dip = 2 * self.alpha * self.beta, self.alpha * self.beta / 2
-        floor = self.l2 - dip
+        floor = self.l2 - dip - (4 * np.finfo(float).eps * (self.l2 + dip) if dip else 0.0)  # below its own rounding
         how = "lambda_max(A_i^T W_i A_i)/4 (widened) plus the penalty's largest curvature"
         below = "l2 minus the penalty's largest negative curvature alpha beta / 2"
         size = top / 4 + self.l2 + bend
         norms = np.sort(np.sqrt(top * weights.sum(axis=-1)), axis=-1)
-        samples = (rows**2).sum(axis=-1).max(axis=(-1, -2)) / 4 + self.l2 + bend
+        samples = self._sample_sizes.max(axis=(-1, -2)) / 4 + self.l2 + bend
         batch = size.shape[:-1]
-        noise = (weights * (rows**2).sum(axis=-1)).sum(axis=-1).max(axis=-1)
+        noise = (weights * self._sample_sizes).sum(axis=-1).max(axis=-1)
         return {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),
             "L_avg": Certified(average / 4 + self.l2 + bend, how),
-            "L_sample": Certified(samples, "max ||a_ik||^2/4 plus the penalty's largest curvature"),
+            "L_sample": Certified(samples, "max n_i w_ik ||a_ik||^2/4 plus the penalty's largest curvature"),
             "sigma": Certified(
-                np.sqrt(noise), "root of the largest client mean of ||a_ik||^2: a sample's slope lies in (0, 1)"
+                np.sqrt(noise),
+                "root of the largest client mean of (n_i w_ik)^2 ||a_ik||^2: a sample's slope lies in (0, 1)",
             ),
             "mu_i": Certified(np.full(size.shape, floor), below),
             "mu": Certified(np.full(batch, floor)[()], below),

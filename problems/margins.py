@@ -13,6 +13,7 @@ from fedtheory.core.arrays import Array, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
+from problems.samples import sample_scales
 
 
 class Margins:
@@ -53,6 +54,10 @@ class Margins:
     def n_samples(self) -> NDArray[np.int64]:
         """Samples of each client ``(n,)``: rows with positive weight, which come first."""
         return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
+
+    @cached_property
+    def _scales(self) -> Array | None:
+        return sample_scales(self.weights)
 
     @property
     def rows(self) -> Array:
@@ -101,6 +106,12 @@ class Margins:
             raise NotAvailable("a batch of instances has no single CVXPY model; take one instance")
         rows, weights = to_numpy(self.signed).reshape(-1, self.d), to_numpy(self.weights).ravel() / self.n
         return rows[weights > 0], weights[weights > 0]
+
+    @property
+    def _sample_sizes(self) -> NDArray[np.float64]:
+        """n_i w_ik ||s_ik||^2 ``(*batch, n, m)``; ||s_ik||^2 where the weights of a client are equal."""
+        squares = (to_numpy(self.signed) ** 2).sum(axis=-1)
+        return np.asarray(squares if self._scales is None else to_numpy(self._scales) * squares)
 
     def _largest_curvatures(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Largest eigenvalues of S_i^T W_i S_i ``(*batch, n)`` and of their mean ``(*batch)``, widened by their rounding."""

@@ -86,7 +86,7 @@ class MultilayerPerceptron(Classified):
 
     def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
         """Mean gradient over minibatches."""
-        return self._backward(x, take(self.features, samples), take(self.targets, samples), 1 / samples.shape[-1])
+        return self._backward(x, take(self.features, samples), take(self.targets, samples), self._shares(samples))
 
     def _backward(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
         xp = namespace(x)

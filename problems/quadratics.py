@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -35,7 +36,8 @@ class Quadratic:
     Parameters
     ----------
     A : array ``(*batch, n, d, d)``
-        Symmetric curvatures, definite or not; floats of any library, or objects (symbols, fractions).
+        Symmetric curvatures, definite or not; floats of any library, or objects (symbols, fractions). Of floats that are symmetric up to
+        rounding only, the symmetric part is taken.
     b : array ``(*batch, n, d)``
     c : array ``(*batch, n)``, optional
         Constants; zero by default.
@@ -80,6 +82,8 @@ class Quadratic:
         skew = float(xp.max(xp.abs(self.A - xp.matrix_transpose(self.A))))
         if skew > 1e-12 * scale:
             raise InvalidInput(f"A is not symmetric (largest difference from its transpose: {skew:.3g})")
+        if skew > 0:  # values see the symmetric part only, and so must gradients
+            object.__setattr__(self, "A", (self.A + xp.matrix_transpose(self.A)) / 2)
 
     @property
     def n(self) -> int:
@@ -269,6 +273,14 @@ class Quadratic:
         low, high = eigen_range(to_numpy(self.A))
         a, _ = self.average_parts()
         low_avg, high_avg = eigen_range(to_numpy(a))
+        curvatures = to_numpy(self.A)
+        if self.d == 1:
+            low_avg, high_avg = (mean_towards(curvatures[..., 0, 0], side, axis=-1) for side in (-np.inf, np.inf))
+        else:  # the mean's own rounding, in the Frobenius norm
+            lost = (
+                self.n * np.finfo(float).eps * np.sqrt((curvatures**2).sum(axis=(-1, -2))).mean(axis=-1) * (self.n > 1)
+            )
+            low_avg, high_avg = low_avg - lost, high_avg + lost
         size = np.maximum(np.abs(low), np.abs(high))
         found = {
             "L_i": Certified(size, how),
@@ -329,6 +341,20 @@ def eigen_range(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         return values[..., 0], values[..., -1]
     slack = 8 * a.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=-1)
     return values[..., 0] - slack, values[..., -1] + slack
+
+
+def mean_towards(values: NDArray[Any], side: float, axis: int) -> NDArray[np.float64]:
+    """Mean along an axis, rounded towards ``side`` (an infinity): exact where the mean is a float, and at most the next float where not."""
+    moved = np.moveaxis(np.asarray(values, dtype=float), axis, -1)
+    if np.array_equal(moved, np.broadcast_to(moved[..., :1], moved.shape)):
+        return moved[..., 0].copy()
+    found = np.empty(moved.shape[:-1])
+    for place in np.ndindex(*found.shape):
+        exact = sum(map(Fraction, moved[place].tolist()), Fraction(0)) / moved.shape[-1]
+        near = float(exact)
+        beyond = Fraction(near) > exact if side < 0 else Fraction(near) < exact
+        found[place] = np.nextafter(near, side) if beyond else near
+    return found
 
 
 def scalar_quadratics(curvature: Any, centre: Any = 0, name: str = "scalar quadratics") -> Quadratic:

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, namespace, take, to_numpy
+from fedtheory.core.arrays import Array, like, namespace, take, to_numpy
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.shapes import Lengths, Vectors
 
@@ -26,6 +27,30 @@ def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
 def equal_weights(samples: Sequence[Any]) -> NDArray[np.float64]:
     """Weights ``(n, m)`` that go with `fill_up`: 1/n_i for the n_i samples of a client, 0 for filling."""
     return fill_up([np.full((len(a), 1), 1 / len(a)) for a in samples])[..., 0]
+
+
+def sample_scales(weights: Array) -> Array | None:
+    """n_i w_ik ``(n, m)``, by which a sample's gradient enters so that uniform draws have the mean grad f_i; None where all are one.
+
+    Raises
+    ------
+    InvalidInput
+        A weight is negative or not finite, or a sample of weight zero stands before one that counts.
+    """
+    host = to_numpy(weights)
+    real = host > 0
+    if not np.all(np.isfinite(host) & (host >= 0)):
+        raise InvalidInput("the weights of samples must be finite and not negative")
+    if np.any(real[..., 1:] & ~real[..., :-1]):
+        raise InvalidInput("a sample of weight zero stands before one that counts; put a client's real samples first")
+    scales = real.sum(axis=-1, keepdims=True) * host
+    equal = np.abs(scales[real] - 1) <= 8 * np.finfo(host.dtype).eps
+    return None if bool(np.all(equal)) else like(scales, weights)
+
+
+def scales_of(scales: Array | None, samples: NDArray[np.integer[Any]]) -> Array | None:
+    """Scales of the samples drawn, ``(..., n, b)``; None for ones."""
+    return None if scales is None else take(scales[..., None], samples)[..., 0]
 
 
 def one_hot(labels: Any, classes: int) -> NDArray[np.float64]:
@@ -70,6 +95,15 @@ class Classified:
     def n_samples(self) -> NDArray[np.int64]:
         """Samples of each client ``(n,)``."""
         return np.asarray((to_numpy(self.weights) > 0).sum(axis=-1))
+
+    @cached_property
+    def _scales(self) -> Array | None:
+        return sample_scales(self.weights)
+
+    def _shares(self, samples: NDArray[np.integer[Any]]) -> Any:
+        """Weights of the samples of minibatches, for the mean gradient that uniform draws estimate."""
+        scales = scales_of(self._scales, samples)
+        return 1 / samples.shape[-1] if scales is None else scales[..., None] / samples.shape[-1]
 
     def take(self, clients: Clients | None) -> Self:
         """Restrict to the clients that take part."""

@@ -19,7 +19,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points
 from fedtheory.local.conjugates import newton_conjugate
-from problems.quadratics import check_counts
+from problems.quadratics import check_counts, mean_towards
 
 
 class Separable:
@@ -124,7 +124,9 @@ class RootPlusQuadratic(Separable):
     def certify(self) -> dict[str, Certified]:
         """L and mu from the exact range of the second derivative; G if all h_i agree."""
         h, g, c = (to_numpy(a) for a in (self.h, self.g, self.c))
-        mean = h.mean(axis=-2), (h + c).mean(axis=-2)  # the average is of the same form, with the mean h and c
+        both = np.concatenate([h, c], axis=-2)  # their mean is exactly half of that of h + c
+        low, high = ((mean_towards(h, side, -2), 2 * mean_towards(both, side, -2)) for side in (-np.inf, np.inf))
+        mean = np.minimum(*low), np.maximum(*high)  # the average is of the same form, with the mean h and c
         found = curvature_constants((h, h + c), mean, "exact range of h + c (1 + x^2)^{-3/2}")
         if np.array_equal(h, np.broadcast_to(h[..., :1, :], h.shape)):
             apart = np.abs(g[..., :, None, :] - g[..., None, :, :]) + np.abs(c[..., :, None, :] - c[..., None, :, :])

@@ -70,7 +70,7 @@ class Softmax(Classified):
 
     def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
         """Mean gradient over minibatches of samples by their numbers."""
-        return self._grad(x, take(self.features, samples), take(self.targets, samples), 1 / samples.shape[-1])
+        return self._grad(x, take(self.features, samples), take(self.targets, samples), self._shares(samples))
 
     def _grad(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
         xp = namespace(x, features)
@@ -136,12 +136,13 @@ class Softmax(Classified):
         size = np.linalg.eigvalsh(gram)[..., -1] * slack / 2 + self.l2
         average = np.linalg.eigvalsh(gram.mean(axis=-3))[..., -1] * slack / 2 + self.l2
         batch = size.shape
+        squares = (rows**2).sum(axis=-1) if self._scales is None else to_numpy(self._scales) * (rows**2).sum(axis=-1)
         how, below = "lambda_max(A_i^T W_i A_i)/2 (widened) plus l2", "l2; the losses are convex"
         return {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),
             "L_avg": Certified(average, how),
-            "L_sample": Certified((rows**2).sum(axis=-1).max(axis=(-1, -2)) / 2 + self.l2, "max ||a_ik||^2/2 plus l2"),
+            "L_sample": Certified(squares.max(axis=(-1, -2)) / 2 + self.l2, "max n_i w_ik ||a_ik||^2/2 plus l2"),
             "mu_i": Certified(np.full(batch, self.l2), below),
             "mu": Certified(np.full(batch[:-1], self.l2)[()], below),
             "mu_avg": Certified(np.full(batch[:-1], self.l2)[()], below),

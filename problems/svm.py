@@ -15,6 +15,7 @@ from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, 
 from fedtheory.local.conjugates import newton_maximiser
 from problems.logistic import logistic
 from problems.margins import Margins
+from problems.samples import scales_of
 
 #: interior-point iterations of `SupportVectorMachine.conjugate`; the gap falls about tenfold in each
 ITERATIONS = 60
@@ -86,6 +87,8 @@ class SupportVectorMachine(Margins):
         xp = namespace(x, self.signed)
         rows = take(self.signed, samples)
         slope = self._slope(xp.sum(rows * x[..., None, :], axis=-1))
+        scales = scales_of(self._scales, samples)
+        slope = slope if scales is None else slope * scales
         return xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1] + self.l2 * x
 
     @property
@@ -252,7 +255,7 @@ class SupportVectorMachine(Margins):
             "L": Certified(size.max(axis=-1), how),
             "L_avg": Certified(average, how),
             "L_sample": Certified(
-                (rows**2).sum(axis=-1).max(axis=(-1, -2)) / self.width + self.l2, "max ||a_ik||^2/width plus l2"
+                self._sample_sizes.max(axis=(-1, -2)) / self.width + self.l2, "max n_i w_ik ||a_ik||^2/width plus l2"
             ),
         }
 

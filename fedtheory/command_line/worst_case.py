@@ -13,6 +13,7 @@ import click
 
 from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm
 from fedtheory.command_line.options import EXIT_FAILED
+from fedtheory.tools.digits import known_digits
 
 if TYPE_CHECKING:
     from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
@@ -328,7 +329,9 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         click.echo(f"{measure}: unbounded; no bound of this kind holds over the class ({answer['solver']})")
     else:
         residuals = answer["residuals"]
-        click.echo(f"{measure} <= {answer['value']:.9g} (worst case; {answer['solver']}, {answer['seconds']:.2f} s)")
+        error = max(abs(v) for v in residuals.values()) * max(1.0, abs(answer["value"]))
+        worst = known_digits(answer["value"], error)
+        click.echo(f"{measure} <= {worst} (worst case; {answer['solver']}, {answer['seconds']:.2f} s)")
         click.echo(
             f"residuals: largest {max(abs(v) for v in residuals.values()):.2g}, duality gap {residuals['gap']:.2g}"
         )
@@ -351,7 +354,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         )
     if "along" in answer:
         for value, worst in zip(answer["along"]["values"], answer["along"]["worst"], strict=True):
-            click.echo(f"  {answer['along']['parameter']} = {value:<12.6g} {worst:.9g}")
+            click.echo(f"  {answer['along']['parameter']} = {value:<12.6g} {worst:.6g}")
 
 
 @click.command("verify-certificate")

@@ -6,6 +6,8 @@ A rule is a function of an object and a field's name; it raises `InvalidInput`. 
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -24,7 +26,7 @@ def momentum_in_range(owner: Any, name: str) -> None:
     InvalidInput
         A number lies outside, or an array does not have the shape ``(*batch, 1, 1)``.
     """
-    value = plain(owner, name)
+    value = number_like(owner, name)
     if is_array(value) and tuple(value.shape[-2:]) != (1, 1):
         raise InvalidInput(f"{name} has shape {tuple(value.shape)}; expected a number or an array (*batch, 1, 1)")
     try:
@@ -49,15 +51,43 @@ def plain(owner: Any, name: str) -> Any:
     return value
 
 
-def positive(owner: Any, name: str) -> None:
-    """Refuse a hyper-parameter that is not positive; symbols and schedules are let through.
+def number_like(owner: Any, name: str) -> Any:
+    """Return a hyper-parameter that can be calculated with: a number, an array, a symbol, or a schedule, which is a function.
 
     Raises
     ------
     InvalidInput
-        A value is zero, negative or not a number, or an array does not have the shape ``(*batch, 1, 1)``.
+        It is something else, such as a text, a list, or a local solver in the place of a number.
     """
     value = plain(owner, name)
+    calculates = hasattr(type(value), "__rmul__") and not isinstance(value, str | bytes | bytearray | list | tuple)
+    schedule = callable(value) and not isinstance(value, type) and not hasattr(value, "numeric_only")
+    if not (calculates or schedule):
+        raise InvalidInput(f"{name} must be a number, got {_shown(value)}{_order_of(owner)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    """The value and its kind, in one short line."""
+    text = " ".join(repr(value).split())
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def _order_of(owner: Any) -> str:
+    """What an object takes, in order, for messages on what was put in the wrong place."""
+    names = [f.name for f in dataclasses.fields(owner) if f.init] if dataclasses.is_dataclass(owner) else []
+    return f"; {type(owner).__name__} takes, in this order, {', '.join(names)}" if len(names) > 1 else ""
+
+
+def positive(owner: Any, name: str) -> None:
+    """Refuse a hyper-parameter that is not positive and finite; symbols and schedules are let through.
+
+    Raises
+    ------
+    InvalidInput
+        A value is zero, negative, infinite or not a number, or an array does not have the shape ``(*batch, 1, 1)``.
+    """
+    value = number_like(owner, name)
     if is_array(value) and tuple(value.shape[-2:]) != (1, 1):
         raise InvalidInput(
             f"{name} has shape {tuple(value.shape)}; expected a number or an array (*batch, 1, 1), which "
@@ -69,11 +99,13 @@ def positive(owner: Any, name: str) -> None:
         return
     if not np.all(numbers > 0):
         raise InvalidInput(f"{name} must be positive, got {value}")
+    if not np.all(np.isfinite(numbers)):
+        raise InvalidInput(f"{name} must be finite, got {value}")
 
 
 def constant_step(owner: Any, name: str) -> None:
     """Refuse a step size that is not positive, and a schedule, by the name of the method that takes none."""
-    if callable(getattr(owner, name)):
+    if callable(number_like(owner, name)):
         raise InvalidInput(
             f"{type(owner).__name__} has one {name} for all rounds; expected a number, got the schedule {getattr(owner, name)}"
         )
@@ -121,7 +153,7 @@ Count = Annotated[int, count]  # 1, 2, ...
 
 
 def check_fields(owner: Any) -> None:
-    """Check the fields of an object by the rules of their annotations: `Annotated` ones, and the words of a `Literal`.
+    """Check the fields of an object by the rules of their annotations: `Annotated` ones, the words of a `Literal`, a `Protocol`'s members.
 
     A field that may be None is not checked where it is None, and one that may be a function is not where it is one.
 
@@ -146,6 +178,9 @@ def _rules_of(hint: Any) -> Iterator[Callable[[Any, str], None]]:
     if words:
         yield _one_of(tuple(words) + ((None,) if type(None) in get_args(hint) else ()))
     choices = get_args(hint)
+    for part in (hint, *choices):
+        if getattr(part, "_is_protocol", False):
+            yield _unless(_member_of(part), type(None) in choices, False)
     exempt = (type(None) in choices, any(get_origin(c) is Callable or c is Callable for c in choices))
     for part in (hint, *choices):
         for rule in getattr(part, "__metadata__", ()):
@@ -158,6 +193,19 @@ def _unless(rule: Callable[[Any, str], None], none: bool, function: bool) -> Cal
         value = getattr(owner, name)
         if not ((none and value is None) or (function and callable(value))):
             rule(owner, name)
+
+    return check
+
+
+def _member_of(protocol: Any) -> Callable[[Any, str], None]:
+    """Refuse what has not all public members of a protocol, and calls where it is called."""
+    members = [name for name in vars(protocol) if name == "__call__" or not name.startswith("_")]
+
+    def check(owner: Any, name: str) -> None:
+        value = getattr(owner, name)
+        if isinstance(value, type) or not all(hasattr(value, member) for member in members):
+            kind = re.sub("(?<!^)(?=[A-Z])", " ", protocol.__name__).lower()
+            raise InvalidInput(f"{name} must be a {kind}, got {_shown(value)}{_order_of(owner)}")
 
     return check
 

@@ -64,6 +64,7 @@ ABILITIES = {
     "n_samples": "number of samples of each client",
     "variants": "how many samples in a row are variants of one datum (augmentation): a pass through the data takes one of them at random",
     "solution": "the minimiser in closed form",
+    "bracket": "a minimiser, a bound of its gap, and one of its distance from the unique minimiser, checked in exact arithmetic",
     "lower_bound": "the infimum of the objective, or a number below it",
     "to_cvxpy": "the objective as a CVXPY expression",
     "certify": "certified constants",

@@ -285,7 +285,7 @@ class Regularised(Wrapped):
 
     regulariser: Regulariser
 
-    withheld: ClassVar[frozenset[str]] = frozenset({"solution"})
+    withheld: ClassVar[frozenset[str]] = frozenset({"solution", "bracket"})
 
     @property
     def name(self) -> str:

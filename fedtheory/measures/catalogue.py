@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import ranks
 from fedtheory.core.problem import Problem, can, need
-from fedtheory.core.shapes import RunValues, ServerPoint
+from fedtheory.core.shapes import Minimiser, RunValues, ServerPoint
 from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.metrics import Metric
@@ -74,6 +74,17 @@ class NamedMetric:
         return found
 
 
+def _unique_minimiser(problem: Problem) -> Minimiser:
+    """x* of the metric "distance", which means something where there is one only."""
+    truth = ground_truth(problem, witness=False)
+    if not truth.distance < float("inf"):
+        raise NotAvailable(
+            f"the metric 'distance' measures from the minimiser, and {problem.name!r} is not certified to have a unique one "
+            f"({truth.how}); use 'gap', or add a ridge"
+        )
+    return truth.x
+
+
 #: by name
 METRICS: dict[str, NamedMetric] = {
     metric.name: metric
@@ -85,7 +96,7 @@ METRICS: dict[str, NamedMetric] = {
         NamedMetric(
             "distance",
             "||x - x*||^2",
-            lambda f: metrics.squared_distance(ground_truth(f, witness=False).x),
+            lambda f: metrics.squared_distance(_unique_minimiser(f)),
             needs_optimum=True,
         ),
         NamedMetric("consensus", "mean_i ||x_i - x||^2", metrics.consensus, "x_i"),

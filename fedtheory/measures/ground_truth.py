@@ -10,23 +10,31 @@ certificate never rests on the solver's word. With P = f + h the objective (h th
   Without h Newton's method refines, with h accelerated proximal gradient descent.
 
 - otherwise, with convex clients whose conjugates are known: the duality gap P(x) - D(y) >= P(x) - P* of `fedtheory.core.duality`, with
-  the dual points y_i that CVXPY finds for the constraints x_i = x, made feasible, and widened by an estimate of its rounding.
+  the dual points y_i that CVXPY finds for the constraints x_i = x, made feasible.
+
+- convex, not strongly, and a problem that encloses its own minimisers in exact arithmetic (``bracket``): by the subgradients there.
+
+s, P(x) and the duality gap are enclosed (`fedtheory.tools.enclosures`): the bounds are of the exact quantities, for the data as the
+floats that they are. Where the evaluation cannot be enclosed, ``how`` says so and ``rounding`` is None: the bounds are then what floating point
+gave.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import squared_norm, to_numpy
+from fedtheory.core.arrays import average, mean_of_clients, squared_norm, to_numpy
 from fedtheory.core.duality import certified_gap, dual_point
-from fedtheory.core.errors import InvalidInput, NotAvailable, SolverFailed, require
+from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable, SolverFailed, require
 from fedtheory.core.problem import Certified, Problem, can, constant, constants, gradient, need, objective
 from fedtheory.core.regularisers import Regularised, slope
+from fedtheory.tools.enclosures import UNIT, WIDER, enclosed, enclosed_problem
 
 CVXPY_SOLVERS = ("CLARABEL", "OSQP", "SCS")
 #: settings for the last digits, where a solver has them
@@ -39,9 +47,10 @@ PROXIMAL_STEPS = 20_000
 class GroundTruth:
     """A minimiser and what is certain about it.
 
-    ``x`` ``(d,)``, ``f`` = f(x), the regulariser included; f* lies in [f - gap, f] and x* within ``distance`` of x, which is infinite
-    where the average is not certified strongly convex. ``witness`` is CVXPY's own objective value, or None where CVXPY was
-    not asked.
+    ``x`` ``(d,)`` and ``f``, the value there as a float, the regulariser included. Of the exact value P(x): P* lies in
+    [P(x) - gap, P(x)], and P(x) within ``rounding`` of ``f``. x* lies within ``distance`` of x, which is infinite where no unique minimiser
+    is certified. ``rounding`` is None where the rounding of these bounds is not itself bounded; ``how`` then says why.
+    ``witness`` is CVXPY's own objective value, or None where CVXPY was not asked.
     """
 
     x: NDArray[np.float64]
@@ -50,6 +59,22 @@ class GroundTruth:
     distance: float
     how: str
     witness: float | None = None
+    rounding: float | None = None
+
+    @property
+    def lowest(self) -> float:
+        """A number that P* is not below.
+
+        Raises
+        ------
+        SolverFailed
+            The rounding of the certificate is not bounded.
+        """
+        if self.rounding is None:
+            raise SolverFailed(f"the rounding of the certificate is not bounded, so f* is not enclosed ({self.how})")
+        return float(
+            np.nextafter((self.f - self.gap * WIDER) - self.rounding * WIDER, -np.inf) - 2 * UNIT * abs(self.f)
+        )
 
     def good_to(self, gap: float) -> GroundTruth:
         """Return this, or refuse when the certificate is weaker than a check needs.
@@ -93,6 +118,8 @@ def ground_truth(problem: Problem, *, witness: bool = True) -> GroundTruth:
     smooth = "L_avg" in constants(problem)
     if float(mu) > 0 and (smooth if composite else can(problem, "hess")):
         truth, solver = _strongly_convex(problem, mu, witness, composite)
+    elif not float(mu) > 0 and can(problem, "bracket"):
+        truth, solver = _from_bracket(problem), "none"
     elif can(problem, "conjugate") and float(constant(problem, "mu")) >= 0:
         truth, solver = _from_duality(problem, float(mu))
     elif float(mu) > 0:
@@ -118,34 +145,116 @@ def _strongly_convex(problem: Any, mu: Certified, witness: bool, composite: bool
     if witness and can(problem, "to_cvxpy"):
         start, value, solver = solve_with_cvxpy(problem)
     x = _accelerated_proximal(problem, start, float(mu)) if composite else _newton(problem, start)
-    gap, distance = certify_point(problem, x, float(mu))
-    before, _ = certify_point(problem, start, float(mu))
-    if before <= gap:
-        x, gap, distance = start, *certify_point(problem, start, float(mu))
+    if _size(problem, start) <= _size(problem, x):
+        x = start
+    bound, unknown = residual(problem, x)
+    gap, distance = _bounds(bound, float(mu))
     measured = "||s||^2/(2 mu), s the least subgradient of f + h," if composite else "||grad f(x)||^2/(2 mu)"
-    how = f"{measured} with mu = {float(mu):.6g} ({mu.how}); start: {solver}"
-    return GroundTruth(x, float(objective(problem, x[None, :])), gap, distance, how, value), solver
+    how = f"{measured} with mu = {float(mu):.6g} ({mu.how}); {_said(unknown)}; start: {solver}"
+    f, rounding = _value(problem, x)
+    return GroundTruth(x, f, gap, distance, how, value, None if unknown else rounding), solver
 
 
 def _from_duality(problem: Any, mu: float) -> tuple[GroundTruth, str]:
     """Convex clients with conjugates: primal and dual points from CVXPY, made feasible, and their gap."""
     x, y, value, solver = solve_consensus(problem)
     x, y, p = dual_point(problem, x[None, :], y, 1.0)
-    gap, rounding = (float(bound) for bound in certified_gap(problem, x, y, p))
+    gap, room = (float(bound) for bound in certified_gap(problem, x, y, p))
     if not np.isfinite(gap):
         raise NotAvailable(
             f"no certificate for {problem.name!r}: some conjugates are infinite at the dual points that {solver} found, which lie "
             "outside their domains, be it by rounding only; add a ridge, or use a closed-form solution()"
         )
-    distance = float(np.sqrt(2 * gap / mu)) if mu > 0 else float("inf")
-    how = f"duality gap P(x) - D(y), {rounding:.2g} of it for rounding; points: {solver}"
-    return GroundTruth(np.asarray(x[0]), float(objective(problem, x)), gap, distance, how, value), solver
+    proved, unknown = _enclosed_gap(problem, x, y)
+    f, rounding = _value(problem, np.asarray(x[0]))
+    gap = gap if proved is None else proved
+    said = f"{room:.2g} of it an estimate of its rounding; {_said(unknown)}" if unknown else _said(None)
+    distance = float(np.sqrt(2 * gap / mu)) * WIDER if mu > 0 else float("inf")
+    how = f"duality gap P(x) - D(y), {said}; points: {solver}"
+    return GroundTruth(np.asarray(x[0]), f, gap, distance, how, value, None if unknown else rounding), solver
+
+
+def _from_bracket(problem: Any) -> GroundTruth:
+    """A minimiser that the problem encloses itself, in exact arithmetic."""
+    x, gap, distance = problem.bracket()
+    f, rounding = _value(problem, x)
+    how = "closed form, its optimality conditions checked in exact arithmetic"
+    return GroundTruth(
+        x,
+        f,
+        gap,
+        distance,
+        how if rounding is not None else f"{how}; the rounding of f(x) is not bounded",
+        None,
+        rounding,
+    )
 
 
 def certify_point(problem: Problem, x: NDArray[np.float64], mu: float) -> tuple[float, float]:
-    """Return the bounds (f(x) - f*, ||x - x*||) that the least (sub)gradient at x gives under mu-strong convexity."""
-    g = float(to_numpy(slope(problem, x[None, :])))
-    return g * g / (2 * mu), g / mu
+    """Return the bounds (f(x) - f*, ||x - x*||) that the least (sub)gradient at x gives under mu-strong convexity, with its rounding.
+
+    Where `residual` cannot bound the rounding, they are as floating point gives them.
+    """
+    return _bounds(residual(problem, x)[0], mu)
+
+
+def _bounds(size: float, mu: float) -> tuple[float, float]:
+    return size * size / (2 * mu) * WIDER, size / mu * WIDER
+
+
+def residual(problem: Problem, x: NDArray[np.float64]) -> tuple[float, str | None]:
+    """Bound the least (sub)gradient's norm at x: the bound, and why its rounding is not covered, or None where it is."""
+
+    def upper(enclosing: Any, point: Any) -> float:
+        return float(slope(enclosing, point[None, :]).upper())
+
+    found, unknown = _enclosed(problem, x, upper)
+    return (_size(problem, x) if found is None else found), unknown
+
+
+def _size(problem: Problem, x: NDArray[np.float64]) -> float:
+    """Norm of the least (sub)gradient as floating point gives it."""
+    return float(to_numpy(slope(problem, x[None, :])))
+
+
+def _value(problem: Problem, x: NDArray[np.float64]) -> tuple[float, float | None]:
+    """P(x) as a float, and a bound of how far that is from the exact value, None where there is none."""
+    f = float(objective(problem, x[None, :]))
+
+    def apart(enclosing: Any, point: Any) -> float:
+        return float((objective(enclosing, point[None, :]) - f).upper())
+
+    return f, _enclosed(problem, x, apart)[0]
+
+
+def _enclosed_gap(problem: Any, x: Any, y: Any) -> tuple[float | None, str | None]:
+    """P(x) - D(y - mean y), without a regulariser, rounding included; or why there is none."""
+    if can(problem, "regulariser"):
+        return None, "a proximal step made the dual point"
+
+    def upper(enclosing: Any, point: Any) -> float:
+        dual = enclosed(y)
+        dual = dual - average(dual)  # sums to zero exactly: this encloses the exact difference
+        total = mean_of_clients(enclosing.value(point[None, :]) + enclosing.conjugate(dual))
+        return float(total.middle + total.radius) * WIDER if float(total.middle) > 0 else float(total.upper())
+
+    return _enclosed(problem, np.asarray(x[0]), upper)
+
+
+def _enclosed(
+    problem: Any, x: NDArray[np.float64], measure: Callable[[Any, Any], float]
+) -> tuple[float | None, str | None]:
+    """Measure a problem on enclosures: the bound, or None and why there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            found = measure(enclosed_problem(problem), enclosed(x))
+    except (FedtheoryError, AttributeError, TypeError) as error:
+        return None, str(error)
+    return (found, None) if np.isfinite(found) else (None, "the enclosure is not finite")
+
+
+def _said(unknown: str | None) -> str:
+    return "rounding included" if unknown is None else f"rounding is not bounded ({unknown})"
 
 
 def solve_with_cvxpy(problem: Problem) -> tuple[NDArray[np.float64], float, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +53,19 @@ class FunctionClass:
     sigma: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse classes without interpolation conditions."""
+        """Refuse classes without interpolation conditions, and constants that are no finite numbers."""
+        for name in ("L", "mu", "zeta", "dissimilarity", "similarity", "sigma"):
+            _require_finite(name, getattr(self, name))
+        if self.bgd is not None:
+            if not isinstance(self.bgd, tuple | list) or len(self.bgd) != 2:
+                raise InvalidInput(f"bgd is a pair (G, D), got {self.bgd!r}")
+            for name, value in zip(("G", "D"), self.bgd, strict=True):
+                _require_finite(f"{name} of bgd", value)
+                if not value >= 0:
+                    raise InvalidInput(f"{name} of bgd must not be negative, got {value}")
+        for name in ("zeta", "dissimilarity"):
+            if getattr(self, name) is not None and not getattr(self, name) >= 0:
+                raise InvalidInput(f"{name} must not be negative, got {getattr(self, name)}")
         if not self.L > 0:
             raise InvalidInput(f"L must be positive, got {self.L}")
         if not (0 <= self.mu < self.L or self.mu == -self.L):
@@ -99,6 +112,18 @@ class FunctionClass:
         return ", ".join([f"{self.L}-smooth", kind, *extra])
 
 
+def _require_finite(name: str, value: Any) -> None:
+    """Refuse a constant that is no finite number; None says that nothing is assumed."""
+    if value is None:
+        return
+    try:
+        known = not isinstance(value, str | bool) and math.isfinite(value)
+    except (TypeError, OverflowError):
+        known = False
+    if not known:
+        raise InvalidInput(f"{name} must be a finite number, got {value!r}")
+
+
 def require_question(function_class: FunctionClass, measure: Measure, rounds: int, radius: Any) -> None:
     """Refuse a measure that says nothing over a class, and numbers that make no program.
 
@@ -107,6 +132,7 @@ def require_question(function_class: FunctionClass, measure: Measure, rounds: in
     InvalidInput
         With what goes together instead.
     """
+    _require_finite("radius", radius)
     if rounds < 1 or not radius > 0:
         raise InvalidInput(f"expected rounds >= 1 and radius > 0; got rounds={rounds}, radius={radius}")
     if measure.of_minimiser and not function_class.convex:

@@ -8,6 +8,7 @@ import numpy as np
 
 from fedtheory.core.errors import InvalidInput, require
 from problems.datasets.base import Dataset, first_file, not_found, root_folder
+from problems.datasets.known import checksum, name_of
 
 #: LIBSVM sets and their number of features (files may omit the last ones)
 LIBSVM = {
@@ -24,7 +25,8 @@ LIBSVM = {
 def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     """Read a LIBSVM set (`LIBSVM` lists the names) from ``folder/libsvm/NAME[.bz2|.gz]`` or ``folder/NAME[...]``.
 
-    The two label values, whatever they are, become -1 and +1 in rising order.
+    The two label values, whatever they are, become -1 and +1 in rising order. A file that is not the known one (`problems.datasets.known`)
+    is read under a name that says so.
 
     Raises
     ------
@@ -48,4 +50,9 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     kinds = np.unique(labels)
     if len(kinds) != 2:
         raise InvalidInput(f"{path} has {len(kinds)} kinds of label; expected two")
-    return Dataset(np.asarray(features.toarray()), np.where(labels == kinds[1], 1, -1), name)
+    signs = np.where(labels == kinds[1], 1, -1)
+    features.sum_duplicates()
+    features.eliminate_zeros()
+    entries = (features.indptr.astype(np.int64), features.indices.astype(np.int64), features.data)
+    told = name_of(name, path, len(signs), checksum(*entries, signs.astype(np.int8)))
+    return Dataset(np.asarray(features.toarray()), signs, told)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
 from problems.datasets.base import Dataset, first_file, not_found, read_packed, root_folder
+from problems.datasets.known import checksum, name_of
 
 #: white space, the letters whatever their case, and everything else
 CHARACTERS = ("space", *string.ascii_lowercase, "other")
@@ -49,7 +50,8 @@ def shakespeare(folder: str | Path | None = None) -> Dataset:
     seen = np.concatenate(windows)
     features = np.eye(len(CHARACTERS), dtype=np.float32)[seen[:, :CONTEXT]].reshape(len(seen), -1)
     groups = np.unique(np.concatenate(roles), return_inverse=True)[1]
-    return Dataset(features, seen[:, CONTEXT].astype(np.int64), "shakespeare", classes=CHARACTERS, groups=groups)
+    told = name_of("shakespeare", path, len(seen), checksum(seen, groups.astype(np.int64)))
+    return Dataset(features, seen[:, CONTEXT].astype(np.int64), told, classes=CHARACTERS, groups=groups)
 
 
 def _numbers(words: str) -> NDArray[np.uint8]:

@@ -45,7 +45,7 @@ def test_it_hands_on_what_is_there_and_nothing_else(name) -> None:
         for closed in (ChangedGradients(f, lambda x, g: g(x)), ShiftedProblem(f, np.zeros((f.n, f.d)))):
             assert can(closed, ability) == (ability in of_samples and can(f, ability)), (type(closed), ability)
         if not can(f, "regulariser"):
-            own = {"solution": False, "regulariser": True}
+            own = {"solution": False, "bracket": False, "regulariser": True}
             assert can(Regularised(f, L1(0.1)), ability) == own.get(ability, can(f, ability)), ability
 
 

@@ -176,7 +176,7 @@ ARCHIVED = {
 def test_libsvm_sets_are_the_archived_ones(name) -> None:
     data = libsvm(name)
     rows, positive, eigenvalue = ARCHIVED[name]
-    assert data.features.shape == (rows, LIBSVM[name])
+    assert data.features.shape == (rows, LIBSVM[name]) and data.name == name
     assert (data.labels > 0).sum() == positive
     if eigenvalue is not None:
         f = federate(data, iid(data.labels, 1))  # logistic loss: L is a quarter of it
@@ -459,6 +459,7 @@ def test_a_text_without_speeches_is_refused(tmp_path) -> None:
 def test_real_mnist() -> None:
     """Class counts and moments as published (mean 0.1307, standard deviation 0.3081)."""
     data, test = mnist(), mnist(part="test")
+    assert data.name == test.name == "mnist"
     assert np.bincount(data.labels).tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
     assert np.bincount(test.labels).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
     # the training images in circulation may have lost pixels of value 1, which moves the mean by less than 2e-6
@@ -469,6 +470,7 @@ def test_real_mnist() -> None:
 @pytest.mark.data
 def test_real_emnist() -> None:
     data, test = emnist_letters(), emnist_letters(part="test")
+    assert data.name == test.name == "emnist_letters"
     assert np.bincount(data.labels).tolist() == [4800] * 26 and np.bincount(test.labels).tolist() == [800] * 26
     assert data.features.mean(dtype=float) == pytest.approx(0.1722, abs=5e-5)
     assert data.features.std(dtype=float) == pytest.approx(0.3309, abs=5e-5)
@@ -481,6 +483,7 @@ def test_real_emnist() -> None:
 def test_real_cifar() -> None:
     """The decoded pixels are the ones archived, whose channel means are the published ones to eight digits."""
     data = cifar10()
+    assert data.name == cifar10(part="test").name == "cifar10"
     pixels = np.rint(data.features * np.float32(255)).astype(np.uint8)
     digest = hashlib.sha256(pixels.tobytes()).hexdigest()
     assert digest == "47af8b02cfcfb6cdf3dbbd1969ad7f1b70f4413f6f80f437b020ee4e5bc8304a"
@@ -493,7 +496,7 @@ def test_real_cifar() -> None:
 def test_real_shakespeare() -> None:
     """A million characters of some 300 roles; e is the most frequent letter and Gloucester speaks most."""
     data = shakespeare()
-    assert data.features.shape[1] == 84 and data.groups is not None
+    assert data.name == "shakespeare" and data.features.shape[1] == 84 and data.groups is not None
     assert 250_000 < len(data) < 1_020_773 / 4 and 290 < data.groups.max() < 309
     assert data.classes[np.bincount(data.labels)[1:27].argmax() + 1] == "e"
     assert max(map(len, by_group(data.groups))) == pytest.approx(37405 / 4, rel=0.02)

@@ -68,7 +68,7 @@ def attain(
         As in `worst_case_for_every_n`; or no point near the solution is exactly feasible.
     """
     exact, over = rational(algorithm), rational(function_class)
-    model, problem, _, _ = state_program(exact, over, rounds, measure, rational(radius), participation)
+    model, problem, _, _ = state_program(exact, over, rounds, measure, rational(radius), participation, time_limit)
     directions = find_free_directions(model, problem.evaluations)
     if model.equations or len(model.functions) != 1 or any(matrix != "Q" for matrix, _ in directions):
         raise SolverFailed(

@@ -66,7 +66,7 @@ def prove(
     """
     exact = rational(algorithm)
     model, problem, _, _ = state_program(
-        exact, rational(function_class), rounds, measure, rational(radius), participation
+        exact, rational(function_class), rounds, measure, rational(radius), participation, time_limit
     )
     free = find_free_directions(model, problem.evaluations)
     program = model.freed(free).program(time_limit)

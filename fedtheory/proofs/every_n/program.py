@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.conditions import average_and_differences
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.noise import Noise
-from fedtheory.proofs.every_n.oracles import Leaves, SharedRegulariser, SymmetricProblem, cell, entry
+from fedtheory.proofs.every_n.oracles import Evaluation, Leaves, SharedRegulariser, SymmetricProblem, cell, entry
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, divide, square
 from fedtheory.proofs.function_class import (
     FunctionClass,
@@ -16,6 +19,7 @@ from fedtheory.proofs.function_class import (
     state_conditions,
 )
 from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.running.enumeration import enumerate_courses
 
 
@@ -26,6 +30,7 @@ def state_program(
     measure: MeasureName,
     radius: Number,
     participation: Sampling | None,
+    time_limit: float | None = None,
 ) -> tuple[Model, SymmetricProblem, Vector, bool]:
     """Trace the rounds and collect the program's conditions; the model, the problem, the start, and whether coins were enumerated.
 
@@ -33,6 +38,8 @@ def state_program(
     ------
     CannotTrace, InvalidInput
         The algorithm, the measure or the class is outside what this program can say.
+    TooLarge
+        Tracing took longer than ``time_limit`` seconds, or the program traced would.
     """
     require_worst_case(algorithm, noise=function_class.sigma is not None)
     question = find_measure(measure)
@@ -47,7 +54,8 @@ def state_program(
                 "noise averages out over the clients, so that their number n matters: pass participation=Sampling(n, n), or Sampling(n, s)"
             )
         noise = Noise(leaves, function_class.sigma, n)
-    problem = SymmetricProblem(leaves, function_class.mu, h, noise)
+    problem = _Timed(leaves, function_class.mu, h, noise)
+    problem.time_limit = time_limit
     # without a minimiser, the origin may as well be the start
     x0 = leaves.vector(common=True) if question.of_minimiser else Vector({})
     if question.of_minimiser:
@@ -96,12 +104,37 @@ def state_program(
         equations = noise.equations()
         if noise.reach(e for f in functions for e in f.evaluations):
             relaxed.append("conditions between different outcomes of the noise are left out")
+    traced = len(problem.evaluations)  # an ordered pair of them gives a condition
+    conic.require_time((leaves.mean, leaves.deviation), traced * (traced - 1) + len(found), time_limit)
     for function in functions:
+        problem.require_time()
         found += function.conditions(n)
     model = Model(
         leaves, tuple(found), tuple(objectives), tuple(equations), tuple(relaxed), functions=tuple(functions), clients=n
     )
     return model, problem, x0, len(paths) > 1
+
+
+class _Timed(SymmetricProblem):
+    """A problem that looks at the clock whenever a gradient or a proximal step is noted."""
+
+    time_limit: float | None = None
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.begun = time.perf_counter()
+
+    def require_time(self) -> None:
+        """Refuse to go on once the time is over."""
+        if self.time_limit is not None and time.perf_counter() - self.begun > self.time_limit:
+            raise conic.TooLarge(
+                f"following the rounds took more than the time limit of {self.time_limit:g} s ({len(self.evaluations)} gradients so far); "
+                "lower the rounds or the local steps, or allow more time"
+            )
+
+    def add(self, x: Vector, g: Vector) -> Evaluation:
+        self.require_time()
+        return super().add(x, g)
 
 
 class _ExchangeableQuantities:

@@ -200,12 +200,14 @@ def worst_case_for_every_n(
         No solver's answer was accepted, or nothing limits the feasible points.
     """
     begun = time.perf_counter()
-    model, problem, start, random = state_program(algorithm, function_class, rounds, measure, radius, participation)
+    model, problem, start, random = state_program(
+        algorithm, function_class, rounds, measure, radius, participation, time_limit
+    )
     free = find_free_directions(model, problem.evaluations)
 
     def stated_exactly() -> Program:  # a cancellation that rounding spoils hides a free direction
         exact, asked, _, _ = state_program(
-            rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation
+            rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation, time_limit
         )
         return exact.freed(find_free_directions(exact, asked.evaluations)).program(time_limit)
 
