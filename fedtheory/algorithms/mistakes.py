@@ -27,7 +27,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
-from fedtheory.local.solvers import LocalSolver
+from fedtheory.local.solvers import LocalSolver, step_size
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -60,8 +60,13 @@ _HELPERS: dict[str, Any] = {
     "replace": dataclasses.replace,
     "scatter": scatter,
     "spread": spread,
+    "step_size": step_size,
     "train_in_sequence": train_in_sequence,
 }
+
+
+class StaleMistake(RuntimeError):
+    """A known mistake does not fit the source of its method any more: an error of this package, never a finding about other code."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +198,8 @@ def build_mistaken(
     ------
     InvalidInput
         A changed option is outside the method's definition, or one mistake edits away what another one edits.
+    StaleMistake
+        The text of an edit does not stand once in the method's source, or what it makes of it is no code.
     """
     values = {option.name: option.default for option in entry.options} | dict(values)
     for mistake in mistakes:
@@ -202,6 +209,8 @@ def build_mistaken(
     algorithm: Any = entry.build(**values)
     kind = type(algorithm)
     source = plain = _source(kind)
+    for mistake in (*mistakes, *([] if rewritten is None else [rewritten])):
+        _require_fit(kind, plain, mistake)
     for mistake in mistakes:
         source = _edited(source, mistake)
     if rewritten is not None and rewritten.old in source:
@@ -209,7 +218,12 @@ def build_mistaken(
     if source == plain:
         return algorithm  # type: ignore[no-any-return]
     names = vars(sys.modules[kind.__module__]) | _HELPERS
-    exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
+    try:
+        exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
+    except SyntaxError as error:
+        raise StaleMistake(
+            f"{kind.__name__} with {' and '.join(repr(m.name) for m in mistakes)} is no code: {error}"
+        ) from error
     changed = names[kind.__name__]
     made: Algorithm = changed(**{f.name: getattr(algorithm, f.name) for f in dataclasses.fields(algorithm)})
     return made
@@ -219,6 +233,7 @@ def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tupl
     """The lines of the reference that the mistakes change, as a difference: ``- old``, ``+ new``."""
     before = after = _source(type(algorithm))
     for mistake in mistakes:
+        _require_fit(type(algorithm), before, mistake)
         after = _edited(after, mistake)
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     shown = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
@@ -229,11 +244,20 @@ def _source(kind: type) -> str:
     return textwrap.dedent(inspect.getsource(kind))
 
 
+def _require_fit(kind: type, source: str, mistake: Mistake) -> None:
+    """Refuse an edit whose text does not stand once in the method's own source."""
+    found = source.count(mistake.old) if mistake.old else 1  # a changed option has no text
+    if found != 1:
+        raise StaleMistake(
+            f"the mistake {mistake.name!r} of {kind.__name__} finds its text {mistake.old!r} {found} times in the source of "
+            f"{kind.__name__}; expected once: bring the entry in MISTAKES of {kind.__module__} up to date with the code"
+        )
+
+
 def _edited(source: str, mistake: Mistake) -> str:
+    """The source with a mistake; its text may be gone only because another mistake edited it away."""
     if not mistake.old:  # a changed option
         return source
     if source.count(mistake.old) != 1:
-        raise InvalidInput(
-            f"the mistake {mistake.name!r} finds {mistake.old!r} {source.count(mistake.old)} times; expected once"
-        )
+        raise InvalidInput(f"the mistake {mistake.name!r} finds {mistake.old!r} edited by another mistake")
     return source.replace(mistake.old, mistake.new)

@@ -107,7 +107,7 @@ _PLATO = "https://github.com/TL-System/plato/issues/382"
 
 MISTAKES = {
     Scaffold: (
-        Mistake("no 1/K in the control update", _CONTROL, "local.lr", seen=_PFLLIB),
+        Mistake("no 1/K in the control update", _CONTROL, "step_size(local.lr, key.round, 0)", seen=_PFLLIB),
         Mistake("no 1/lr in the control update", _CONTROL, "self._steps(sub, y)", seen=_PLATO),
         Mistake("control update not scaled", f" / {_CONTROL}", ""),
         Mistake("largest K in the control update", "self._steps(sub, y),", "np.max(self.local.steps),"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,10 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
     from fedtheory.conformance.compare import conform as compare
 
     values = read_values(listed(method), options)
-    with contextlib.redirect_stdout(sys.stderr):  # what the implementation prints is not the answer
+    with (
+        _failures_are_no_findings(),
+        contextlib.redirect_stdout(sys.stderr),
+    ):  # what the implementation prints is not the answer
         found = compare(
             load_adapter(adapter),
             method,
@@ -70,3 +75,21 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
     if str(options["json_file"]) != "-":
         click.echo(str(found))
     sys.exit(0 if found.conforms else EXIT_FAILED)
+
+
+@contextlib.contextmanager
+def _failures_are_no_findings() -> Iterator[None]:
+    """End with the status of "could not be compared" when this package itself fails: 1 is kept for code that differs."""
+    from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable, describe
+
+    try:
+        yield
+    except (InvalidInput, NotAvailable, OSError):
+        raise  # one line, and status 2
+    except Exception as error:
+        if not isinstance(error, FedtheoryError):
+            traceback.print_exc()
+        click.echo(
+            f"error: the comparison failed, which says nothing of the implementation: {describe(error)}", err=True
+        )
+        sys.exit(2)

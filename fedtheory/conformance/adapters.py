@@ -172,7 +172,7 @@ def play(adapter: Adapter, task: Task, rounds: Sequence[Round], shapes: Mapping[
         place = "start" if r == 0 else f"round {r}"
         try:
             returned = adapter.start(task) if r == 0 else adapter.round(rounds[r - 1])
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InvalidInput(f"the adapter raised in its {place}: {describe(error)}") from error
         for name, before in given.items():
             if not np.array_equal(getattr(task, name), before):

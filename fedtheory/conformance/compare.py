@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
-from fedtheory.algorithms.mistakes import Mistake, build_as_printed, find_mistakes, show_difference
+from fedtheory.algorithms.mistakes import Mistake, StaleMistake, build_as_printed, find_mistakes, show_difference
 from fedtheory.conformance.adapters import Adapter, Recording, play
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
@@ -38,7 +38,7 @@ from fedtheory.conformance.trials import (
     track_largest,
 )
 from fedtheory.core.arrays import to_numpy
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.states import arrays_of
 
 #: a candidate further off than this share of a variable's size is dropped before the effect of rounding on it is worked out
@@ -189,11 +189,12 @@ class _Comparison:
             first=min(differing, key=lambda found: found.round, default=None),
             differs_in=tuple(found.trial for found in differing),
             starts={} if agreement else self.starts,
-            updates=None if agreement else self._updates(),
+            updates=None if agreement else self._try_updates(),
             causes=() if agreement else tuple(self._causes(mistakes)),
             variants=tuple(self._variants(agreement is not None)),
             mistakes_tried=len(mistakes),
-            not_noticed=tuple(mistake.name for mistake in mistakes if self._same_as_reference(mistake)),
+            not_noticed=tuple(name for name, seen in self._seen.items() if seen is False),
+            not_run={name: seen for name, seen in self._seen.items() if isinstance(seen, str)},
         )
 
     # ---- where it parts ----
@@ -225,6 +226,13 @@ class _Comparison:
                 expected = "at x^0" if at_x0 else "at zero" if not np.any(ours) else "as in the paper"
                 found[name] = f"starts {how}, not {expected}"
         return found
+
+    def _try_updates(self) -> dict[str, bool] | None:
+        """The same as `_updates`; None also where the reference cannot go on from the implementation's states."""
+        try:
+            return self._updates()
+        except Exception:  # of numbers that the reference never sees: the report goes on without it
+            return None
 
     def _updates(self) -> dict[str, bool] | None:
         """Which variables move as in the paper from the implementation's own state, where its variables fix that state."""
@@ -276,26 +284,50 @@ class _Comparison:
         """Whether the reference with these mistakes does what the implementation does in every trial, from its start where that differs."""
         for case in self.cases:
             first = {name: case.played.states[0][name] for name in self.starts}
-            try:
-                method = build_as_printed(self.entry, case.trial.values, chosen)
-                if not _matches(method, case.trial, case.played.states, self.names, first):
-                    return False
-            except (
-                FedtheoryError
-            ):  # a mistake that takes the method outside its definition, or two that edit the same text
+            if self._try(case, chosen, case.played.states, first) is not True:
                 return False
         return True
 
-    def _same_as_reference(self, mistake: Mistake) -> bool:
-        """Whether the mistake makes no difference in any trial."""
-        for case in self.cases:
-            try:
-                method = build_as_printed(self.entry, case.trial.values, (mistake,))
-            except FedtheoryError:  # outside the method's definition: it would not have run
-                continue
-            if not _matches(method, case.trial, case.way.states, self.names):
-                return False
-        return True
+    def _try(
+        self,
+        case: _Case,
+        chosen: tuple[Mistake, ...],
+        states: Sequence[Values],
+        first: Mapping[str, NDArray[np.float64]] | None = None,
+    ) -> bool | str:
+        """Whether the reference with these mistakes goes through these states; or why it cannot be run on this trial.
+
+        It cannot where a mistake takes the method outside its definition, where two edit the same text, or where its code fails with these
+        settings. Code with names that are not there is an error of this package.
+        """
+        try:
+            method = build_as_printed(self.entry, case.trial.values, chosen)
+            return _matches(method, case.trial, states, self.names, first)
+        except StaleMistake:
+            raise
+        except NameError as error:
+            raise StaleMistake(
+                f"{self.entry.name} with {' and '.join(repr(m.name) for m in chosen)} uses a name that its code does not have ({error}); "
+                f"bring MISTAKES of {self.entry.kind.__module__} up to date with the code"
+            ) from error
+        except (
+            Exception
+        ) as error:  # a candidate is an edit of code, and may fail in any way; the report goes on without it
+            return describe(error)
+
+    @cached_property
+    def _seen(self) -> dict[str, bool | str]:
+        """Of every known mistake whether some trial tells it from the method, or why no trial can run it."""
+        found: dict[str, bool | str] = {}
+        for mistake in find_mistakes(self.entry, self.values):
+            answers = []
+            for case in self.cases:
+                answers.append(self._try(case, (mistake,), case.way.states))
+                if answers[-1] is False:
+                    break
+            why = next((answer for answer in answers if isinstance(answer, str)), "")
+            found[mistake.name] = False in answers or (False if True in answers else why)
+        return found
 
     def _variants(self, conforms: bool) -> Iterator[Variant]:
         """Published methods that do what the implementation does, other than the one it was compared with.
@@ -315,7 +347,7 @@ class _Comparison:
                         break
                 else:
                     yield Variant(name, source, shared)
-            except (FedtheoryError, ValueError):  # not defined on these trials
+            except Exception:  # not defined on these trials, in whatever way that shows
                 continue
 
 

@@ -55,7 +55,7 @@ class Conformance:
     whether some variable came back in single precision. ``largest``: by variable the largest difference relative to its size.
     ``starts``: the variables that start elsewhere than in the paper. ``updates``: whether each variable moves as in the paper when the
     round begins at the implementation's own state (None where its declared variables do not fix that state). ``not_noticed``: known
-    mistakes that these trials do not tell from the method.
+    mistakes that these trials do not tell from the method. ``not_run``: known mistakes that cannot be run with these settings, and why.
     """
 
     method: str
@@ -77,6 +77,7 @@ class Conformance:
     variants: tuple[Variant, ...]
     mistakes_tried: int
     not_noticed: tuple[str, ...]
+    not_run: dict[str, str]
 
     @property
     def conforms(self) -> bool:
@@ -114,7 +115,7 @@ class Conformance:
                 if self.single
                 else "its arrays are in double precision, but something in it is not: a number is rounded to single precision or solved for loosely"
             )
-        told = self.mistakes_tried - len(self.not_noticed)
+        told = self.mistakes_tried - len(self.not_noticed) - len(self.not_run)
         return [*lines, f"{told} of {self.mistakes_tried} known mistakes would have been noticed"]
 
     def _differing(self) -> list[str]:
@@ -155,6 +156,7 @@ class Conformance:
             also = "these trials do not tell it from" if self.conforms else "it is what is published as"
             lines.append(f"{also} {variant.name} ({variant.source}), compared in {', '.join(variant.variables)}")
         lines += [f"these trials do not notice: {name}" for name in self.not_noticed]
+        lines += [f"could not be tried with these settings: {name} ({why})" for name, why in self.not_run.items()]
         return lines
 
 

@@ -29,6 +29,7 @@ from conformance_loops import (
 from fedtheory.algorithms import ALGORITHMS, Scaffold, listed
 from fedtheory.algorithms.mistakes import (
     Mistake,
+    StaleMistake,
     build_as_printed,
     build_mistaken,
     find_code_mistakes,
@@ -265,7 +266,7 @@ def test_edits_fit_the_code_they_edit() -> None:
             assert "#" not in "".join(lines)
     of_options = [m for entry in ALGORITHMS for option in entry.options for m in find_option_mistakes(option)]
     assert of_options and all(m.option is not None and not m.old for m in of_options)
-    with pytest.raises(InvalidInput, match="finds 'no such text' 0 times; expected once"):
+    with pytest.raises(StaleMistake, match="'m' of FedAvg finds its text 'no such text' 0 times"):
         build_mistaken(listed("fedavg"), {}, (Mistake("m", "no such text", ""),))
 
 
