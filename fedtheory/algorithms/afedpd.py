@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import SAM
 from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_average_mistakes
@@ -63,6 +64,10 @@ class AFedPD(Method):
 
     family = "primal-dual"
     sends = 1, 2  # model up; model and dual down, because the server keeps the duals
+    fixes: ClassVar[Fixes] = {
+        "lam": lambda known: average(known["lam_i"]),
+        "mu_i": lambda known: known["lam_i"] - average(known["lam_i"]),
+    }
 
     rho: Positive
     local: LocalSolver = Exact()

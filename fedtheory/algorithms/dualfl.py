@@ -134,11 +134,13 @@ LISTED = (
         alpha=None,
         changes={"rho": {"called": "momentum"}},
         strongly_convex=True,
+        composite=False,
     ),
     listing(
         "dualfl-regularised",
         DualFL,
         "Park and Xu 2024, Algorithm 1 on problem (10)",
+        composite=False,
         changes={"rho": {"called": "momentum"}, "alpha": {"default": 1.0, "called": "rho"}},
     ),
 )

@@ -87,12 +87,14 @@ LISTED = (
         FedADMM,
         "A-FedPD, equation (6): the server averages active clients only",
         averages="active",
+        composite=False,
     ),
     listing(
         "fedspeed-active",
         FedADMM,
         "Sun et al. 2023 (FedSpeed): the server averages active clients only",
         averages="active",
+        composite=False,
         local=MIXED_SAM,
     ),
 )
@@ -129,5 +131,11 @@ MISTAKES = {
             'z = average(x_i - lam_i / self.rho) if self.averages == "all" else average(x - lam / self.rho, clients)',
         ),
         NOT_RESET,
+        Mistake(
+            "local work from the client's own model",
+            "self.local(sub, state.x, key, None)",
+            "self.local(sub, gather(state.x_i, clients), key, None)",
+            silent=True,  # an argmin has no start
+        ),
     ),
 }

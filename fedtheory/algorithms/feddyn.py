@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import MIXED_SAM
 from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_average_mistakes, list_dual_mistakes
@@ -54,6 +54,7 @@ class FedDyn(Method):
     """
 
     family = "primal-dual"
+    fixes: ClassVar[Fixes] = {"lam": lambda known: average(known["lam_i"])}
 
     rho: Positive
     local: LocalSolver = Exact()

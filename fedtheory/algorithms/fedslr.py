@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.ditto import PERSONAL_EPOCHS, PERSONAL_STEPS, choose_personal_work
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import LOCAL_WORK, STEPPING, choose_work, make_step_size
@@ -90,6 +91,15 @@ class FedSLR(Method):
     """
 
     family = "composite"
+    fixes: ClassVar[Fixes] = {
+        "gamma_i": lambda known: -known["lam_i"],
+        "p_i": lambda known: known["personal"] - known["x"],
+        "gamma": lambda known: average(known["gamma_i"]),
+    }
+    open_starts: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("gamma_i", "gamma", "lam_i"), "init_dual"),
+        **dict.fromkeys(("p_i", "personal"), "init_personal"),
+    }
 
     eta: Positive
     local: LocalSolver = Exact()

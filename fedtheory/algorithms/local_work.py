@@ -13,7 +13,12 @@ from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps
 
 LR = Option("lr", float, 0.1, "Local step size.", batched=True, telling=0.3)
 LR_DECAY = Option(
-    "lr_decay", float, 1, "Factor by which the local step size changes from round to round.", batched=True
+    "lr_decay",
+    float,
+    1,
+    "Factor by which the local step size changes from round to round.",
+    batched=True,
+    telling=0.9,
 )
 STEPS = Option("steps", int, 1, "Local steps a round.", spelled="local-steps", telling=4)
 EPOCHS = Option("epochs", int, 0, "Local passes through the data a round, in place of local steps [default: none].")

@@ -83,6 +83,8 @@ class Mistake:
         For a mistake that is a changed option.
     seen : str
         Where it was found in public code, if it was.
+    silent : bool
+        Whether the paper leaves this open, so that it is another choice and no mistake: where work towards an argmin starts, say.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Mistake:
     new: str = ""
     option: tuple[str, Callable[[Any], Any]] | None = None
     seen: str = ""
+    silent: bool = False
 
 
 def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
@@ -124,6 +127,7 @@ def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
             ),
             (f"1/{name} in place of {name}", lambda eta: 1 / eta),
         ),
+        "lr_decay": (("step sizes do not decay", lambda _: 1),),
         "server_lr": (("server step 1 in place of server_lr", lambda _: 1),),
     }
     return tuple(Mistake(said, option=(name, change)) for said, change in by_role.get(option.role, ()))
@@ -167,7 +171,7 @@ def list_average_mistakes(old: str, what: str, all_clients: str) -> tuple[Mistak
 
 def find_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
     """The mistakes that can be made in a method with these options: those of its class and those of its options."""
-    steps = {"lr", "steps"} if values.get("exact") else set()  # exact local work has none
+    steps = {"lr", "lr_decay", "steps"} if values.get("exact") else set()  # exact local work has none
     in_code = (m for m in find_code_mistakes(entry.kind) if not (steps and "local.steps" in m.new))
     return (*in_code, *(m for o in entry.options if o.name not in steps for m in find_option_mistakes(o)))
 

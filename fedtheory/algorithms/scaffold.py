@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
@@ -55,6 +55,7 @@ class Scaffold(Method):
 
     family = "averaging"
     sends = 2, 2  # model and control variate, both ways
+    fixes: ClassVar[Fixes] = {"c": lambda known: average(known["c_i"])}
 
     local: LocalSolver
     server_lr: Positive = 1

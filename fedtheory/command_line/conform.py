@@ -32,6 +32,7 @@ class TellingCommand(MethodCommand):
 )
 @click.option("--full-participation", is_flag=True, help="Leave out the trials in which only some clients take part.")
 @click.option("--equal-steps", is_flag=True, help="Leave out the trials with unequal numbers of local steps.")
+@click.option("--smooth", is_flag=True, help="Leave out the trials with a shared regulariser.")
 @click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True)
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Instances of each kind.")
 @click.option(
@@ -62,6 +63,7 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
             dimension=options["dimension"],
             participants=None if options["full_participation"] else options["participants"],
             unequal=not options["equal_steps"],
+            regularisers=not options["smooth"],
             rounds=options["rounds"],
             seeds=options["seeds"],
         )

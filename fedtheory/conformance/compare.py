@@ -7,6 +7,7 @@ the published variants in the place of the reference, and says which of them the
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.mistakes import Mistake, StaleMistake, build_as_printed, find_mistakes, show_difference
 from fedtheory.conformance.adapters import Adapter, Recording, play
+from fedtheory.conformance.coverage import list_unexercised
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
     Course,
@@ -56,6 +58,7 @@ def conform(
     dimension: int = 3,
     participants: int | None = 3,
     unequal: bool = True,
+    regularisers: bool = True,
     rounds: int = 6,
     seeds: int = 3,
 ) -> Conformance:
@@ -74,6 +77,8 @@ def conform(
         Clients a round in the trials with partial participation; None leaves those out.
     unequal : bool
         Whether to try unequal numbers of local steps.
+    regularisers : bool
+        Whether to try shared regularisers, where the method has them.
     rounds, seeds : int
         Length and number of the trials of each kind.
 
@@ -83,7 +88,7 @@ def conform(
         The method is unknown; the settings are outside its definition, or let it diverge; or the adapter raised, changed its inputs, or returned
         something that cannot be compared (see `fedtheory.conformance.adapters.play`).
     NotAvailable
-        The method needs more than quadratics give: minibatches, a server's data, layers.
+        The method needs more than quadratics give: minibatches, layers.
     """
     for name, value, least in (
         ("clients", clients, 2),
@@ -104,6 +109,7 @@ def conform(
         seeds=seeds,
         participants=participants,
         unequal=unequal,
+        regularisers=regularisers,
     )
     return _Comparison(adapter, entry, values, trials).report(left_out)
 
@@ -148,6 +154,11 @@ class _Case:
         return float(np.max(np.divide(off, size, out=np.zeros_like(off), where=size > 0)))
 
 
+def _shapes(way: Course) -> dict[str, tuple[int, int]]:
+    """Clients (1 for the server's) and coordinates of every variable."""
+    return {name: (int(v.shape[-2]), int(v.shape[-1])) for name, v in way.states[0].items()}
+
+
 class _Comparison:
     """One implementation and one method on some trials."""
 
@@ -161,8 +172,10 @@ class _Comparison:
                 raise InvalidInput(
                     f"with these settings {entry.name} itself diverges (it reaches {top:.3g} in {trial.name}); take a smaller step"
                 )
-        self.shapes = {name: (int(v.shape[-2]), int(v.shape[-1])) for name, v in ways[0].states[0].items()}
-        played = [play(adapter, trial.task(), way.rounds, self.shapes) for trial, way in zip(trials, ways, strict=True)]
+        self.shapes = _shapes(ways[0])
+        played = [
+            play(adapter, trial.task(), way.rounds, _shapes(way)) for trial, way in zip(trials, ways, strict=True)
+        ]
         self.cases = tuple(_Case(*row) for row in zip(trials, methods, ways, played, strict=True))
         self.names = tuple(name for name in self.shapes if name in played[0].states[0])
         again = play(adapter, trials[0].task(), (), self.shapes).states[0]
@@ -181,6 +194,9 @@ class _Comparison:
             rounds=len(self.cases[0].trial.clients),
             trials=tuple(case.trial.name for case in self.cases),
             left_out=left_out,
+            not_exercised=list_unexercised(
+                self.entry, self.values, [case.trial for case in self.cases], [case.way for case in self.cases]
+            ),
             compared=self.names,
             not_compared=tuple(name for name in self.shapes if name not in self.names),
             agreement=agreement,
@@ -189,6 +205,7 @@ class _Comparison:
             first=min(differing, key=lambda found: found.round, default=None),
             differs_in=tuple(found.trial for found in differing),
             starts={} if agreement else self.starts,
+            open_starts=() if agreement else tuple(name for name in self.starts if name in self.entry.kind.open_starts),
             updates=None if agreement else self._try_updates(),
             causes=() if agreement else tuple(self._causes(mistakes)),
             variants=tuple(self._variants(agreement is not None)),
@@ -214,7 +231,7 @@ class _Comparison:
 
     @cached_property
     def starts(self) -> dict[str, str]:
-        """The variables that do not start at the paper's values, and how they start."""
+        """The variables that do not start at the reference's values, and how they start."""
         found = {}
         for name in self.names:
             case = next((case for case in self.cases if case.parts(name, "single") == 0), None)
@@ -223,8 +240,12 @@ class _Comparison:
                 size = np.max(np.abs(theirs))
                 how = "at random" if name in self.random else f"with numbers up to {size:.3g}" if size else "at zero"
                 at_x0 = np.array_equal(ours, np.broadcast_to(case.trial.x0, ours.shape))
-                expected = "at x^0" if at_x0 else "at zero" if not np.any(ours) else "as in the paper"
+                is_open = name in self.entry.kind.open_starts
+                as_here = "as in the reference" if is_open else "as in the paper"
+                expected = "at x^0" if at_x0 else "at zero" if not np.any(ours) else as_here
                 found[name] = f"starts {how}, not {expected}"
+                if is_open:
+                    found[name] += f": another choice where the paper is silent ({self.entry.kind.open_starts[name]})"
         return found
 
     def _try_updates(self) -> dict[str, bool] | None:
@@ -242,7 +263,8 @@ class _Comparison:
         for case in self.cases:
             problem, state = make_start(case.method, case.trial)
             for r in range(len(case.trial.clients)):
-                state, _ = play_round(case.method, problem, replace_values(state, case.played.states[r]), case.trial, r)
+                begun = replace_values(state, self._complete(case.played.states[r]))
+                state, _ = play_round(case.method, problem, begun, case.trial, r)
                 after = list_variables(state)
                 for name in self.names:
                     ours, theirs = (
@@ -254,16 +276,29 @@ class _Comparison:
         return right
 
     def _names_fix_the_state(self) -> bool:
-        """Whether the variables that were not declared have no say in the next round."""
+        """Whether the variables that were not declared have no say in the next round, or follow from those that were."""
         case = self.cases[0]
         problem, state = make_start(case.method, case.trial)
         state, _ = play_round(case.method, problem, state, case.trial, 0)
         blind = {name: np.zeros(value.shape) for name, value in arrays_of(state).items() if name not in self.names}
+        known = {name: to_numpy(value) for name, value in list_variables(state).items() if name in self.names}
         after = [
             list_variables(play_round(case.method, problem, begun, case.trial, 0)[0])
-            for begun in (state, replace_values(state, blind))
+            for begun in (state, replace_values(state, blind | self._complete(known)))
         ]
-        return all(np.array_equal(after[0][name], after[1][name]) for name in self.names)
+        exact = 1e-12 * max(float(np.max(np.abs(value))) for value in after[0].values())
+        return all(np.max(np.abs(after[0][name] - after[1][name])) <= exact for name in self.names)
+
+    def _complete(self, known: Values) -> Values:
+        """Values of the declared variables with those that they fix, by the method's word; that holds from its own start only."""
+        found = dict(known)
+        if not set(self.starts) <= set(self.entry.kind.open_starts):
+            return found
+        for name, from_others in self.entry.kind.fixes.items():
+            if name not in found:
+                with contextlib.suppress(KeyError):  # what it follows from was not declared
+                    found[name] = from_others(found)
+        return found
 
     # ---- what it does instead ----
 
@@ -276,6 +311,7 @@ class _Comparison:
                     tuple(m.name for m in chosen),
                     show_difference(self.entry.build(**self.values), chosen),
                     tuple(dict.fromkeys(m.seen for m in chosen if m.seen)),
+                    all(m.silent for m in chosen) and set(self.starts) <= set(self.entry.kind.open_starts),
                 )
             if found:
                 return
@@ -332,21 +368,27 @@ class _Comparison:
     def _variants(self, conforms: bool) -> Iterator[Variant]:
         """Published methods that do what the implementation does, other than the one it was compared with.
 
-        Of a method that conforms, only those are of interest that have no variables beyond its own.
+        Of an implementation that differs, only a method explains something that has all its variables; of one that conforms, only those are
+        of interest that have no variables beyond the reference's.
         """
         for name, source, build in _published(self.entry):
             shared: tuple[str, ...] = ()
+            state: dict[str, Any] = {}
             try:
                 for case in self.cases:
                     method = build(case.trial.values)
                     state = list_variables(make_start(method, case.trial)[1])
                     if conforms and not set(state) <= set(self.shapes):
                         break
-                    shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == self.shapes[n])
+                    shapes = _shapes(case.way)
+                    shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == shapes[n])
+                    if not conforms and shared != self.names:
+                        break
                     if not _matches(method, case.trial, case.played.states, shared):
                         break
                 else:
-                    yield Variant(name, source, shared)
+                    lacks = tuple(n for n in self.names if n not in shared)
+                    yield Variant(name, source, shared, lacks, tuple(n for n in state if n not in shared))
             except Exception:  # not defined on these trials, in whatever way that shows
                 continue
 

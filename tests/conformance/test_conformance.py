@@ -45,7 +45,9 @@ from fedtheory.conformance.trials import list_variables, make_trials, measure_di
 from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
+from fedtheory.core.regularisers import regularised
 from problems.quadratics import Quadratic, random_quadratics
+from problems.server import ServerAssisted
 
 LOOPS = {
     "fedavg": FedAvgLoop,
@@ -110,6 +112,10 @@ class Echo:
         values = {name: value for name, value in values.items() if name in self.entry.uses}
         self.algorithm = self.entry.build(**values)
         self.problem = Quadratic(task.A.copy(), task.b.copy())
+        if task.server is not None:
+            self.problem = ServerAssisted(self.problem, Quadratic(task.server.A[None], task.server.b[None]))
+        if task.regulariser is not None:
+            self.problem = regularised(self.problem, task.regulariser.h)
         self.now = self.algorithm.init(self.problem, task.x0[None, :].copy())
         return list_variables(self.now)
 
@@ -122,11 +128,7 @@ class Echo:
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
 def test_every_listed_method_conforms_to_itself(entry) -> None:
-    """Also those with coins, personal models, momentum; a method that quadratics cannot serve is refused by name."""
-    if "server" in entry.needs:
-        with pytest.raises(NotAvailable, match="needs 'server'"):
-            conform(Echo(entry), entry.name)
-        return
+    """Also those with coins, personal models, momentum, regularisers, server data."""
     found = conform(Echo(entry), entry.name, seeds=1, rounds=4)
     assert found.agreement == "double" and not found.not_compared
 
@@ -342,7 +344,7 @@ def test_an_unknown_mistake_is_located() -> None:
     found = conform(Strange(), "scaffold", seeds=1)
     assert not found.causes and not found.variants and found.first.variable == "c"
     assert found.updates == {"x": True, "c": False, "c_i": True}
-    assert "none of 31 known mistakes, no two of them, and no published variant explains it" in str(found)
+    assert "none of 32 known mistakes, no two of them, and no published variant explains it" in str(found)
 
 
 @pytest.mark.slow
@@ -390,8 +392,6 @@ def test_variables_that_are_not_declared_are_listed() -> None:
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(NotAvailable, match="needs 'server'"):
-        conform(FedAvgLoop(), "safari")
     with pytest.raises(NotAvailable, match="sample_grad"):
         conform(FedAvgLoop(), "fedavg", values={"batch": 2})
     with pytest.raises(InvalidInput, match="unknown algorithm 'fedfoo'"):
@@ -528,7 +528,7 @@ def call(tmp_path, monkeypatch):
 
 def test_command(call) -> None:
     out = call("mine.py:good", "--method", "scaffold", "--seeds", "1", code=0).stdout
-    assert "CONFORMS" in out and "31 of 31 known mistakes would have been noticed" in out
+    assert "CONFORMS" in out and "32 of 32 known mistakes would have been noticed" in out
     out = call("mine.py:Mine", "--method", "fedavg", "--seeds", "1", code=1).stdout
     assert "it does what the reference does with: mean over all instead of active clients" in out
     assert "a word" not in out

@@ -18,6 +18,26 @@ class Loop:
     server: tuple[str, ...] = ()  # server variables beside x
     local: tuple[str, ...] = ()  # client variables that start at zero
 
+    def __init_subclass__(cls) -> None:
+        """Let a round know its number, on which the step size depends."""
+        if "round" in vars(cls):
+            inner = cls.round
+
+            def numbered(self, asked):
+                self.number = asked.number
+                return inner(self, asked)
+
+            cls.round = numbered
+
+    @property
+    def lr(self):
+        """The step size of this round."""
+        return self.dtype(self.s.lr * getattr(self.s, "lr_decay", 1) ** self.number)
+
+    def prox(self, v, step):
+        """The proximal step of the shared regulariser, if there is one."""
+        return v if self.t.regulariser is None else self.t.regulariser.prox(v, step)
+
     def __init__(self, bug: str = "", dtype: Any = np.float64) -> None:
         self.bug, self.dtype = bug, dtype
 
@@ -42,7 +62,7 @@ class Loop:
         """K gradient steps of client i on its objective with the gradient of something added."""
         y = start.copy()
         for _ in range(self.t.steps[i] if steps is None else steps):
-            y = y - self.dtype(self.s.lr) * (self.t.gradients[i](y) + extra(y)).astype(self.dtype)
+            y = y - self.lr * (self.t.gradients[i](y) + extra(y)).astype(self.dtype)
         return y
 
 
@@ -84,7 +104,7 @@ class ScaffoldLoop(Loop):
             self.controls = np.random.default_rng().standard_normal(self.controls.shape)
 
     def round(self, asked):
-        t, s, lr, bug = self.t, self.s, self.dtype(self.s.lr), self.bug
+        t, s, lr, bug = self.t, self.s, self.lr, self.bug
         x, moves, changes, models = self.x, [], [], {}
         for i in asked.active:
             correction = self.c - self.controls[i]
@@ -172,7 +192,8 @@ class FedAdmmLoop(Loop):
         sent = self.w + dual / rho
         if self.bug == "models only":
             sent = self.w
-        self.x = np.mean(sent[list(asked.active)] if self.bug == "mean over active" else sent, axis=0)
+        mean = np.mean(sent[list(asked.active)] if self.bug == "mean over active" else sent, axis=0)
+        self.x = self.prox(mean, 1 / rho)
         return self.state()
 
 
