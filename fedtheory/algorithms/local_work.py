@@ -25,7 +25,7 @@ EPOCHS = Option("epochs", int, 0, "Local passes through the data a round, in pla
 BATCH = Option("batch", int, None, "Samples a local step [default: full gradients].")
 CLIP = Option("clip", float, None, "Longest local direction; longer ones are shortened to it [default: any length].")
 EXACT = Option("exact", bool, False, "Solve local problems exactly.")
-RADIUS = Option("radius", float, 0.05, "Radius of SAM's ascent step.", spelled="sam-radius")
+RADIUS = Option("radius", float, 0.05, "Radius of SAM's ascent step.", spelled="sam-radius", telling=0.25)
 SAM_EPSILON = Option("sam_epsilon", float, 0, "What SAM adds to the norm that it divides by.")
 SAM_SHARE = Option(
     "alpha", float, 0.5, "Share of SAM's gradient in a local step; the rest is the plain gradient.", telling=0.6

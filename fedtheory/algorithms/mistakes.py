@@ -15,11 +15,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.changed_gradients import ChangedGradients
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
@@ -27,6 +28,8 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import Zero
+from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import LocalSolver, step_size
 from fedtheory.local.subproblem import Subproblem
 
@@ -51,11 +54,34 @@ def train_in_sequence(local: LocalSolver, problem: Problem, sub: Subproblem, sta
     return np.concatenate(found, axis=-2)
 
 
+def hold_gradients(f: Problem, start: Array) -> Any:
+    """Show the gradients at one point wherever they are asked for."""
+    return ChangedGradients(f, lambda x, oracle: oracle(start) + 0 * x)
+
+
+@dataclass(frozen=True)
+class _OtherSam(SamSteps):
+    """SAM's steps with an ascent that goes elsewhere."""
+
+    ascent: Literal["not normalised", "descent"] = "descent"
+
+    def _ascent(self, u: Array) -> Array:
+        return u if self.ascent == "not normalised" else -super()._ascent(u)
+
+
+def change_ascent(local: Any, ascent: str) -> Any:
+    """The same SAM steps with another ascent."""
+    return _OtherSam(**{f.name: getattr(local, f.name) for f in dataclasses.fields(local)}, ascent=ascent)
+
+
 #: what the code of a mistake may use beside the names of the module it edits
 _HELPERS: dict[str, Any] = {
+    "Zero": Zero,
     "average": average,
     "average_weighted": average_weighted,
+    "change_ascent": change_ascent,
     "gather": gather,
+    "hold_gradients": hold_gradients,
     "np": np,
     "replace": dataclasses.replace,
     "scatter": scatter,
@@ -85,6 +111,8 @@ class Mistake:
         Where it was found in public code, if it was.
     silent : bool
         Whether the paper leaves this open, so that it is another choice and no mistake: where work towards an argmin starts, say.
+    needs : str
+        An option without which a listed method cannot have it.
     """
 
     name: str
@@ -93,6 +121,7 @@ class Mistake:
     option: tuple[str, Callable[[Any], Any]] | None = None
     seen: str = ""
     silent: bool = False
+    needs: str = ""
 
 
 def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
@@ -128,6 +157,10 @@ def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
             (f"1/{name} in place of {name}", lambda eta: 1 / eta),
         ),
         "lr_decay": (("step sizes do not decay", lambda _: 1),),
+        "radius": (
+            ("no ascent", lambda _: 0),
+            (f"2 {name} in place of {name}", lambda radius: 2 * radius),
+        ),
         "server_lr": (("server step 1 in place of server_lr", lambda _: 1),),
     }
     return tuple(Mistake(said, option=(name, change)) for said, change in by_role.get(option.role, ()))
@@ -137,6 +170,28 @@ NOT_RESET = Mistake(
     "model not reset between clients",
     "self.local(sub, state.x, key, None)",
     "(train_in_sequence(self.local, problem, sub, state.x, key), None)",
+)
+
+HELD_GRADIENT = Mistake(
+    "all local gradients at the first point",
+    "self.local(sub, state.x, key, None)",
+    "self.local(replace(sub, f=hold_gradients(sub.f, state.x)), state.x, key, None)",
+)
+
+#: of methods whose local work may be SAM's
+WRONG_ASCENT = (
+    Mistake(
+        "ascent not divided by the gradient's norm",
+        "self.local(sub, state.x, key, None)",
+        'change_ascent(self.local, "not normalised")(sub, state.x, key, None)',
+        needs="radius",
+    ),
+    Mistake(
+        "descent in place of SAM's ascent",
+        "self.local(sub, state.x, key, None)",
+        'change_ascent(self.local, "descent")(sub, state.x, key, None)',
+        needs="radius",
+    ),
 )
 
 #: of a local problem with ``rho=self.rho, z=state.x``
@@ -152,6 +207,7 @@ def list_dual_mistakes(dual: str) -> tuple[Mistake, ...]:
     return (
         Mistake("sign of the dual in local work", f"a={dual},", f"a=-{dual},"),
         Mistake("no dual in local work", f"a={dual},", f"a=0 * {dual},"),
+        Mistake("dual applied twice in local work", f"a={dual},", f"a=2 * {dual},"),
     )
 
 
@@ -172,7 +228,11 @@ def list_average_mistakes(old: str, what: str, all_clients: str) -> tuple[Mistak
 def find_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
     """The mistakes that can be made in a method with these options: those of its class and those of its options."""
     steps = {"lr", "lr_decay", "steps"} if values.get("exact") else set()  # exact local work has none
-    in_code = (m for m in find_code_mistakes(entry.kind) if not (steps and "local.steps" in m.new))
+    in_code = (
+        m
+        for m in find_code_mistakes(entry.kind)
+        if not (steps and ("local.steps" in m.new or m is HELD_GRADIENT)) and (not m.needs or m.needs in entry.uses)
+    )
     return (*in_code, *(m for o in entry.options if o.name not in steps for m in find_option_mistakes(o)))
 
 

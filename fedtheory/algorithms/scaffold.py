@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, list_average_mistakes
+from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, at_least_one
@@ -126,6 +126,7 @@ MISTAKES = {
         Mistake("sign of the correction", "a=state.c - c_i", "a=c_i - state.c"),
         Mistake("correction without the server control", "a=state.c - c_i", "a=-c_i"),
         Mistake("correction without the client control", "a=state.c - c_i", "a=state.c + 0 * c_i"),
+        Mistake("correction applied twice", "a=state.c - c_i", "a=2 * (state.c - c_i)"),
         Mistake("no correction", "a=state.c - c_i", "a=0 * c_i"),
         Mistake(
             "new c_i sent instead of its change",
@@ -143,6 +144,7 @@ MISTAKES = {
         Mistake("server control never updated", _SERVER, "c=state.c,"),
         Mistake("client controls never updated", "c_i=all_c,", "c_i=state.c_i,"),
         NOT_RESET,
+        HELD_GRADIENT,
         *list_average_mistakes(
             "average(y - state.x, clients)",
             "y - state.x",

@@ -42,7 +42,7 @@ from fedtheory.command_line.main import main
 from fedtheory.conformance.adapters import load_adapter
 from fedtheory.conformance.compare import conform
 from fedtheory.conformance.trials import list_variables, make_trials, measure_differences, play_reference
-from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
+from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.regularisers import regularised
@@ -237,25 +237,29 @@ def test_mistakes_are_named(method, bug) -> None:
     assert BUGS[method, bug] in str(found) and "DIFFERS" in str(found)
 
 
-def test_every_listed_mistake_is_told_from_all_others() -> None:
+#: the first listed method of every class with known mistakes, and one with SAM's steps
+EXAMINED = [*LOOPS, "dualfl", "fedcm", "fedslr", "fedsam"]
+
+
+@pytest.mark.parametrize("method", EXAMINED)
+def test_every_listed_mistake_is_told_from_all_others(method) -> None:
     """Trajectories of all mistakes of a method are pairwise different, so a name means one thing."""
-    for method in LOOPS:
-        entry, ways = listed(method), {}
-        trial = trials_of(method, clients=5, dimension=3, participants=3, rounds=4)[-1]
-        for mistake in find_mistakes(entry, entry.telling):
-            try:
-                ways[mistake.name] = play_reference(build_as_printed(entry, trial.values, (mistake,)), trial).states
-            except FedtheoryError:
-                continue
-        names = sorted(ways[mistake.name][0])
-        assert (
-            len(ways)
-            == len(find_mistakes(entry, entry.telling))
-            == len({m.name for m in find_mistakes(entry, entry.telling)})
-        ), method
-        for (one, ours), (other, theirs) in itertools.combinations(ways.items(), 2):
-            off = max(float(np.max(measure_differences(ours, theirs, name))) for name in names)
-            assert off > 1e-3, (method, one, other)
+    entry, ways = listed(method), {}
+    known = find_mistakes(entry, entry.telling)
+    trials = trials_of(method, clients=5, dimension=3, participants=3, rounds=4)
+    chosen = trials[-4:] if trials[-1].penalty else trials[-1:]
+    for mistake in known:
+        ways[mistake.name] = [
+            play_reference(build_as_printed(entry, trial.values, (mistake,)), trial).states for trial in chosen
+        ]
+    assert len(ways) == len(known), "names are distinct"
+    if method == "fedsam":  # these need unequal steps, which SAM's do not take
+        del ways["clients weighed by their local steps"], ways["every client takes the local steps of the busiest"]
+    for (one, ours), (other, theirs) in itertools.combinations(ways.items(), 2):
+        off = max(
+            float(np.max(measure_differences(x, y, name))) for x, y in zip(ours, theirs, strict=True) for name in x[0]
+        )
+        assert off > 1e-3, (method, one, other)
 
 
 def test_edits_fit_the_code_they_edit() -> None:

@@ -8,7 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conformance_loops import AFedPdLoop, FedAdmmLoop, FedAvgLoop, FedDynLoop, FedPdLoop, Loop, ScaffoldLoop
+from conformance_loops import (
+    AFedPdLoop,
+    DualFlLoop,
+    FedAdmmLoop,
+    FedAvgLoop,
+    FedCmLoop,
+    FedDynLoop,
+    FedPdLoop,
+    FedSamLoop,
+    FedSlrLoop,
+    Loop,
+    ScaffnewLoop,
+    ScaffoldLoop,
+)
 
 import fedtheory.algorithms.mistakes as known
 from fedtheory.algorithms import ALGORITHMS, listed
@@ -193,33 +206,6 @@ def test_a_coin_that_fell_one_way_is_said() -> None:
 # ---- regularisers and data of the server ---------------------------------------------------------------------------------
 
 
-class FedSlrLoop(Loop):
-    """FedSLR's Phase I and Phase II, in plain NumPy."""
-
-    variables: ClassVar[dict[str, str]] = {"x": "x", "x_i": "w", "gamma_i": "duals", "p_i": "own"}
-    local = ("w", "duals", "own")
-
-    def begin(self):
-        self.w = np.tile(self.x, (self.t.n, 1))
-        self.duals = np.stack([g(self.x) for g in self.t.gradients])
-
-    def round(self, asked):
-        eta, x = self.s.eta, self.x
-        for i in asked.active:
-            g = self.t.gradients[i]
-            self.w[i] = self.descend(i, x, lambda y, i=i: -self.duals[i] + (y - x) / eta)
-            self.duals[i] = self.duals[i] + (x - self.w[i]) / eta
-            p = self.own[i]
-            for _ in range(self.t.steps[i]):
-                p = p - self.lr * g(x + p)
-                p = np.sign(p) * np.maximum(np.abs(p) - self.lr * self.s.l1, 0)
-            self.own[i] = 1.1 * p if self.bug == "wrong p_i" else p
-        step = {"lambda": 1.0, "1/eta": 1 / eta}.get(self.bug, eta)
-        mean = self.w[list(asked.active)].mean(axis=0) - eta * self.duals.mean(axis=0)
-        self.x = mean if self.bug == "no proximal step" else self.prox(mean, step)
-        return self.state()
-
-
 def test_fedslr_is_compared_with_three_regularisers() -> None:
     found = conform(FedSlrLoop(), "fedslr", **QUICK)
     assert found.agreement == "double"
@@ -227,7 +213,7 @@ def test_fedslr_is_compared_with_three_regularisers() -> None:
         assert any(name.endswith(f"with {how}") for name in found.trials)
 
 
-@pytest.mark.parametrize("bug", ["no proximal step", "lambda", "1/eta"])
+@pytest.mark.parametrize("bug", ["no proximal step", "lambda", "lambda/eta"])
 def test_a_wrong_proximal_step_of_the_server_differs(bug) -> None:
     """It "conformed" as long as no trial had a regulariser."""
     found = conform(FedSlrLoop(bug), "fedslr", **QUICK)
@@ -386,3 +372,72 @@ def test_a_word_of_a_method_on_its_variables_is_true() -> None:
                 for name, from_others in entry.kind.fixes.items():
                     if name in state:
                         assert np.allclose(from_others(state), state[name], rtol=0, atol=1e-12), (entry.name, name)
+
+
+# ---- mistakes that had no name ---------------------------------------------------------------------------------------------
+
+LOOPS = {
+    "a-fedpd": AFedPdLoop,
+    "dualfl": DualFlLoop,
+    "fedadmm": FedAdmmLoop,
+    "fedavg": FedAvgLoop,
+    "fedcm": FedCmLoop,
+    "fedsam": FedSamLoop,
+    "fedslr": FedSlrLoop,
+    "scaffnew": ScaffnewLoop,
+    "scaffold": ScaffoldLoop,
+}
+BUGS = {
+    ("dualfl", "index + 1"): "momentum of the round after",
+    ("dualfl", "index - 1"): "momentum of the round before",
+    ("dualfl", "no momentum"): "momentum of the first round in all",
+    ("dualfl", "backwards"): "extrapolation backwards",
+    ("dualfl", "from the extrapolated point"): "extrapolation from the extrapolated point",
+    ("dualfl", "no nu"): "control variate not multiplied by nu",
+    ("dualfl", "sign"): "sign of the control variate in local work",
+    ("dualfl", "twice"): "control variate applied twice",
+    ("dualfl", "old model"): "control update with the old server model",
+    ("dualfl", "from the server"): "local work from the server's model",
+    ("fedslr", "lambda"): "threshold lambda in place of lambda eta",
+    ("fedslr", "lambda/eta"): "threshold lambda/eta in place of lambda eta",
+    ("fedslr", "no proximal step"): "no proximal step at the server",
+    ("fedslr", "sign in local work"): "sign of the dual in local work",
+    ("fedslr", "sign of the dual step"): "sign of the dual step",
+    ("fedslr", "sign at the server"): "sign of the server's dual",
+    ("fedslr", "1/eta"): "server dual divided by eta, as Algorithm 2 prints",
+    ("fedslr", "average before the dual step"): "server dual of before the round",
+    ("a-fedpd", "away keep"): "no virtual update of absent clients' duals",
+    ("a-fedpd", "dual over active"): "server dual over active clients",
+    ("a-fedpd", "average before the dual step"): "server dual of before the round",
+    ("fedcm", "exchanged"): "alpha in the place of 1 - alpha",
+    ("fedcm", "no 1 - alpha"): "direction not weighed by 1 - alpha",
+    ("fedcm", "no 1/K"): "no 1/K in the direction",
+    ("fedcm", "no 1/lr"): "no 1/lr in the direction",
+    ("fedcm", "not divided"): "direction not divided by the path's length",
+    ("fedcm", "sign"): "sign of the direction",
+    ("fedcm", "server step"): "server step in the direction",
+    ("fedcm", "accumulated"): "direction accumulated",
+    ("fedsam", "not normalised"): "ascent not divided by the gradient's norm",
+    ("fedsam", "descent"): "descent in place of SAM's ascent",
+    ("fedsam", "no ascent"): "no ascent",
+    ("scaffnew", "correction twice"): "correction applied twice",
+    ("scaffnew", "gradient at the server's model"): "gradient at the server's model",
+    ("scaffnew", "always"): "communicates in every round",
+    ("scaffnew", "other way"): "the coin the other way",
+    ("scaffnew", "control always"): "control update also without communication",
+    ("scaffold", "correction twice"): "correction applied twice",
+    ("fedavg", "gradients at the first point"): "all local gradients at the first point",
+    ("fedadmm", "stale dual"): "stale dual sent",
+}
+
+
+@pytest.mark.parametrize("method", sorted(LOOPS))
+def test_the_loops_conform_without_a_bug(method) -> None:
+    found = conform(LOOPS[method](), method, **QUICK)
+    assert found.agreement == "double" and not found.not_run, str(found)
+
+
+@pytest.mark.parametrize(("method", "bug"), BUGS)
+def test_bugs_are_named_and_nothing_else_is_blamed(method, bug) -> None:
+    found = conform(LOOPS[method](bug), method, seeds=1)
+    assert [cause.names for cause in found.causes] == [(BUGS[method, bug],)], str(found)
