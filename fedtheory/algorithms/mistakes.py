@@ -69,7 +69,7 @@ class _OtherSam(SamSteps):
         return u if self.ascent == "not normalised" else -super()._ascent(u)
 
 
-def change_ascent(local: Any, ascent: str) -> Any:
+def change_ascent(local: Any, ascent: Literal["not normalised", "descent"]) -> Any:
     """The same SAM steps with another ascent."""
     return _OtherSam(**{f.name: getattr(local, f.name) for f in dataclasses.fields(local)}, ascent=ascent)
 

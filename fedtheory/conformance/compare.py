@@ -41,6 +41,7 @@ from fedtheory.conformance.trials import (
 )
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
 
 #: a candidate further off than this share of a variable's size is dropped before the effect of rounding on it is worked out
@@ -265,15 +266,21 @@ class _Comparison:
             for r in range(len(case.trial.clients)):
                 begun = replace_values(state, self._complete(case.played.states[r]))
                 state, _ = play_round(case.method, problem, begun, case.trial, r)
-                after = list_variables(state)
-                for name in self.names:
-                    ours, theirs = (
-                        float(track_largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
-                    )
-                    grown = max(1.0, theirs / ours) if ours else 1.0
-                    off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(after[name]))))
-                    right[name] = right[name] and off <= grown * float(case.allowed["single"][name][r + 1])
+                for name, fine in self._agrees(case, r, state).items():
+                    right[name] = right[name] and fine
         return right
+
+    def _agrees(self, case: _Case, r: int, after: Any) -> dict[str, bool]:
+        """Whether the implementation's variables after round r + 1 are those of this state, up to rounding in single precision."""
+        found, reached = {}, list_variables(after)
+        for name in self.names:
+            ours, theirs = (
+                float(track_largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
+            )
+            grown = max(1.0, theirs / ours) if ours else 1.0
+            off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(reached[name]))))
+            found[name] = off <= grown * float(case.allowed["single"][name][r + 1])
+        return found
 
     def _names_fix_the_state(self) -> bool:
         """Whether the variables that were not declared have no say in the next round, or follow from those that were."""
@@ -315,6 +322,44 @@ class _Comparison:
                 )
             if found:
                 return
+            if size == 1:
+                general = [name for name in (self._lag(), self._own_coins()) if name]
+                yield from (Cause((name,), (), ()) for name in general)
+                if general:
+                    return
+
+    def _lag(self) -> str:
+        """The variables that come back as they were a round earlier, where that is all that differs; "" otherwise."""
+        late = set()
+        for case in self.cases:
+            for name in self.names:
+                shifted = (case.way.states[0], *case.way.states[:-1])
+                if case.parts(name, "single") is None:
+                    continue
+                off = measure_differences(case.played.states, shifted, name)
+                if np.any(off > case.allowed["single"][name]):
+                    return ""
+                late.add(name)
+        return f"{', '.join(name for name in self.names if name in late)} one round old" if late else ""
+
+    def _own_coins(self) -> str:
+        """What an implementation does whose rounds are the reference's with one outcome of the coins or another; "" for any other."""
+        purposes = sorted({purpose for case in self.cases for asked in case.way.rounds for purpose in asked.coins})
+        if not purposes or self.starts or not self._names_fix_the_state():
+            return ""
+        for case in self.cases:
+            problem, start = make_start(case.method, case.trial)
+            for r, clients in enumerate(case.trial.clients):
+                begun = replace_values(start, self._complete(case.played.states[r]))
+                reached = (
+                    case.method.round(
+                        problem, begun, clients, ScriptedKey(r, dict(zip(purposes, outcome, strict=True)))
+                    )
+                    for outcome in itertools.product((True, False), repeat=len(purposes))
+                )
+                if not any(all(self._agrees(case, r, after).values()) for after in reached):
+                    return ""
+        return "coins of its own, not those that it was told"
 
     def _follows(self, chosen: tuple[Mistake, ...]) -> bool:
         """Whether the reference with these mistakes does what the implementation does in every trial, from its start where that differs."""

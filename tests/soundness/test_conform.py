@@ -441,3 +441,18 @@ def test_the_loops_conform_without_a_bug(method) -> None:
 def test_bugs_are_named_and_nothing_else_is_blamed(method, bug) -> None:
     found = conform(LOOPS[method](bug), method, seeds=1)
     assert [cause.names for cause in found.causes] == [(BUGS[method, bug],)], str(found)
+
+
+def test_coins_of_ones_own_are_named() -> None:
+    found = conform(ScaffnewLoop("own coin"), "scaffnew", seeds=1)
+    assert [c.names for c in found.causes] == [("coins of its own, not those that it was told",)]
+
+
+def test_a_variable_one_round_old_is_named() -> None:
+    class Late(ScaffoldLoop):
+        def round(self, asked):
+            before = self.c
+            return super().round(asked) | {"c": before}
+
+    found = conform(Late(), "scaffold", **QUICK)
+    assert [c.names for c in found.causes] == [("c one round old",)]
