@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import SAM
-from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_average_mistakes
+from fedtheory.algorithms.mistakes import (
+    HELD_GRADIENT,
+    NOT_RESET,
+    WRONG_ASCENT,
+    WRONG_PENALTY,
+    Mistake,
+    list_average_mistakes,
+)
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
@@ -63,6 +71,10 @@ class AFedPD(Method):
 
     family = "primal-dual"
     sends = 1, 2  # model up; model and dual down, because the server keeps the duals
+    fixes: ClassVar[Fixes] = {
+        "lam": lambda known: average(known["lam_i"]),
+        "mu_i": lambda known: known["lam_i"] - average(known["lam_i"]),
+    }
 
     rho: Positive
     local: LocalSolver = Exact()
@@ -97,18 +109,44 @@ LISTED = (
 
 _MEAN = "lam = state.lam + self.rho * (x_bar - state.x)"
 _SERVER = "x=x_bar + lam / self.rho"
+_DUALS = f"""{_MEAN}
+        return AFedPDState(
+            x=x_bar + lam / self.rho,
+            x_bar=x_bar,
+            lam=lam,
+            x_i=scatter(state.x_i, clients, x_i),
+            mu_i=scatter(state.mu_i, clients, mu_i + self.rho * (x_i - x_bar)),
+        )"""
+_WITHOUT_VIRTUAL = """all_lam = scatter(state.lam + state.mu_i, clients, state.lam + mu_i + self.rho * (x_i - state.x))
+        lam = average(all_lam)
+        return AFedPDState(
+            x=x_bar + lam / self.rho,
+            x_bar=x_bar,
+            lam=lam,
+            x_i=scatter(state.x_i, clients, x_i),
+            mu_i=all_lam - lam,
+        )"""
 MISTAKES = {
     AFedPD: (
         Mistake("sign of the dual in local work", "a=state.lam + mu_i", "a=-state.lam - mu_i"),
         Mistake("no dual in local work", "a=state.lam + mu_i", "a=0 * mu_i"),
+        Mistake("dual applied twice in local work", "a=state.lam + mu_i", "a=2 * (state.lam + mu_i)"),
         *WRONG_PENALTY,
         Mistake("dual step of the mean without rho", _MEAN, "lam = state.lam + x_bar - state.x"),
         Mistake("sign of the dual step of the mean", _MEAN, "lam = state.lam - self.rho * (x_bar - state.x)"),
         Mistake("no dual at the server", _SERVER, "x=x_bar"),
+        Mistake(
+            "server dual over active clients",
+            _SERVER,
+            "x=x_bar + lam / self.rho + average(mu_i + self.rho * (x_i - x_bar), clients) / self.rho",
+        ),
+        Mistake("no virtual update of absent clients' duals", _DUALS, _WITHOUT_VIRTUAL),
         Mistake("server dual of before the round", _SERVER, "x=x_bar + state.lam / self.rho"),
         Mistake("sign of the server's dual", _SERVER, "x=x_bar - lam / self.rho"),
         Mistake("server dual not divided by rho", _SERVER, "x=x_bar + lam"),
         NOT_RESET,
+        HELD_GRADIENT,
+        *WRONG_ASCENT,
         *list_average_mistakes(
             "x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
 from fedtheory.core.arrays import Array, is_array
@@ -17,6 +18,7 @@ from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import AcceleratedSteps, GradientSteps, LocalSolver
 from fedtheory.local.stochastic import VarianceReduced
 
+Fixes = Mapping[str, Callable[[Mapping[str, Array]], Array]]  # a variable, and how others fix it
 State = Any  # a frozen dataclass of arrays with a field x, the server's model (..., 1, d)
 
 
@@ -55,6 +57,9 @@ class Method:
     ``sends`` : vectors of length d that an active client sends and receives a round, where that is always the same.
     ``partial`` : whether it is defined when only some clients take part; where it is not, a round refuses them and names ``instead``.
 
+    ``fixes`` : variables that others fix in every state that its rounds lead to from its own start: name to a function of the others by name.
+    ``open_starts`` : variables whose start its paper leaves open, and the option that chooses it here.
+
     A method defines `init` and `round`, and `fixed_point` where it has one.
     """
 
@@ -62,6 +67,8 @@ class Method:
     sends: ClassVar[tuple[int, int]] = (1, 1)
     partial: ClassVar[bool] = True
     instead: ClassVar[str] = "a method with partial participation such as Scaffold"
+    fixes: ClassVar[Fixes] = {}
+    open_starts: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Let a round of a method for all clients refuse a part of them."""

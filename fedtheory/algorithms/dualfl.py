@@ -8,6 +8,7 @@ from typing import Literal
 
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.mistakes import Mistake
 from fedtheory.algorithms.momentum import beta
 from fedtheory.core.arrays import Array, Scalar, average, spread
 from fedtheory.core.hyperparameters import Momentum, Positive
@@ -134,11 +135,39 @@ LISTED = (
         alpha=None,
         changes={"rho": {"called": "momentum"}},
         strongly_convex=True,
+        composite=False,
     ),
     listing(
         "dualfl-regularised",
         DualFL,
         "Park and Xu 2024, Algorithm 1 on problem (10)",
+        composite=False,
         changes={"rho": {"called": "momentum"}, "alpha": {"default": 1.0, "called": "rho"}},
     ),
 )
+
+_BETA = "beta(self.rho, key.round)"
+_AHEAD = f"z_i + {_BETA} * (z_i - state.z_i)"
+_CONTROL = "z_i = state.zeta_i + x - x_i"
+MISTAKES = {
+    DualFL: (
+        Mistake("momentum of the round after", _BETA, "beta(self.rho, key.round + 1)"),
+        Mistake("momentum of the round before", _BETA, "beta(self.rho, max(key.round - 1, 0))"),
+        Mistake("momentum of the first round in all", _BETA, "beta(self.rho, 0)"),
+        Mistake("momentum without strong convexity (rho = 0)", _BETA, "beta(0.0, key.round)"),
+        Mistake("extrapolation backwards", _AHEAD, _AHEAD.replace("+", "-", 1)),
+        Mistake("extrapolation from the extrapolated point", "(z_i - state.z_i)", "(z_i - state.zeta_i)"),
+        Mistake("sign of the control variate in local work", "a=-self.nu * state.zeta_i", "a=self.nu * state.zeta_i"),
+        Mistake("control variate not multiplied by nu", "a=-self.nu * state.zeta_i", "a=-state.zeta_i"),
+        Mistake("control variate applied twice", "a=-self.nu * state.zeta_i", "a=-2 * self.nu * state.zeta_i"),
+        Mistake("sign of the control update", _CONTROL, "z_i = state.zeta_i - x + x_i"),
+        Mistake("control update with the old server model", _CONTROL, "z_i = state.zeta_i + state.x - x_i"),
+        Mistake("control variates replaced", _CONTROL, "z_i = x - x_i"),
+        Mistake(
+            "local work from the server's model",
+            "self.local(sub, state.x_i, key, None)",
+            "self.local(sub, state.x, key, None)",
+            silent=True,  # an argmin has no start
+        ),
+    ),
+}

@@ -8,7 +8,14 @@ from typing import Literal
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import MIXED_SAM
-from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_dual_mistakes
+from fedtheory.algorithms.mistakes import (
+    HELD_GRADIENT,
+    NOT_RESET,
+    WRONG_ASCENT,
+    WRONG_PENALTY,
+    Mistake,
+    list_dual_mistakes,
+)
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
@@ -87,12 +94,14 @@ LISTED = (
         FedADMM,
         "A-FedPD, equation (6): the server averages active clients only",
         averages="active",
+        composite=False,
     ),
     listing(
         "fedspeed-active",
         FedADMM,
         "Sun et al. 2023 (FedSpeed): the server averages active clients only",
         averages="active",
+        composite=False,
         local=MIXED_SAM,
     ),
 )
@@ -129,5 +138,13 @@ MISTAKES = {
             'z = average(x_i - lam_i / self.rho) if self.averages == "all" else average(x - lam / self.rho, clients)',
         ),
         NOT_RESET,
+        HELD_GRADIENT,
+        *WRONG_ASCENT,
+        Mistake(
+            "local work from the client's own model",
+            "self.local(sub, state.x, key, None)",
+            "self.local(sub, gather(state.x_i, clients), key, None)",
+            silent=True,  # an argmin has no start
+        ),
     ),
 }

@@ -8,7 +8,7 @@ from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, LR, LR_DECAY, SAM, STEPS, make_step_size
-from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, list_average_mistakes
+from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, WRONG_ASCENT, Mistake, list_average_mistakes
 from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, average
 from fedtheory.core.hyperparameters import NotNegative
@@ -91,9 +91,10 @@ class FedProx(Method):
 _AVERAGES = list_average_mistakes("average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)")
 
 MISTAKES = {
-    FedAvg: (NOT_RESET, *_AVERAGES),
+    FedAvg: (NOT_RESET, HELD_GRADIENT, *WRONG_ASCENT, *_AVERAGES),
     FedProx: (
         NOT_RESET,
+        HELD_GRADIENT,
         *_AVERAGES,
         Mistake("proximal sign", "rho=rho", "rho=-rho"),
     ),

@@ -7,6 +7,7 @@ from typing import Any
 
 from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.mistakes import Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, Scalar, average
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, Share
@@ -94,3 +95,47 @@ def _times(alpha: Scalar, lr: Step) -> Step:
 
 
 LISTED = (listing("fedcm", FedCM, "Xu et al. 2021, Algorithm 1; A-FedPD, Table 2; DualFL, Remark 7.1"),)
+
+_DIRECTION = "-moved / length"
+_MIXTURE = """pull = state.direction * (1 - self.alpha) / self.alpha
+        local: Any = self.local
+        mixed = replace(local, lr=_times(self.alpha, local.lr)"""
+_STEP = "mixed(sub, state.x, key, None)"
+MISTAKES = {
+    FedCM: (
+        Mistake("direction not divided by the path's length", _DIRECTION, "-moved"),
+        Mistake("no 1/K in the direction", _DIRECTION, "-moved / step_size(local.lr, key.round, 0)"),
+        Mistake("no 1/lr in the direction", _DIRECTION, "-moved / count_steps(local, sub.f)"),
+        Mistake("sign of the direction", _DIRECTION, "moved / length"),
+        Mistake("server step in the direction", _DIRECTION, "-self.server_lr * moved / length"),
+        Mistake("direction accumulated", _DIRECTION, "state.direction - moved / length"),
+        Mistake("direction never updated", _DIRECTION, "state.direction"),
+        Mistake(
+            "alpha in the place of 1 - alpha",
+            _MIXTURE,
+            _MIXTURE.replace("(1 - self.alpha) / self.alpha", "self.alpha / (1 - self.alpha)").replace(
+                "_times(self.alpha", "_times(1 - self.alpha"
+            ),
+        ),
+        Mistake("direction not weighed by 1 - alpha", "(1 - self.alpha) / self.alpha", "1 / self.alpha"),
+        Mistake(
+            "gradient not weighed by alpha",
+            _MIXTURE,
+            _MIXTURE.replace(" / self.alpha", "").replace("_times(self.alpha, local.lr)", "local.lr"),
+        ),
+        Mistake("direction applied twice", "(1 - self.alpha) / self.alpha", "2 * (1 - self.alpha) / self.alpha"),
+        Mistake(
+            "all local gradients at the first point",
+            _STEP,
+            "mixed(replace(sub, f=hold_gradients(sub.f, state.x)), state.x, key, None)",
+        ),
+        Mistake(
+            "model not reset between clients", _STEP, "(train_in_sequence(mixed, problem, sub, state.x, key), None)"
+        ),
+        *list_average_mistakes(
+            "average(y - state.x, clients)",
+            "y - state.x",
+            "scatter(spread(0 * state.x, problem.n), clients, y - state.x)",
+        )[:2],
+    ),
+}

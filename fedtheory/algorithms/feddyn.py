@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import MIXED_SAM
-from fedtheory.algorithms.mistakes import NOT_RESET, WRONG_PENALTY, Mistake, list_average_mistakes, list_dual_mistakes
+from fedtheory.algorithms.mistakes import (
+    HELD_GRADIENT,
+    NOT_RESET,
+    WRONG_ASCENT,
+    WRONG_PENALTY,
+    Mistake,
+    list_average_mistakes,
+    list_dual_mistakes,
+)
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.participation import Clients
@@ -54,6 +62,7 @@ class FedDyn(Method):
     """
 
     family = "primal-dual"
+    fixes: ClassVar[Fixes] = {"lam": lambda known: average(known["lam_i"])}
 
     rho: Positive
     local: LocalSolver = Exact()
@@ -128,6 +137,8 @@ MISTAKES = {
         Mistake("no dual at the server", f"x=x_bar + {_SERVER}", "x=x_bar"),
         Mistake("server dual not divided by rho", _SERVER, _SERVER.removesuffix(" / self.rho")),
         NOT_RESET,
+        HELD_GRADIENT,
+        *WRONG_ASCENT,
         *list_average_mistakes(
             "x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
         ),

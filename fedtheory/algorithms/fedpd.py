@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class FedPD(Method):
 
     family = "primal-dual"
     partial = False
+    open_starts: ClassVar[Mapping[str, str]] = {"lam_i": "init_dual"}
 
     eta: Positive
     local: LocalSolver = Exact()

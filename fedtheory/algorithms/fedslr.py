@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.ditto import PERSONAL_EPOCHS, PERSONAL_STEPS, choose_personal_work
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import LOCAL_WORK, STEPPING, choose_work, make_step_size
+from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, average, choose, gather, like, scatter, spread
 from fedtheory.core.hyperparameters import Positive
@@ -90,6 +92,15 @@ class FedSLR(Method):
     """
 
     family = "composite"
+    fixes: ClassVar[Fixes] = {
+        "gamma_i": lambda known: -known["lam_i"],
+        "p_i": lambda known: known["personal"] - known["x"],
+        "gamma": lambda known: average(known["gamma_i"]),
+    }
+    open_starts: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("gamma_i", "gamma", "lam_i"), "init_dual"),
+        **dict.fromkeys(("p_i", "personal"), "init_personal"),
+    }
 
     eta: Positive
     local: LocalSolver = Exact()
@@ -186,3 +197,55 @@ LISTED = (
     listing("fedslr-global", FedSLR, "FedSLR, Algorithms 1 and 2, Phase I alone", server="duals", **PHASE_ONE),
     listing("fedslr-memory", FedSLR, "FedSLR, Algorithm 3, Phase I alone", server="average", **PHASE_ONE),
 )
+
+_DUAL = "gamma + moved"
+_MEAN = "mean_gamma = self._mean_of_duals(state, clients, gamma_i, moved)"
+_STEP = "step = mean_gamma / self.eta if self.printed else self.eta * mean_gamma"
+_PROX = "shared_regulariser(problem).prox(average(x_i, clients) - step, self.eta)"
+_PHASE_TWO = "self.personal(sub, gather(state.p_i, clients),"
+MISTAKES = {
+    FedSLR: (
+        Mistake("sign of the dual in local work", "a=-gamma,", "a=gamma,"),
+        Mistake("no dual in local work", "a=-gamma,", "a=0 * gamma,"),
+        Mistake("dual applied twice in local work", "a=-gamma,", "a=-2 * gamma,"),
+        Mistake("local penalty doubled", "rho=1 / self.eta", "rho=2 / self.eta"),
+        Mistake("local penalty halved", "rho=1 / self.eta", "rho=1 / (2 * self.eta)"),
+        Mistake("sign of the dual step", _DUAL, "gamma - moved"),
+        Mistake("duals never updated", _DUAL, "gamma"),
+        Mistake("duals replaced", _DUAL, "moved"),
+        Mistake("server dual of before the round", _MEAN, "mean_gamma = average(state.gamma_i)"),
+        Mistake("server dual over active clients", _MEAN, "mean_gamma = average(gather(gamma_i, clients), clients)"),
+        Mistake("server dual divided by eta, as Algorithm 2 prints", _STEP, "step = mean_gamma / self.eta"),
+        Mistake("server dual not multiplied by eta", _STEP, "step = mean_gamma"),
+        Mistake("sign of the server's dual", _STEP, "step = -self.eta * mean_gamma"),
+        Mistake("no dual at the server", _STEP, "step = 0 * mean_gamma"),
+        Mistake("no proximal step at the server", _PROX, "average(x_i, clients) - step"),
+        Mistake("threshold lambda in place of lambda eta", _PROX, _PROX.replace("step, self.eta", "step, 1")),
+        Mistake(
+            "threshold lambda/eta in place of lambda eta", _PROX, _PROX.replace("step, self.eta", "step, 1 / self.eta")
+        ),
+        Mistake(
+            "proximal step before the dual is subtracted",
+            _PROX,
+            "shared_regulariser(problem).prox(average(x_i, clients), self.eta) - step",
+        ),
+        Mistake(
+            "personal component from zero in every round",
+            _PHASE_TWO,
+            "self.personal(sub, 0 * gather(state.p_i, clients),",
+            needs="l1",
+        ),
+        Mistake(
+            "no proximal step in the personal component",
+            _PHASE_TWO,
+            "replace(self.personal, regulariser=Zero())(sub, gather(state.p_i, clients),",
+            needs="l1",
+        ),
+        Mistake("personal component without the global model", "ShiftedProblem(here, state.x)", "here", needs="l1"),
+        NOT_RESET,
+        HELD_GRADIENT,
+        *list_average_mistakes(
+            "average(x_i, clients) - step", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
+        )[:2],
+    ),
+}

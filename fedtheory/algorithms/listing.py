@@ -40,6 +40,8 @@ class Listed:
         What a problem must have beyond gradients (`fedtheory.core.problem.ABILITIES`).
     strongly_convex : bool
         Whether exact local solves need strongly convex clients, because the method adds no quadratic to f_i.
+    composite : bool
+        Whether its source has the shared regulariser that the class takes; False where that is an addition of ours.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Listed:
     changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     strongly_convex: bool = False
+    composite: bool = True
 
     @property
     def family(self) -> str:
@@ -126,11 +129,12 @@ def listing(
     *,
     needs: tuple[str, ...] = (),
     strongly_convex: bool = False,
+    composite: bool = True,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
     **fixed: Any,
 ) -> Listed:
     """List a method: its options are its fields by their own names, but for those that are ``fixed``."""
-    return Listed(name, kind, source, fixed, changes or {}, needs, strongly_convex)
+    return Listed(name, kind, source, fixed, changes or {}, needs, strongly_convex, composite)
 
 
 def require_convexity(entry: Listed, values: Mapping[str, Any], problem: Any) -> None:

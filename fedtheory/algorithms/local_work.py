@@ -13,14 +13,19 @@ from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps
 
 LR = Option("lr", float, 0.1, "Local step size.", batched=True, telling=0.3)
 LR_DECAY = Option(
-    "lr_decay", float, 1, "Factor by which the local step size changes from round to round.", batched=True
+    "lr_decay",
+    float,
+    1,
+    "Factor by which the local step size changes from round to round.",
+    batched=True,
+    telling=0.9,
 )
 STEPS = Option("steps", int, 1, "Local steps a round.", spelled="local-steps", telling=4)
 EPOCHS = Option("epochs", int, 0, "Local passes through the data a round, in place of local steps [default: none].")
 BATCH = Option("batch", int, None, "Samples a local step [default: full gradients].")
 CLIP = Option("clip", float, None, "Longest local direction; longer ones are shortened to it [default: any length].")
 EXACT = Option("exact", bool, False, "Solve local problems exactly.")
-RADIUS = Option("radius", float, 0.05, "Radius of SAM's ascent step.", spelled="sam-radius")
+RADIUS = Option("radius", float, 0.05, "Radius of SAM's ascent step.", spelled="sam-radius", telling=0.25)
 SAM_EPSILON = Option("sam_epsilon", float, 0, "What SAM adds to the norm that it divides by.")
 SAM_SHARE = Option(
     "alpha", float, 0.5, "Share of SAM's gradient in a local step; the rest is the plain gradient.", telling=0.6

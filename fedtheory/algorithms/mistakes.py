@@ -15,11 +15,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.changed_gradients import ChangedGradients
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
@@ -27,7 +28,9 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
-from fedtheory.local.solvers import LocalSolver
+from fedtheory.core.regularisers import Zero
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import LocalSolver, step_size
 from fedtheory.local.subproblem import Subproblem
 
 
@@ -51,17 +54,45 @@ def train_in_sequence(local: LocalSolver, problem: Problem, sub: Subproblem, sta
     return np.concatenate(found, axis=-2)
 
 
+def hold_gradients(f: Problem, start: Array) -> Any:
+    """Show the gradients at one point wherever they are asked for."""
+    return ChangedGradients(f, lambda x, oracle: oracle(start) + 0 * x)
+
+
+@dataclass(frozen=True)
+class _OtherSam(SamSteps):
+    """SAM's steps with an ascent that goes elsewhere."""
+
+    ascent: Literal["not normalised", "descent"] = "descent"
+
+    def _ascent(self, u: Array) -> Array:
+        return u if self.ascent == "not normalised" else -super()._ascent(u)
+
+
+def change_ascent(local: Any, ascent: Literal["not normalised", "descent"]) -> Any:
+    """The same SAM steps with another ascent."""
+    return _OtherSam(**{f.name: getattr(local, f.name) for f in dataclasses.fields(local)}, ascent=ascent)
+
+
 #: what the code of a mistake may use beside the names of the module it edits
 _HELPERS: dict[str, Any] = {
+    "Zero": Zero,
     "average": average,
     "average_weighted": average_weighted,
+    "change_ascent": change_ascent,
     "gather": gather,
+    "hold_gradients": hold_gradients,
     "np": np,
     "replace": dataclasses.replace,
     "scatter": scatter,
     "spread": spread,
+    "step_size": step_size,
     "train_in_sequence": train_in_sequence,
 }
+
+
+class StaleMistake(RuntimeError):
+    """A known mistake does not fit the source of its method any more: an error of this package, never a finding about other code."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +109,10 @@ class Mistake:
         For a mistake that is a changed option.
     seen : str
         Where it was found in public code, if it was.
+    silent : bool
+        Whether the paper leaves this open, so that it is another choice and no mistake: where work towards an argmin starts, say.
+    needs : str
+        An option without which a listed method cannot have it.
     """
 
     name: str
@@ -85,6 +120,8 @@ class Mistake:
     new: str = ""
     option: tuple[str, Callable[[Any], Any]] | None = None
     seen: str = ""
+    silent: bool = False
+    needs: str = ""
 
 
 def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
@@ -119,6 +156,11 @@ def find_option_mistakes(option: Option) -> tuple[Mistake, ...]:
             ),
             (f"1/{name} in place of {name}", lambda eta: 1 / eta),
         ),
+        "lr_decay": (("step sizes do not decay", lambda _: 1),),
+        "radius": (
+            ("no ascent", lambda _: 0),
+            (f"2 {name} in place of {name}", lambda radius: 2 * radius),
+        ),
         "server_lr": (("server step 1 in place of server_lr", lambda _: 1),),
     }
     return tuple(Mistake(said, option=(name, change)) for said, change in by_role.get(option.role, ()))
@@ -128,6 +170,28 @@ NOT_RESET = Mistake(
     "model not reset between clients",
     "self.local(sub, state.x, key, None)",
     "(train_in_sequence(self.local, problem, sub, state.x, key), None)",
+)
+
+HELD_GRADIENT = Mistake(
+    "all local gradients at the first point",
+    "self.local(sub, state.x, key, None)",
+    "self.local(replace(sub, f=hold_gradients(sub.f, state.x)), state.x, key, None)",
+)
+
+#: of methods whose local work may be SAM's
+WRONG_ASCENT = (
+    Mistake(
+        "ascent not divided by the gradient's norm",
+        "self.local(sub, state.x, key, None)",
+        'change_ascent(self.local, "not normalised")(sub, state.x, key, None)',
+        needs="radius",
+    ),
+    Mistake(
+        "descent in place of SAM's ascent",
+        "self.local(sub, state.x, key, None)",
+        'change_ascent(self.local, "descent")(sub, state.x, key, None)',
+        needs="radius",
+    ),
 )
 
 #: of a local problem with ``rho=self.rho, z=state.x``
@@ -143,6 +207,7 @@ def list_dual_mistakes(dual: str) -> tuple[Mistake, ...]:
     return (
         Mistake("sign of the dual in local work", f"a={dual},", f"a=-{dual},"),
         Mistake("no dual in local work", f"a={dual},", f"a=0 * {dual},"),
+        Mistake("dual applied twice in local work", f"a={dual},", f"a=2 * {dual},"),
     )
 
 
@@ -162,8 +227,12 @@ def list_average_mistakes(old: str, what: str, all_clients: str) -> tuple[Mistak
 
 def find_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
     """The mistakes that can be made in a method with these options: those of its class and those of its options."""
-    steps = {"lr", "steps"} if values.get("exact") else set()  # exact local work has none
-    in_code = (m for m in find_code_mistakes(entry.kind) if not (steps and "local.steps" in m.new))
+    steps = {"lr", "lr_decay", "steps"} if values.get("exact") else set()  # exact local work has none
+    in_code = (
+        m
+        for m in find_code_mistakes(entry.kind)
+        if not (steps and ("local.steps" in m.new or m is HELD_GRADIENT)) and (not m.needs or m.needs in entry.uses)
+    )
     return (*in_code, *(m for o in entry.options if o.name not in steps for m in find_option_mistakes(o)))
 
 
@@ -193,6 +262,8 @@ def build_mistaken(
     ------
     InvalidInput
         A changed option is outside the method's definition, or one mistake edits away what another one edits.
+    StaleMistake
+        The text of an edit does not stand once in the method's source, or what it makes of it is no code.
     """
     values = {option.name: option.default for option in entry.options} | dict(values)
     for mistake in mistakes:
@@ -202,6 +273,8 @@ def build_mistaken(
     algorithm: Any = entry.build(**values)
     kind = type(algorithm)
     source = plain = _source(kind)
+    for mistake in (*mistakes, *([] if rewritten is None else [rewritten])):
+        _require_fit(kind, plain, mistake)
     for mistake in mistakes:
         source = _edited(source, mistake)
     if rewritten is not None and rewritten.old in source:
@@ -209,7 +282,12 @@ def build_mistaken(
     if source == plain:
         return algorithm  # type: ignore[no-any-return]
     names = vars(sys.modules[kind.__module__]) | _HELPERS
-    exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
+    try:
+        exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
+    except SyntaxError as error:
+        raise StaleMistake(
+            f"{kind.__name__} with {' and '.join(repr(m.name) for m in mistakes)} is no code: {error}"
+        ) from error
     changed = names[kind.__name__]
     made: Algorithm = changed(**{f.name: getattr(algorithm, f.name) for f in dataclasses.fields(algorithm)})
     return made
@@ -219,6 +297,7 @@ def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tupl
     """The lines of the reference that the mistakes change, as a difference: ``- old``, ``+ new``."""
     before = after = _source(type(algorithm))
     for mistake in mistakes:
+        _require_fit(type(algorithm), before, mistake)
         after = _edited(after, mistake)
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     shown = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
@@ -229,11 +308,20 @@ def _source(kind: type) -> str:
     return textwrap.dedent(inspect.getsource(kind))
 
 
+def _require_fit(kind: type, source: str, mistake: Mistake) -> None:
+    """Refuse an edit whose text does not stand once in the method's own source."""
+    found = source.count(mistake.old) if mistake.old else 1  # a changed option has no text
+    if found != 1:
+        raise StaleMistake(
+            f"the mistake {mistake.name!r} of {kind.__name__} finds its text {mistake.old!r} {found} times in the source of "
+            f"{kind.__name__}; expected once: bring the entry in MISTAKES of {kind.__module__} up to date with the code"
+        )
+
+
 def _edited(source: str, mistake: Mistake) -> str:
+    """The source with a mistake; its text may be gone only because another mistake edited it away."""
     if not mistake.old:  # a changed option
         return source
     if source.count(mistake.old) != 1:
-        raise InvalidInput(
-            f"the mistake {mistake.name!r} finds {mistake.old!r} {source.count(mistake.old)} times; expected once"
-        )
+        raise InvalidInput(f"the mistake {mistake.name!r} finds {mistake.old!r} edited by another mistake")
     return source.replace(mistake.old, mistake.new)

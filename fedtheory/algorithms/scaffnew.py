@@ -174,6 +174,17 @@ MISTAKES = {
         Mistake("no 1/lr in the control update", f"{_CONTROL} / self.lr", _CONTROL),
         Mistake("sign of the control update", _CONTROL, "self.p * (ahead - x_i)"),
         Mistake("control variates never updated", f"state.h_i + {_CONTROL} / self.lr", "state.h_i"),
+        Mistake(
+            "correction applied twice", "problem.grad(state.x_i) - state.h_i", "problem.grad(state.x_i) - 2 * state.h_i"
+        ),
+        Mistake(
+            "gradient at the server's model", "problem.grad(state.x_i) - state.h_i", "problem.grad(state.x) - state.h_i"
+        ),
+        Mistake("communicates in every round", "choose(_communicates(self.p, key),", "choose(True,"),
+        Mistake(
+            "the coin the other way", "choose(_communicates(self.p, key),", "choose(not _communicates(self.p, key),"
+        ),
+        Mistake("control update also without communication", _CONTROL, "self.p * (x - ahead)"),
         Mistake("control update with the model before the step", _CONTROL, "self.p * (x_i - state.x_i)"),
     ),
 }

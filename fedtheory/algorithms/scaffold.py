@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import Method
+from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.mistakes import NOT_RESET, Mistake, list_average_mistakes
+from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, at_least_one
@@ -55,6 +55,7 @@ class Scaffold(Method):
 
     family = "averaging"
     sends = 2, 2  # model and control variate, both ways
+    fixes: ClassVar[Fixes] = {"c": lambda known: average(known["c_i"])}
 
     local: LocalSolver
     server_lr: Positive = 1
@@ -107,7 +108,7 @@ _PLATO = "https://github.com/TL-System/plato/issues/382"
 
 MISTAKES = {
     Scaffold: (
-        Mistake("no 1/K in the control update", _CONTROL, "local.lr", seen=_PFLLIB),
+        Mistake("no 1/K in the control update", _CONTROL, "step_size(local.lr, key.round, 0)", seen=_PFLLIB),
         Mistake("no 1/lr in the control update", _CONTROL, "self._steps(sub, y)", seen=_PLATO),
         Mistake("control update not scaled", f" / {_CONTROL}", ""),
         Mistake("largest K in the control update", "self._steps(sub, y),", "np.max(self.local.steps),"),
@@ -125,6 +126,7 @@ MISTAKES = {
         Mistake("sign of the correction", "a=state.c - c_i", "a=c_i - state.c"),
         Mistake("correction without the server control", "a=state.c - c_i", "a=-c_i"),
         Mistake("correction without the client control", "a=state.c - c_i", "a=state.c + 0 * c_i"),
+        Mistake("correction applied twice", "a=state.c - c_i", "a=2 * (state.c - c_i)"),
         Mistake("no correction", "a=state.c - c_i", "a=0 * c_i"),
         Mistake(
             "new c_i sent instead of its change",
@@ -142,6 +144,7 @@ MISTAKES = {
         Mistake("server control never updated", _SERVER, "c=state.c,"),
         Mistake("client controls never updated", "c_i=all_c,", "c_i=state.c_i,"),
         NOT_RESET,
+        HELD_GRADIENT,
         *list_average_mistakes(
             "average(y - state.x, clients)",
             "y - state.x",

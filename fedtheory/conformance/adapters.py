@@ -33,6 +33,26 @@ class Gradient:
 
 
 @dataclass(frozen=True, eq=False)
+class Penalty:
+    """The shared regulariser h of a trial: its name (``l1``, ``ridge``, ``nuclear``), its weight, and its proximal step.
+
+    ``matrix``: for a nuclear norm the rows and columns of the matrix that the first coordinates are, row by row; the rest is free.
+    """
+
+    name: str
+    weight: float
+    matrix: tuple[int, int] | None
+    h: Any
+
+    def prox(self, v: Any, step: float) -> Any:
+        """argmin_x h(x) + ||x - v||^2 / (2 step): takes ``(d,)`` of any array library, returns the same kind and dtype."""
+        host = to_numpy(v)
+        if host.ndim != 1:
+            raise InvalidInput(f"a proximal step was asked for at a point of shape {host.shape}; expected (d,)")
+        return like(self.h.prox(host[None, :], step)[0], v if is_array(v) else host)
+
+
+@dataclass(frozen=True, eq=False)
 class Task:
     """What an implementation is given: n quadratics x^T A_i x / 2 - b_i^T x, a start, and the hyper-parameters.
 
@@ -50,6 +70,11 @@ class Task:
         Local steps a round, one number a client.
     settings : namespace
         Step sizes, penalties, probabilities: the method's options by the names that its paper gives them (``lr``, ``rho``, ``eta``, ...).
+        Local steps of round r, from 0, have size ``lr * lr_decay**r``.
+    regulariser : Penalty or None
+        h of the objective mean f_i + h, for methods that have one.
+    server : callable or None
+        The gradient of the server's own objective, for methods that use its data.
     """
 
     n: int
@@ -60,6 +85,8 @@ class Task:
     b: NDArray[np.float64]
     steps: tuple[int, ...]
     settings: SimpleNamespace
+    regulariser: Penalty | None = None
+    server: Gradient | None = None
 
 
 @dataclass(frozen=True)
@@ -172,7 +199,7 @@ def play(adapter: Adapter, task: Task, rounds: Sequence[Round], shapes: Mapping[
         place = "start" if r == 0 else f"round {r}"
         try:
             returned = adapter.start(task) if r == 0 else adapter.round(rounds[r - 1])
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InvalidInput(f"the adapter raised in its {place}: {describe(error)}") from error
         for name, before in given.items():
             if not np.array_equal(getattr(task, name), before):

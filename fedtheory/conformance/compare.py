@@ -7,6 +7,7 @@ published variants in place of the reference, to say which of them the implement
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +21,9 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
-from fedtheory.algorithms.mistakes import Mistake, build_as_printed, find_mistakes, show_difference
+from fedtheory.algorithms.mistakes import Mistake, StaleMistake, build_as_printed, find_mistakes, show_difference
 from fedtheory.conformance.adapters import Adapter, Recording, play
+from fedtheory.conformance.coverage import list_unexercised
 from fedtheory.conformance.report import Cause, Conformance, Difference, Variant
 from fedtheory.conformance.trials import (
     Course,
@@ -38,7 +40,8 @@ from fedtheory.conformance.trials import (
     track_largest,
 )
 from fedtheory.core.arrays import to_numpy
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
 
 #: a candidate further off than this share of a variable's size is dropped before the effect of rounding on it is worked out
@@ -56,6 +59,7 @@ def conform(
     dimension: int = 3,
     participants: int | None = 3,
     unequal: bool = True,
+    regularisers: bool = True,
     rounds: int = 6,
     seeds: int = 3,
 ) -> Conformance:
@@ -74,6 +78,8 @@ def conform(
         Clients a round in the trials with partial participation; None leaves those out.
     unequal : bool
         Whether to try unequal numbers of local steps.
+    regularisers : bool
+        Whether to try shared regularisers, where the method has them.
     rounds, seeds : int
         Length and number of the trials of each kind.
 
@@ -83,7 +89,7 @@ def conform(
         The method is unknown; the settings are outside its definition, or let it diverge; or the adapter raised, changed its inputs, or returned
         something that cannot be compared (see `fedtheory.conformance.adapters.play`).
     NotAvailable
-        The method needs more than quadratics give: minibatches, a server's data, layers.
+        The method needs more than quadratics give: minibatches, layers.
     """
     for name, value, least in (
         ("clients", clients, 2),
@@ -104,6 +110,7 @@ def conform(
         seeds=seeds,
         participants=participants,
         unequal=unequal,
+        regularisers=regularisers,
     )
     return _Comparison(adapter, entry, values, trials).report(left_out)
 
@@ -148,6 +155,11 @@ class _Case:
         return float(np.max(np.divide(off, size, out=np.zeros_like(off), where=size > 0)))
 
 
+def _shapes(way: Course) -> dict[str, tuple[int, int]]:
+    """Clients (1 for the server's) and coordinates of every variable."""
+    return {name: (int(v.shape[-2]), int(v.shape[-1])) for name, v in way.states[0].items()}
+
+
 class _Comparison:
     """One implementation and one method on some trials."""
 
@@ -161,8 +173,10 @@ class _Comparison:
                 raise InvalidInput(
                     f"with these settings {entry.name} itself diverges (it reaches {top:.3g} in {trial.name}); take a smaller step"
                 )
-        self.shapes = {name: (int(v.shape[-2]), int(v.shape[-1])) for name, v in ways[0].states[0].items()}
-        played = [play(adapter, trial.task(), way.rounds, self.shapes) for trial, way in zip(trials, ways, strict=True)]
+        self.shapes = _shapes(ways[0])
+        played = [
+            play(adapter, trial.task(), way.rounds, _shapes(way)) for trial, way in zip(trials, ways, strict=True)
+        ]
         self.cases = tuple(_Case(*row) for row in zip(trials, methods, ways, played, strict=True))
         self.names = tuple(name for name in self.shapes if name in played[0].states[0])
         again = play(adapter, trials[0].task(), (), self.shapes).states[0]
@@ -181,6 +195,9 @@ class _Comparison:
             rounds=len(self.cases[0].trial.clients),
             trials=tuple(case.trial.name for case in self.cases),
             left_out=left_out,
+            not_exercised=list_unexercised(
+                self.entry, self.values, [case.trial for case in self.cases], [case.way for case in self.cases]
+            ),
             compared=self.names,
             not_compared=tuple(name for name in self.shapes if name not in self.names),
             agreement=agreement,
@@ -189,11 +206,13 @@ class _Comparison:
             first=min(differing, key=lambda found: found.round, default=None),
             differs_in=tuple(found.trial for found in differing),
             starts={} if agreement else self.starts,
-            updates=None if agreement else self._updates(),
+            open_starts=() if agreement else tuple(name for name in self.starts if name in self.entry.kind.open_starts),
+            updates=None if agreement else self._try_updates(),
             causes=() if agreement else tuple(self._causes(mistakes)),
             variants=tuple(self._variants(agreement is not None)),
             mistakes_tried=len(mistakes),
-            not_noticed=tuple(mistake.name for mistake in mistakes if self._same_as_reference(mistake)),
+            not_noticed=tuple(name for name, seen in self._seen.items() if seen is False),
+            not_run={name: seen for name, seen in self._seen.items() if isinstance(seen, str)},
         )
 
     # ---- where it differs ----
@@ -213,7 +232,7 @@ class _Comparison:
 
     @cached_property
     def starts(self) -> dict[str, str]:
-        """The variables that do not start at the paper's values, and how they start."""
+        """The variables that do not start at the reference's values, and how they start."""
         found = {}
         for name in self.names:
             case = next((case for case in self.cases if case.parts(name, "single") == 0), None)
@@ -222,9 +241,20 @@ class _Comparison:
                 size = np.max(np.abs(theirs))
                 how = "at random" if name in self.random else f"with numbers up to {size:.3g}" if size else "at zero"
                 at_x0 = np.array_equal(ours, np.broadcast_to(case.trial.x0, ours.shape))
-                expected = "at x^0" if at_x0 else "at zero" if not np.any(ours) else "as in the paper"
+                is_open = name in self.entry.kind.open_starts
+                as_here = "as in the reference" if is_open else "as in the paper"
+                expected = "at x^0" if at_x0 else "at zero" if not np.any(ours) else as_here
                 found[name] = f"starts {how}, not {expected}"
+                if is_open:
+                    found[name] += f": another choice where the paper is silent ({self.entry.kind.open_starts[name]})"
         return found
+
+    def _try_updates(self) -> dict[str, bool] | None:
+        """The same as `_updates`; None also where the reference cannot go on from the implementation's states."""
+        try:
+            return self._updates()
+        except Exception:  # of numbers that the reference never sees: the report goes on without it
+            return None
 
     def _updates(self) -> dict[str, bool] | None:
         """Which variables move as in the paper from the implementation's own state, where its variables fix that state."""
@@ -234,28 +264,48 @@ class _Comparison:
         for case in self.cases:
             problem, state = make_start(case.method, case.trial)
             for r in range(len(case.trial.clients)):
-                state, _ = play_round(case.method, problem, replace_values(state, case.played.states[r]), case.trial, r)
-                after = list_variables(state)
-                for name in self.names:
-                    ours, theirs = (
-                        float(track_largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
-                    )
-                    grown = max(1.0, theirs / ours) if ours else 1.0
-                    off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(after[name]))))
-                    right[name] = right[name] and off <= grown * float(case.allowed["single"][name][r + 1])
+                begun = replace_values(state, self._complete(case.played.states[r]))
+                state, _ = play_round(case.method, problem, begun, case.trial, r)
+                for name, fine in self._agrees(case, r, state).items():
+                    right[name] = right[name] and fine
         return right
 
+    def _agrees(self, case: _Case, r: int, after: Any) -> dict[str, bool]:
+        """Whether the implementation's variables after round r + 1 are those of this state, up to rounding in single precision."""
+        found, reached = {}, list_variables(after)
+        for name in self.names:
+            ours, theirs = (
+                float(track_largest(states, name)[r + 1]) for states in (case.way.states, case.played.states)
+            )
+            grown = max(1.0, theirs / ours) if ours else 1.0
+            off = float(np.max(np.abs(case.played.states[r + 1][name] - to_numpy(reached[name]))))
+            found[name] = off <= grown * float(case.allowed["single"][name][r + 1])
+        return found
+
     def _names_fix_the_state(self) -> bool:
-        """Whether the variables that were not declared have no say in the next round."""
+        """Whether the variables that were not declared have no say in the next round, or follow from those that were."""
         case = self.cases[0]
         problem, state = make_start(case.method, case.trial)
         state, _ = play_round(case.method, problem, state, case.trial, 0)
         blind = {name: np.zeros(value.shape) for name, value in arrays_of(state).items() if name not in self.names}
+        known = {name: to_numpy(value) for name, value in list_variables(state).items() if name in self.names}
         after = [
             list_variables(play_round(case.method, problem, begun, case.trial, 0)[0])
-            for begun in (state, replace_values(state, blind))
+            for begun in (state, replace_values(state, blind | self._complete(known)))
         ]
-        return all(np.array_equal(after[0][name], after[1][name]) for name in self.names)
+        exact = 1e-12 * max(float(np.max(np.abs(value))) for value in after[0].values())
+        return all(np.max(np.abs(after[0][name] - after[1][name])) <= exact for name in self.names)
+
+    def _complete(self, known: Values) -> Values:
+        """Values of the declared variables with those that they fix, by the method's word; that holds from its own start only."""
+        found = dict(known)
+        if not set(self.starts) <= set(self.entry.kind.open_starts):
+            return found
+        for name, from_others in self.entry.kind.fixes.items():
+            if name not in found:
+                with contextlib.suppress(KeyError):  # what it follows from was not declared
+                    found[name] = from_others(found)
+        return found
 
     # ---- what it does instead ----
 
@@ -268,54 +318,122 @@ class _Comparison:
                     tuple(m.name for m in chosen),
                     show_difference(self.entry.build(**self.values), chosen),
                     tuple(dict.fromkeys(m.seen for m in chosen if m.seen)),
+                    all(m.silent for m in chosen) and set(self.starts) <= set(self.entry.kind.open_starts),
                 )
             if found:
                 return
+            if size == 1:
+                general = [name for name in (self._lag(), self._own_coins()) if name]
+                yield from (Cause((name,), (), ()) for name in general)
+                if general:
+                    return
+
+    def _lag(self) -> str:
+        """The variables that come back as they were a round earlier, where that is all that differs; "" otherwise."""
+        late = set()
+        for case in self.cases:
+            for name in self.names:
+                shifted = (case.way.states[0], *case.way.states[:-1])
+                if case.parts(name, "single") is None:
+                    continue
+                off = measure_differences(case.played.states, shifted, name)
+                if np.any(off > case.allowed["single"][name]):
+                    return ""
+                late.add(name)
+        return f"{', '.join(name for name in self.names if name in late)} one round old" if late else ""
+
+    def _own_coins(self) -> str:
+        """What an implementation does whose rounds are the reference's with one outcome of the coins or another; "" for any other."""
+        purposes = sorted({purpose for case in self.cases for asked in case.way.rounds for purpose in asked.coins})
+        if not purposes or self.starts or not self._names_fix_the_state():
+            return ""
+        for case in self.cases:
+            problem, start = make_start(case.method, case.trial)
+            for r, clients in enumerate(case.trial.clients):
+                begun = replace_values(start, self._complete(case.played.states[r]))
+                keys: Iterator[Any] = (
+                    ScriptedKey(r, dict(zip(purposes, outcome, strict=True)))
+                    for outcome in itertools.product((True, False), repeat=len(purposes))
+                )
+                reached = (case.method.round(problem, begun, clients, key) for key in keys)
+                if not any(all(self._agrees(case, r, after).values()) for after in reached):
+                    return ""
+        return "coins of its own, not those that it was told"
 
     def _follows(self, chosen: tuple[Mistake, ...]) -> bool:
         """Whether the reference with these mistakes does what the implementation does in every trial, from its start where that differs."""
         for case in self.cases:
             first = {name: case.played.states[0][name] for name in self.starts}
-            try:
-                method = build_as_printed(self.entry, case.trial.values, chosen)
-                if not _matches(method, case.trial, case.played.states, self.names, first):
-                    return False
-            except (
-                FedtheoryError
-            ):  # a mistake that takes the method outside its definition, or two that edit the same text
+            if self._try(case, chosen, case.played.states, first) is not True:
                 return False
         return True
 
-    def _same_as_reference(self, mistake: Mistake) -> bool:
-        """Whether the mistake makes no difference in any trial."""
-        for case in self.cases:
-            try:
-                method = build_as_printed(self.entry, case.trial.values, (mistake,))
-            except FedtheoryError:  # outside the method's definition: it would not have run
-                continue
-            if not _matches(method, case.trial, case.way.states, self.names):
-                return False
-        return True
+    def _try(
+        self,
+        case: _Case,
+        chosen: tuple[Mistake, ...],
+        states: Sequence[Values],
+        first: Mapping[str, NDArray[np.float64]] | None = None,
+    ) -> bool | str:
+        """Whether the reference with these mistakes goes through these states; or why it cannot be run on this trial.
+
+        It cannot where a mistake takes the method outside its definition, where two edit the same text, or where its code fails with these
+        settings. Code with names that are not there is an error of this package.
+        """
+        try:
+            method = build_as_printed(self.entry, case.trial.values, chosen)
+            return _matches(method, case.trial, states, self.names, first)
+        except StaleMistake:
+            raise
+        except NameError as error:
+            raise StaleMistake(
+                f"{self.entry.name} with {' and '.join(repr(m.name) for m in chosen)} uses a name that its code does not have ({error}); "
+                f"bring MISTAKES of {self.entry.kind.__module__} up to date with the code"
+            ) from error
+        except (
+            Exception
+        ) as error:  # a candidate is an edit of code, and may fail in any way; the report goes on without it
+            return describe(error)
+
+    @cached_property
+    def _seen(self) -> dict[str, bool | str]:
+        """Of every known mistake whether some trial tells it from the method, or why no trial can run it."""
+        found: dict[str, bool | str] = {}
+        for mistake in find_mistakes(self.entry, self.values):
+            answers = []
+            for case in self.cases:
+                answers.append(self._try(case, (mistake,), case.way.states))
+                if answers[-1] is False:
+                    break
+            why = next((answer for answer in answers if isinstance(answer, str)), "")
+            found[mistake.name] = False in answers or (False if True in answers else why)
+        return found
 
     def _variants(self, conforms: bool) -> Iterator[Variant]:
         """Published methods that do what the implementation does, other than the one it was compared with.
 
-        Of a method that conforms, only those are of interest that have no variables beyond its own.
+        Of an implementation that differs, only a method explains something that has all its variables; of one that conforms, only those are
+        of interest that have no variables beyond the reference's.
         """
         for name, source, build in _published(self.entry):
             shared: tuple[str, ...] = ()
+            state: dict[str, Any] = {}
             try:
                 for case in self.cases:
                     method = build(case.trial.values)
                     state = list_variables(make_start(method, case.trial)[1])
                     if conforms and not set(state) <= set(self.shapes):
                         break
-                    shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == self.shapes[n])
+                    shapes = _shapes(case.way)
+                    shared = tuple(n for n in self.names if n in state and tuple(state[n].shape) == shapes[n])
+                    if not conforms and shared != self.names:
+                        break
                     if not _matches(method, case.trial, case.played.states, shared):
                         break
                 else:
-                    yield Variant(name, source, shared)
-            except (FedtheoryError, ValueError):  # not defined on these trials
+                    lacks = tuple(n for n in self.names if n not in shared)
+                    yield Variant(name, source, shared, lacks, tuple(n for n in state if n not in shared))
+            except Exception:  # not defined on these trials, in whatever way that shows
                 continue
 
 

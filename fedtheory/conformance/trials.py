@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.algorithms.listing import Listed
-from fedtheory.conformance.adapters import Gradient, Round, Task
+from fedtheory.conformance.adapters import Gradient, Penalty, Round, Task
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import move_to_library
 from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, regularised
 from fedtheory.core.states import arrays_of
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.running.families import build_problem
 
 Values = dict[str, NDArray[np.float64]]
@@ -72,7 +75,18 @@ class Trial:
         counts = tuple(int(k) for k in np.broadcast_to(self.values.get("steps", 1), (n,)))
         gradients = tuple(Gradient(a[i], b[i]) for i in range(n))
         settings = SimpleNamespace(**{**self.values, "steps": max(counts)})
-        return Task(n, d, self.x0, gradients, a.copy(), b.copy(), counts, settings)
+        server = getattr(self.problem, "server", None)
+        at_server = None if server is None else Gradient(server.A[0], server.b[0])
+        return Task(n, d, self.x0, gradients, a.copy(), b.copy(), counts, settings, self.penalty, at_server)
+
+    @property
+    def penalty(self) -> Penalty | None:
+        """The shared regulariser as an implementation is told it."""
+        h = getattr(self.problem, "regulariser", None)
+        if h is None:
+            return None
+        name = {L1: "l1", Ridge: "ridge", NuclearNorm: "nuclear"}[type(h)]
+        return Penalty(name, h.weight, h.layers[0].matrix_shape if name == "nuclear" else None, h)
 
 
 def make_trials(
@@ -85,11 +99,13 @@ def make_trials(
     seeds: int,
     participants: int | None,
     unequal: bool,
+    regularisers: bool = True,
 ) -> tuple[tuple[Trial, ...], tuple[str, ...]]:
     """Return the trials, and what was left out and why.
 
     Every seed has trials with all clients and, where the method knows it, with ``participants`` of them; each with equal local steps
-    and, where the method takes them, with numbers of local steps between 2 and 2 K.
+    and, where the method takes them, with numbers of local steps between 2 and 2 K. A method that takes them with constant step sizes
+    only has constant ones there. A method with a shared regulariser has one trial more with each of `PENALTIES`.
     """
     left_out = []
     whole: list[int | None] = [None]
@@ -103,32 +119,96 @@ def make_trials(
         )
     else:
         whole.append(participants)
-    counts = [False]
+    counts: list[Mapping[str, Any] | None] = [None]  # values of the trials with unequal steps
     if "steps" not in entry.uses or values.get("exact"):
         left_out.append(f"unequal local steps: {entry.name} takes no numbers of local steps here")
     elif not unequal:
         left_out.append("unequal local steps: not asked for")
     else:
+        constant = {**values, **({"lr_decay": 1} if "lr_decay" in values else {})}
         why = _refuses_unequal(entry, values, clients, dimension)
         if why is None:
-            counts.append(True)
+            counts.append(values)
+        elif _refuses_unequal(entry, constant, clients, dimension) is None:
+            counts.append(constant)
         else:
             left_out.append(f"unequal local steps: {why}")
-    trials = []
-    for seed in range(seeds):
-        problem = build_problem("quadratics", clients=clients, dimension=dimension, seed=seed)
-        for m in whole:
-            keys = [Key(seed, r) for r in range(rounds)]
-            schedule = tuple(
-                None if m is None else Clients(clients, k.subset("participation", clients, m)) for k in keys
-            )
-            for own in counts:
-                taken = {**values, "steps": _unequal(values["steps"], clients, seed)} if own else dict(values)
-                name = f"seed {seed}, {'all clients' if m is None else f'{m} of {clients} clients'}"
-                if "steps" in entry.uses and not values.get("exact"):
-                    name += f", local steps {np.asarray(taken['steps']).tolist()}"
-                trials.append(Trial(name, problem, taken, schedule, seed))
+
+    def trial(problem: Any, seed: int, m: int | None, uneven: Mapping[str, Any] | None, more: str = "") -> Trial:
+        keys = [Key(seed, r) for r in range(rounds)]
+        schedule = tuple(None if m is None else Clients(clients, k.subset("participation", clients, m)) for k in keys)
+        taken = dict(values) if uneven is None else {**uneven, "steps": _unequal(values["steps"], clients, seed)}
+        name = f"seed {seed}, {'all clients' if m is None else f'{m} of {clients} clients'}"
+        if "steps" in entry.uses and not values.get("exact"):
+            name += f", local steps {np.asarray(taken['steps']).tolist()}"
+        if taken.get("lr_decay") != values.get("lr_decay"):
+            name += " of constant size"
+        return Trial(name + more, problem, taken, schedule, seed)
+
+    trials = [
+        trial(_make_problem(entry, clients, dimension, seed), seed, m, own)
+        for seed in range(seeds)
+        for m in whole
+        for own in counts
+    ]
+    if uses_regulariser(entry, trials[0]):
+        if not entry.composite:
+            left_out.append(f"regularisers: what {entry.name} is published as has none")
+        elif not regularisers:
+            left_out.append("regularisers: not asked for")
+        else:
+            for seed, name in enumerate(PENALTIES):
+                penalised = _penalise(_make_problem(entry, clients, _room_for(name, dimension), seed), name)
+                trials.append(trial(penalised, seed, whole[-1], None, f", {PENALTIES[name][0]}"))
     return tuple(trials), tuple(left_out)
+
+
+#: the shared regularisers of trials: in words, and their weights
+PENALTIES: dict[str, tuple[str, float]] = {
+    "l1": ("with an l1 norm", 0.15),
+    "ridge": ("with a ridge", 0.4),
+    "nuclear": ("with a nuclear norm", 0.25),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Served(Wrapped):
+    """The clients' problem, and an objective of the server's own."""
+
+    server: Any
+
+
+def _make_problem(entry: Listed, clients: int, dimension: int, seed: int) -> Any:
+    """Random quadratics, with one of the server's where the method needs it."""
+    problem = build_problem("quadratics", clients=clients, dimension=dimension, seed=seed)
+    if "server" not in entry.needs:
+        return problem
+    return Served(problem, build_problem("quadratics", clients=1, dimension=dimension, seed=seed + 1000))
+
+
+def _room_for(penalty: str, dimension: int) -> int:
+    """The dimension of a trial: a nuclear norm needs a matrix of two rows and two columns at least, and one coordinate beside it."""
+    return max(dimension, 5) if penalty == "nuclear" else dimension
+
+
+def _penalise(problem: Any, name: str) -> Any:
+    weight = PENALTIES[name][1]
+    if name == "nuclear":
+        columns = (problem.d - 1) // 2
+        layers = Layer("matrix", (2, columns)), Layer("rest", (problem.d - 2 * columns,))
+        return regularised(problem, NuclearNorm(weight, layers))
+    return regularised(problem, L1(weight) if name == "l1" else Ridge(weight))
+
+
+def uses_regulariser(entry: Listed, trial: Trial) -> bool:
+    """Whether a shared regulariser changes the method's way on a trial; not where it cannot be run with these settings at all."""
+    try:
+        method = entry.build(**trial.values)
+        plain = play_reference(method, trial).states
+        other = play_reference(method, dataclasses.replace(trial, problem=_penalise(trial.problem, "ridge"))).states
+    except (FedtheoryError, ValueError, TypeError):  # said by whoever runs it next
+        return False
+    return any(np.any(measure_differences(plain, other, name) > 0) for name in plain[0])
 
 
 def _unequal(steps: int, n: int, seed: int) -> Any:
@@ -140,7 +220,7 @@ def _unequal(steps: int, n: int, seed: int) -> Any:
 
 def _refuses_unequal(entry: Listed, values: Mapping[str, Any], clients: int, dimension: int) -> str | None:
     """Why a method does not take one number of local steps a client, or None."""
-    problem = build_problem("quadratics", clients=clients, dimension=dimension)
+    problem = _make_problem(entry, clients, dimension, 0)
     try:
         method = entry.build(**{**values, "steps": _unequal(values["steps"], clients, 0)})
         before = method.init(problem, np.zeros((1, dimension)))

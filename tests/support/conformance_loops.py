@@ -18,6 +18,26 @@ class Loop:
     server: tuple[str, ...] = ()  # server variables beside x
     local: tuple[str, ...] = ()  # client variables that start at zero
 
+    def __init_subclass__(cls) -> None:
+        """Let a round know its number, on which the step size depends."""
+        if "round" in vars(cls):
+            inner = cls.round
+
+            def numbered(self, asked):
+                self.number = asked.number
+                return inner(self, asked)
+
+            cls.round = numbered
+
+    @property
+    def lr(self):
+        """The step size of this round."""
+        return self.dtype(self.s.lr * getattr(self.s, "lr_decay", 1) ** self.number)
+
+    def prox(self, v, step):
+        """The proximal step of the shared regulariser, if there is one."""
+        return v if self.t.regulariser is None else self.t.regulariser.prox(v, step)
+
     def __init__(self, bug: str = "", dtype: Any = np.float64) -> None:
         self.bug, self.dtype = bug, dtype
 
@@ -42,7 +62,8 @@ class Loop:
         """K gradient steps of client i on its objective with the gradient of something added."""
         y = start.copy()
         for _ in range(self.t.steps[i] if steps is None else steps):
-            y = y - self.dtype(self.s.lr) * (self.t.gradients[i](y) + extra(y)).astype(self.dtype)
+            at = start if self.bug == "gradients at the first point" else y
+            y = y - self.lr * (self.t.gradients[i](at) + extra(y)).astype(self.dtype)
         return y
 
 
@@ -84,10 +105,10 @@ class ScaffoldLoop(Loop):
             self.controls = np.random.default_rng().standard_normal(self.controls.shape)
 
     def round(self, asked):
-        t, s, lr, bug = self.t, self.s, self.dtype(self.s.lr), self.bug
+        t, s, lr, bug = self.t, self.s, self.lr, self.bug
         x, moves, changes, models = self.x, [], [], {}
         for i in asked.active:
-            correction = self.c - self.controls[i]
+            correction = (2 if bug == "correction twice" else 1) * (self.c - self.controls[i])
             if bug == "sign of correction":
                 correction = -correction
             elif bug == "no correction":
@@ -172,7 +193,8 @@ class FedAdmmLoop(Loop):
         sent = self.w + dual / rho
         if self.bug == "models only":
             sent = self.w
-        self.x = np.mean(sent[list(asked.active)] if self.bug == "mean over active" else sent, axis=0)
+        mean = np.mean(sent[list(asked.active)] if self.bug == "mean over active" else sent, axis=0)
+        self.x = self.prox(mean, 1 / rho)
         return self.state()
 
 
@@ -183,13 +205,18 @@ class AFedPdLoop(Loop):
     local = ("duals",)
 
     def round(self, asked):
-        rho, x = self.s.rho, self.x
+        rho, x, before = self.s.rho, self.x, self.duals.mean(axis=0)
         models = {i: self.descend(i, x, lambda y, i=i: self.duals[i] + rho * (y - x)) for i in asked.active}
         mean = np.mean(list(models.values()), axis=0)
         for i in range(self.t.n):
             if i in models or self.bug != "away keep":
                 self.duals[i] += rho * (models.get(i, mean) - x)
-        self.x = mean if self.bug == "no dual" else mean + self.duals.mean(axis=0) / rho
+        dual = {
+            "no dual": 0,
+            "dual over active": self.duals[list(models)].mean(axis=0),
+            "average before the dual step": before,
+        }.get(self.bug, self.duals.mean(axis=0))
+        self.x = mean + dual / rho
         return self.state()
 
 
@@ -222,14 +249,125 @@ class ScaffnewLoop(Loop):
 
     def begin(self) -> None:
         self.w = np.tile(self.x, (self.t.n, 1))
+        self.coins = np.random.default_rng(7)
 
     def round(self, asked):
         lr, p = self.s.lr, self.s.p
-        sign = -1 if self.bug == "sign" else 1
-        ahead = np.stack(
-            [w - lr * g(w) + sign * h for w, g, h in zip(self.w, self.t.gradients, self.shifts, strict=True)]
-        )
+        sign = {"sign": -1, "correction twice": 2}.get(self.bug, 1)
+        at = np.tile(self.x, (self.t.n, 1)) if self.bug == "gradient at the server's model" else self.w
+        gradients = np.stack([g(w) for w, g in zip(at, self.t.gradients, strict=True)])
+        ahead = self.w - lr * gradients + sign * self.shifts
         self.x = ahead.mean(axis=0)
-        self.w = np.tile(self.x, (self.t.n, 1)) if asked.coins["communicate"] else ahead
-        self.shifts = self.shifts + (1 if self.bug == "no p" else p) * (self.w - ahead)
+        heads = asked.coins["communicate"]
+        heads = {"always": True, "other way": not heads, "own coin": self.coins.random() < p}.get(self.bug, heads)
+        self.w = np.tile(self.x, (self.t.n, 1)) if heads else ahead
+        reached = self.x if self.bug == "control always" else self.w
+        self.shifts = self.shifts + (1 if self.bug == "no p" else p) * (reached - ahead)
+        return self.state()
+
+
+class DualFlLoop(Loop):
+    """Control variates z_j move with inertia; beta_n is worked out as the paper's (5) prints it."""
+
+    variables: ClassVar[dict[str, Any]] = {"x": "x", "x_i": "w", "zeta_i": "zeta"}
+    local = ("w", "zeta", "before")
+
+    def begin(self) -> None:
+        self.w = np.tile(self.x, (self.t.n, 1))
+
+    def beta(self, n):
+        rho, t = self.s.rho, [1.0]
+        for _ in range(n + 1):
+            rest = 1 - rho * t[-1] ** 2
+            t.append((rest + np.sqrt(rest**2 + 4 * t[-1] ** 2)) / 2)
+        return (t[n] - 1) / t[n + 1] * (1 - t[n + 1] * rho) / (1 - rho)
+
+    def round(self, asked):
+        nu, bug = self.s.nu, self.bug
+        factor = {"no nu": 1, "sign": -nu, "twice": 2 * nu}.get(bug, nu)
+        self.w = np.stack(
+            [
+                self.descend(
+                    i, self.x if bug == "from the server" else self.w[i], lambda y, i=i: -factor * self.zeta[i]
+                )
+                for i in range(self.t.n)
+            ]
+        )
+        old, self.x = self.x, self.w.mean(axis=0)
+        now = self.zeta + (old if bug == "old model" else self.x) - self.w
+        shift = {"index + 1": 1, "index - 1": -1}.get(bug, 0)
+        beta = 0 if bug == "no momentum" else self.beta(max(asked.number + shift, 0))
+        last = self.zeta if bug == "from the extrapolated point" else self.before
+        ahead = now + (-beta if bug == "backwards" else beta) * (now - last)
+        self.zeta, self.before = ahead, now
+        return self.state()
+
+
+class FedCmLoop(Loop):
+    variables: ClassVar[dict[str, Any]] = {"x": "x", "direction": "delta"}
+    server = ("delta",)
+
+    def round(self, asked):
+        t, s, bug, lr = self.t, self.s, self.bug, self.lr
+        own, past = {"exchanged": (1 - s.alpha, s.alpha), "no 1 - alpha": (s.alpha, 1)}.get(bug, (s.alpha, 1 - s.alpha))
+        moves, steps = [], t.steps[0]
+        for i in asked.active:
+            y = self.x
+            for _ in range(steps):
+                y = y - lr * (own * t.gradients[i](y) + past * self.delta)
+            moves.append(self.x - y)
+        moved = np.mean(moves, axis=0)
+        self.x = self.x - s.server_lr * moved
+        length = {
+            "no 1/K": lr,
+            "no 1/lr": steps,
+            "not divided": 1,
+            "sign": -steps * lr,
+            "server step": steps * lr / s.server_lr,
+        }
+        self.delta = moved / length.get(bug, steps * lr) + (self.delta if bug == "accumulated" else 0)
+        return self.state()
+
+
+class FedSamLoop(Loop):
+    def round(self, asked):
+        t, radius, models = self.t, self.s.radius, []
+        for i in asked.active:
+            y = self.x
+            for _ in range(t.steps[i]):
+                u = t.gradients[i](y)
+                ascent = u if self.bug == "not normalised" else u / np.linalg.norm(u)
+                sign = {"descent": -1, "no ascent": 0}.get(self.bug, 1)
+                y = y - self.lr * t.gradients[i](y + sign * radius * ascent)
+            models.append(y)
+        self.x = np.mean(models, axis=0)
+        return self.state()
+
+
+class FedSlrLoop(Loop):
+    """Phase I and Phase II."""
+
+    variables: ClassVar[dict[str, Any]] = {"x": "x", "x_i": "w", "gamma_i": "duals", "p_i": "own"}
+    local = ("w", "duals", "own")
+
+    def begin(self) -> None:
+        self.w = np.tile(self.x, (self.t.n, 1))
+        self.duals = np.stack([g(self.x) for g in self.t.gradients])
+
+    def round(self, asked):
+        eta, x, bug, before = self.s.eta, self.x, self.bug, self.duals.mean(axis=0)
+        for i in asked.active:
+            g, sign = self.t.gradients[i], 1 if bug == "sign in local work" else -1
+            self.w[i] = self.descend(i, x, lambda y, i=i, sign=sign: sign * self.duals[i] + (y - x) / eta)
+            self.duals[i] = self.duals[i] + (-1 if bug == "sign of the dual step" else 1) * (x - self.w[i]) / eta
+            p = self.own[i]
+            for _ in range(self.t.steps[i]):
+                p = p - self.lr * g(x + p)
+                p = np.sign(p) * np.maximum(np.abs(p) - self.lr * self.s.l1, 0)
+            self.own[i] = 1.1 * p if bug == "wrong p_i" else p
+        dual = before if bug == "average before the dual step" else self.duals.mean(axis=0)
+        step = {"1/eta": 1 / eta, "sign at the server": -eta}.get(bug, eta) * dual
+        mean = self.w[list(asked.active)].mean(axis=0)
+        threshold = {"lambda": 1.0, "lambda/eta": 1 / eta}.get(bug, eta)
+        self.x = mean - step if bug == "no proximal step" else self.prox(mean - step, threshold)
         return self.state()
