@@ -66,7 +66,7 @@ def find_threshold(
     first = at(low)
     if not holds(first, low):
         raise InvalidInput(f"the claim fails at the lower end {low} already; give a smaller one")
-    reason = first.why_not_replayed()
+    reason = "; ".join(first.model.relaxations) or first.why_not_replayed()
     if reason is not None:
         raise InvalidInput(f"that the claim fails cannot be shown by a run: {reason}")
     if holds(at(high), high):
