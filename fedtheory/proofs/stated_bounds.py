@@ -21,6 +21,7 @@ import numpy as np
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.certificates.lower_bounds import attain
+from fedtheory.proofs.certificates.thresholds import CLEARLY
 from fedtheory.proofs.certificates.upper_bounds import prove
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
@@ -34,8 +35,8 @@ Found = TypeVar("Found")
 NEAR = 1e-3
 #: what an accepted numerical value may be off, relative to max(1, value): the tolerance of the engines
 ERROR = 1e-6
-#: how far start and heterogeneity of rebuilt functions may be off, and by how much more a run must exceed a bound, relatively
-SAME, CLEARLY = 1e-6, 1e-4
+#: how far start and heterogeneity of rebuilt functions may be off, relatively
+SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def judge_bound(found: Answer, bound: Fraction | float, *, time_limit: float | N
     reached = None
     if not relaxed and not found.unbounded and value >= limit * (1 - Fraction(NEAR)):
         reached, how = _reached(found, limit, time_limit)
-        if reached is not None and reached > limit * (1 + Fraction(0 if isinstance(reached, Fraction) else CLEARLY)):
+        if reached is not None and reached > limit * (1 + (0 if isinstance(reached, Fraction) else CLEARLY)):
             return StatedBound("violated", f"functions of the class reach {float(reached):.9g}, {how}", None, reached)
     return StatedBound("undecided", _why(found, limit, at_most, reached, relaxed), at_most, reached)
 

@@ -16,10 +16,12 @@ from click.testing import CliRunner
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.proofs import attain, find_threshold, smallest_rate, verify_method, worst_case
+from fedtheory.core.exact import rational
+from fedtheory.proofs import attain, check_witness, find_threshold, smallest_rate, verify_method, worst_case
 from fedtheory.proofs.certificates import checker
 from fedtheory.proofs.certificates.checker import Refused, check, read_file
 from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.stated_bounds import judge_bound, relaxations_of
 
@@ -347,6 +349,28 @@ def test_no_witness_is_given_for_a_relaxed_class(name):
     measure = "squared_distance" if functions.convex else "stationarity"
     with pytest.raises(SolverFailed, match="functions of the class need not reach the value"):
         attain(TWO, functions, rounds=1, measure=measure, participation=who)
+
+
+def test_the_failing_side_of_a_threshold_has_an_exact_witness():
+    edge = find_threshold(
+        lambda lr: FedAvg(GradientSteps(2, lr)),
+        lambda lr: Fraction(1),
+        Fraction(1, 10),
+        Fraction(1),
+        CONTRACTION,
+        rounds=1,
+        accuracy=Fraction(1, 100),
+    )
+    assert edge.witness is not None and check_witness(edge.witness.data) == edge.witness.reached > edge.stated
+
+
+def test_similarity_is_imposed_at_the_solution():
+    """There the average has no gradient, and the clients' differences from it are those of their gradients."""
+    functions = rational(FunctionClass(1.0, 0.1, similarity=0.2))
+    model, *_ = state_program(rational(TWO), functions, 1, "squared_distance", 1, None)
+    average, difference = model.functions[1:]
+    star = average.evaluations[0]
+    assert star.x.terms == {} and star.g.terms == {} and difference.evaluations[0].g.terms != {}
 
 
 def test_no_threshold_fails_on_a_relaxed_class():
