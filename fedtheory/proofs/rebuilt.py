@@ -74,7 +74,7 @@ def _require_short(given: Mapping[str, Any]) -> None:
 
 def _steps(data: Any) -> list[int]:
     fields = data.get("fields", {}) if isinstance(data, dict) else {}
-    own = [value for name, value in fields.items() if name == "steps" and isinstance(value, int)]
+    own = [value for name, value in fields.items() if name in ("steps", "epochs") and isinstance(value, int)]
     return own + [s for value in fields.values() for s in _steps(value)]
 
 

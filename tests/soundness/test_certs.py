@@ -119,6 +119,10 @@ EDITED = {
     "any heterogeneity": (lambda q: q["functions"].update(zeta=None), "'zeta' is not among those of the method"),
     "another curvature": (lambda q: q["functions"].update(mu=0), "the class of 'interpolation' differ"),
     "words for constants": (lambda q: q["functions"].update(zeta="1 or 2"), "its constants are numbers"),
+    "truth for a constant": (lambda q: q["functions"].update(zeta=True), "its constants are numbers"),
+    "a word for rounds": (lambda q: q.update(rounds="1"), "the number of rounds is a word"),
+    "a list for a measure": (lambda q: q.update(measure=["gap"]), "malformed"),
+    "a word for a step size": (lambda q: local(q).update(lr="half"), "cannot be traced: TypeError"),
     "two clients": (lambda q: q.update(participation={"n": 2, "s": 2}), "'clients' differ: None and not 2"),
     "sampling": (lambda q: q.update(participation={"n": 4, "s": 2}), "differ"),
     "no question": (lambda q: q.clear(), "malformed"),
@@ -208,6 +212,34 @@ def test_an_edited_potential_is_not_believed(contraction, name):
     change(data["question"])
     with pytest.raises(Refused, match=message):
         verify_method(data)
+
+
+JUNK = (None, 3, "x", [], {}, True, -1, "1/0")
+
+
+def places(data, path=()):
+    """Where something stands in a certificate."""
+    if path:
+        yield path
+    for key in data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ():
+        yield from places(data[key], (*path, key))
+
+
+def test_junk_anywhere_is_refused_or_changes_nothing(bound):
+    """Every entry is replaced by what does not belong there; what is verified then is the same sentence, or a larger bound."""
+    sentence = verify_method(bound)
+    for path in places(bound):
+        for junk in JUNK:
+            data = copy.deepcopy(bound)
+            inside = data
+            for key in path[:-1]:
+                inside = inside[key]
+            inside[path[-1]] = junk
+            try:
+                found = verify_method(data)
+            except Refused:
+                continue
+            assert found == sentence or (path == ("bound",) and junk == 3), (path, junk, found)
 
 
 # ---- malformed files ---------------------------------------------------------------------------------------------

@@ -94,10 +94,22 @@ def load_class(data: Any) -> FunctionClass:
     """
     if not isinstance(data, dict):
         raise Refused("the class of functions is missing")
-    if any(isinstance(value, str) for value in data.values()):
-        raise Refused("the class of functions is none: its constants are numbers")
+    yes_or_no = ("composite", "indicator")
+    if any(isinstance(value, str) or isinstance(value, bool) != (name in yes_or_no) for name, value in data.items()):
+        raise Refused(
+            f"the class of functions is none: its constants are numbers, {' and '.join(yes_or_no)} true or false"
+        )
     try:
-        return FunctionClass(**{name: _load(value) for name, value in data.items()})
+        given = {name: _load(value) for name, value in data.items()}
+        constants = [
+            v
+            for name, value in given.items()
+            if name != "mu"
+            for v in (value if isinstance(value, tuple) else (value,))
+        ]
+        if any(v is not None and v < 0 for v in constants):
+            raise ValueError("a constant is negative")
+        return FunctionClass(**given)
     except (TypeError, ValueError) as error:
         raise Refused(f"the class of functions is none: {str(error)[:200]}") from error
 
@@ -158,6 +170,8 @@ def describe_question(data: Mapping[str, Any]) -> str:
         bound = read_number(data["bound"])
         if question["kind"] == "worst case":
             measure, rounds = find_measure(question["measure"]), read_count(question["rounds"])
+            if question["rounds"] != rounds:
+                raise ValueError("the number of rounds is a word")
             start = "||x^0 - x*||" if measure.of_minimiser else "f(x^0) - inf f"
             return (
                 f"{measure.name} after {rounds} rounds <= {bound} (about {show(bound)}) {about}: {over}, "
