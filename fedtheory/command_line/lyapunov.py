@@ -148,14 +148,14 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         shown = f"shown with residual {answer['excluded']:.1g}" if answer["excluded"] is not None else "none was found"
         click.echo(f"no potential of this form has a rate of at most 1 ({shown}; {answer['seconds']:.2f} s)")
     else:
+        since = f" from round {answer['from_round']} on" if answer["from_round"] else ""
         click.echo(
-            f"E V(after) <= {answer['rate']:.6g} V(before)   ({answer['seconds']:.2f} s, residual {answer['residual']:.1g})"
+            f"E V(after) <= {answer['rate']:.6g} V(before){since}   ({answer['seconds']:.2f} s, residual {answer['residual']:.1g})"
         )
         click.echo(f"V = {answer['potential']}   (differences to the fixed point; V >= ||x - x*||^2)")
         if answer["none_at"] is not None:
             click.echo(f"no such V at {answer['none_at']:.6g} (residual {answer['excluded']:.1g})")
         if answer["relations"]:
-            since = "" if answer["from_round"] == 0 else f", from round {answer['from_round']} on"
             click.echo(f"proved and used{since}: {'; '.join(answer['relations'])}")
         proved = f"of the rate {answer['proved']}" if answer["proved"] else "none was found"
         click.echo(

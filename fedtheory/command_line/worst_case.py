@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
+
+
+#: exit status by the verdict on --bound
+EXITS = {"holds": 0, "violated": 3, "undecided": 4}
 
 
 class ClientCount(click.ParamType[int | None]):
@@ -81,7 +87,7 @@ def _class_options(function: Any) -> Any:
     type=click.Choice(["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]),
     help="What is maximised [default: squared_distance, or sum_stationarity when non-convex].",
 )
-@click.option("--bound", type=float, help="A stated bound to compare with.")
+@click.option("--bound", type=float, help="A stated bound, which holds, is violated, or is undecided.")
 @click.option(
     "--certificate",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -113,7 +119,11 @@ def _class_options(function: Any) -> Any:
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
 )
 def worst_case_command(algorithm: str, **options: Any) -> None:
-    """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program."""
+    """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program.
+
+    With --bound the exit status is 0 where the bound holds (proved in exact arithmetic, or numerically with the error), 3 where it is
+    violated (functions of the class that exceed it were checked), 4 where neither was shown; 1 and 2 stand for no answer.
+    """
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
 
@@ -134,8 +144,8 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
     if options["clients"] is None and counted is not None:
         raise InvalidInput(f"--{counted} needs the number of clients; pass --clients N with it")
     symmetric = options["clients"] is None or counted is not None or options["similarity"] is not None
-    if options["bound"] is not None and not options["bound"] > 0:
-        raise InvalidInput(f"--bound must be positive, got {options['bound']}")
+    if options["bound"] is not None and not 0 < options["bound"] < math.inf:
+        raise InvalidInput(f"--bound must be positive and finite, got {options['bound']}")
     names = ("certificate", "largest", "along", "figure", "time_limit", "agree")
     only = [f"--{name}" for name in names if options[name] not in (None, False)]
     if not symmetric and only:
@@ -143,10 +153,26 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
     if options["along"] is not None and not (options["along"][1] < options["along"][2] and options["along"][3] >= 2):
         raise InvalidInput(f"--along takes NAME LOW HIGH COUNT with LOW < HIGH and COUNT >= 2, got {options['along']}")
     answer = (_for_every_n if symmetric else _for_one_n)(algorithm, function_class, options)
-    if options["bound"] is not None and answer["value"] is not None:
-        answer["bound"] = options["bound"]
-        answer["ratio"] = answer["value"] / options["bound"]
     _report(answer, options["json_file"])
+    sys.exit(EXITS[answer.get("verdict", "holds")])
+
+
+def _judged(found: WorstCaseForEveryN | WorstCaseForOneN, options: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on --bound, unless it is there for other hyper-parameters (--largest, --along)."""
+    from fedtheory.proofs.stated_bounds import judge_bound
+
+    bound = options["bound"]
+    if bound is None or options["largest"] is not None or options["along"] is not None:
+        return {}
+    judged = judge_bound(found, bound, time_limit=options["time_limit"])
+    return {
+        "bound": bound,
+        "ratio": None if found.unbounded else found.value / bound,
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "at_most": None if judged.at_most is None else str(judged.at_most),
+        "reached": None if judged.reached is None else float(judged.reached),
+    }
 
 
 def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +202,9 @@ def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str,
         "attempts": [dataclasses.asdict(attempt) for attempt in found.attempts],
         "seconds": round(found.seconds, 4),
         "size": found.size,
+        "relaxations": list(function_class.relaxations(found.measure)),
         "replayed": None if found.why_not_replayed() else found.replay(),
+        **_judged(found, options),
     }
 
 
@@ -221,6 +249,7 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
         "seconds": round(found.seconds, 4),
         "size": dict(found.size),
         "replayed": None if found.why_not_replayed() else found.replay(),
+        **_judged(found, options),
     }
     if options["certificate"] is not None:
         proof = prove(method, function_class, **common)
@@ -343,9 +372,10 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         click.echo(f"replayed on the worst-case functions: {answer['replayed']:.9g}")
     if "proved" in answer:
         click.echo(f"proved in exact arithmetic: <= {answer['proved']}; the certificate is in {answer['certificate']}")
-    if "ratio" in answer:
-        verdict = "holds" if answer["ratio"] <= 1 else "is violated"
-        click.echo(f"the stated bound {answer['bound']:.9g} {verdict}: worst case / bound = {answer['ratio']:.6g}")
+    if "verdict" in answer:
+        said = {"holds": "holds", "violated": "is violated", "undecided": "is undecided"}[answer["verdict"]]
+        ratio = "" if answer["ratio"] is None else f"worst case / bound = {answer['ratio']:.6g}; "
+        click.echo(f"the stated bound {answer['bound']:.9g} {said}: {ratio}{answer['reason']}")
     if "largest" in answer:
         edge = answer["largest"]
         click.echo(f"the bound holds at {edge['parameter']} = {edge['holds']:.6g} (proved: <= {edge['proved']})")
@@ -359,22 +389,28 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
 
 @click.command("verify-certificate")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-def verify_certificate_command(file: Path) -> None:
-    """Check an exact certificate in FILE; no solver and no floating-point number takes part."""
-    import sys
+@click.option("--system-only", is_flag=True, help="Do not ask whether the inequality system is that of the method.")
+def verify_certificate_command(file: Path, system_only: bool) -> None:
+    """Check an exact certificate in FILE; no solver and no floating-point number takes part.
 
-    from fedtheory.proofs.certificates.checker import Refused, check
+    First its inequality system: that the hypotheses which are listed imply the bound. Then that this system is the one of the method, class,
+    measure, start and number of rounds that the file names: it is made anew from the method's round. Exit status 1 where either fails.
+    """
+    from fedtheory.proofs.certificates.checker import UNCHECKED, Refused, check, describe_system
     from fedtheory.proofs.certificates.files import read_certificate
 
     data = read_certificate(file)
     try:
-        bound = check(data)
+        check(data)
+        click.echo("\n".join(describe_system(data)))
+        if system_only:
+            click.echo(UNCHECKED)
+            return
+        from fedtheory.proofs.rebuilt import verify_method
+
+        sentence = verify_method(data)
     except Refused as error:
         click.echo(f"refused: {error}", err=True)
         sys.exit(EXIT_FAILED)
-    click.echo(f"verified: {data.get('statement', '')}")
-    radius = f", radius {data['radius']}" if "radius" in data else ""
-    click.echo(f"  {data.get('algorithm', '')} over {data.get('class', '')} functions{radius}")
-    for term, weight in data.get("potential", {}).items():
-        click.echo(f"  V: {weight} of {term}")
-    click.echo(f"  bound {bound} = {float(bound):.12g}")
+    click.echo("the system is that of this method, made anew from its round in exact arithmetic")
+    click.echo(f"verified: {sentence}")

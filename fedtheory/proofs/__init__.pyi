@@ -12,9 +12,11 @@ from .every_n.vectors import Sampling as Sampling
 from .function_class import FunctionClass as FunctionClass
 from .potentials.smallest_rate import rate_of as rate_of
 from .potentials.smallest_rate import smallest_rate as smallest_rate
+from .rebuilt import verify_method as verify_method
 from .spectrum import contraction_factor as contraction_factor
 from .spectrum import round_map as round_map
 from .spectrum import spectral_radius as spectral_radius
+from .stated_bounds import judge_bound as judge_bound
 from .symbolic import play_exactly as play_exactly
 from .symbolic import round_matrix as round_matrix
 from .symbolic import symbols as symbols

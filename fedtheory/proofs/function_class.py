@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
-from fedtheory.proofs.measures import Measure, Quantities
+from fedtheory.proofs.measures import Measure, Quantities, find_measure
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
 
 
@@ -25,9 +25,9 @@ class FunctionClass:
     zeta : number, optional
         mean_i ||grad f_i(x*)||^2 <= zeta^2 at the minimiser x* of the average (convex classes).
     bgd : (G, D), optional
-        mean_i ||grad f_i(x)||^2 <= G^2 + D^2 ||grad f(x)||^2, imposed at the server's models.
+        mean_i ||grad f_i(x)||^2 <= G^2 + D^2 ||grad f(x)||^2, imposed at the server's models and at x*, where the measure speaks of it.
     dissimilarity : number, optional
-        ||grad f_i(x) - grad f_j(x)|| <= G, imposed at the server's models (FedPD, A4).
+        ||grad f_i(x) - grad f_j(x)|| <= G, imposed at the same points (FedPD, A4).
     similarity : number, optional
         delta: every f_i - f is delta-smooth (Hessians within delta of the average's).
     sigma : number, optional
@@ -38,8 +38,8 @@ class FunctionClass:
         h is the indicator of a closed convex set, its proximal step the projection (with ``composite``).
 
     ``similarity`` and ``sigma`` are assumptions of the program for every number of clients (`fedtheory.proofs.every_n`) only.
-    Conditions imposed at the server's models only are necessary, not sufficient, for the class: the value is then an upper bound of the
-    worst case.
+    Conditions imposed at some points only are necessary, not sufficient, for the class: the value is then an upper bound of the worst case
+    (`relaxations`).
     """
 
     L: float
@@ -90,6 +90,13 @@ class FunctionClass:
     def convex(self) -> bool:
         """Whether every f_i is convex."""
         return self.mu >= 0
+
+    def relaxations(self, measure: str) -> tuple[str, ...]:
+        """Which of its conditions every engine imposes at some points only."""
+        if self.bgd is None and self.dissimilarity is None:
+            return ()
+        where = "the server's models and x*" if find_measure(measure).of_minimiser else "the server's models"
+        return (f"dissimilarity of the clients is imposed at {where} only",)
 
     def declare(self, pep: Any) -> Any:
         """Declare one function of the class in a PEPit problem."""
@@ -157,7 +164,7 @@ def state_conditions(
     Parameters
     ----------
     x0 : the start
-    models : the server's models of all courses, at which conditions on gradients are imposed.
+    models : the server's models of all courses, at which conditions on gradients are imposed, as they are at x* where the measure speaks of it.
     lowest : a value that f is nowhere below, for measures that do not speak of x*.
     """
     found = []
@@ -174,7 +181,8 @@ def state_conditions(
             found.append(("lower bound", lowest - quantities.value(x) + slope / (2 * function_class.L)))
     if function_class.bgd is None and function_class.dissimilarity is None:
         return found
-    gradients = [quantities.gradients(x) for x in models]
+    points = [quantities.minimiser, *models] if measure.of_minimiser else models
+    gradients = [quantities.gradients(x) for x in points]
     for g in {id(g): g for g in gradients}.values():
         if function_class.bgd is not None:
             big_g, big_d = function_class.bgd

@@ -120,7 +120,7 @@ def test_a_picture_of_the_worst_case_functions(call):
 
 def test_a_stated_bound_is_compared(call):
     assert "the stated bound 1.5 holds" in call(*EVERY, "--bound", 1.5).stdout
-    assert "the stated bound 1 is violated: worst case / bound = 1.0951" in call(*EVERY, "--bound", 1).stdout
+    assert "the stated bound 1 is violated: worst case / bound = 1.0951" in call(*EVERY, "--bound", 1, code=3).stdout
 
 
 def test_no_bound_is_reported_as_no_bound(call):

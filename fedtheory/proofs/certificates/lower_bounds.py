@@ -22,6 +22,7 @@ from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
 from fedtheory.proofs.certificates.checker import Linear, Refused, pair, read_form, read_function, require_semidefinite
 from fedtheory.proofs.certificates.forms import store_form, store_function
+from fedtheory.proofs.certificates.questions import ask_worst_case
 from fedtheory.proofs.every_n.model import find_free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Number, Sampling
@@ -65,10 +66,15 @@ def attain(
     Raises
     ------
     CannotTrace, SolverFailed
-        As in `worst_case_for_every_n`; or no point near the solution is exactly feasible.
+        As in `worst_case_for_every_n`; or no point near the solution is exactly feasible, or the class is relaxed: a feasible point is then
+        no function of the class.
     """
     exact, over = rational(algorithm), rational(function_class)
     model, problem, _, _ = state_program(exact, over, rounds, measure, rational(radius), participation, time_limit)
+    if model.relaxations:
+        raise SolverFailed(
+            f"no exact witness: {'; '.join(model.relaxations)}, so that functions of the class need not reach the value of the program"
+        )
     directions = find_free_directions(model, problem.evaluations)
     if model.equations or len(model.functions) != 1 or any(matrix != "Q" for matrix, _ in directions):
         raise SolverFailed(
@@ -79,11 +85,7 @@ def attain(
     program = model.freed(directions).program(time_limit)
     about: dict[str, Any] = {
         "format": WITNESS_FORMAT,
-        "algorithm": repr(exact),
-        "class": str(function_class),
-        "measure": measure,
-        "rounds": rounds,
-        "radius": str(rational(radius)),
+        "question": ask_worst_case(exact, function_class, rounds, measure, radius, participation),
         **store_function(model.functions[0]),
         "hypotheses": [
             store_form(form) | {"name": name}

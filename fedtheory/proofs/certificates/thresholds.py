@@ -9,9 +9,13 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.proofs.certificates.lower_bounds import Witness, attain
 from fedtheory.proofs.certificates.upper_bounds import Certificate, prove
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN, worst_case_for_every_n
 from fedtheory.proofs.function_class import FunctionClass
+
+#: by how much of the claim a run must exceed it where there is no exact witness
+CLEARLY = Fraction(1, 10**4)
 
 Make = Callable[[Any], Algorithm]  # from a value of a hyper-parameter
 
@@ -21,7 +25,7 @@ class Threshold:
     """The claim holds at ``holds``, proved in exact arithmetic, and fails at ``fails``, where functions of the class exceed it.
 
     ``reached`` is what the algorithm reached on those functions, run with numbers (`WorstCaseForEveryN.replay`); ``stated`` what was
-    claimed there.
+    claimed there. ``witness`` shows in exact arithmetic that the claim fails; without one the run exceeds the claim clearly.
     """
 
     holds: Fraction
@@ -29,6 +33,7 @@ class Threshold:
     fails: Fraction
     reached: float
     stated: Fraction
+    witness: Witness | None
 
 
 def find_threshold(
@@ -66,7 +71,7 @@ def find_threshold(
     first = at(low)
     if not holds(first, low):
         raise InvalidInput(f"the claim fails at the lower end {low} already; give a smaller one")
-    reason = first.why_not_replayed()
+    reason = "; ".join(first.model.relaxations) or first.why_not_replayed()
     if reason is not None:
         raise InvalidInput(f"that the claim fails cannot be shown by a run: {reason}")
     if holds(at(high), high):
@@ -85,11 +90,18 @@ def find_threshold(
                 "certificates are slightly above the worst case, so where the claim is tight state it with more room"
             )
     reached = at(float(high)).replay()
-    if not reached > float(stated(high)):
+    try:
+        witness = attain(make(high), function_class, rounds=rounds, digits=12, **options)
+    except SolverFailed:
+        witness = None
+    shown = reached if witness is None else witness.reached
+    room = CLEARLY if witness is None else Fraction(0)
+    if not (reached > float(stated(high)) and shown > stated(high) * (1 + room)):
         raise SolverFailed(
-            f"the functions at {high} reach {reached}, which does not exceed the claim {float(stated(high))}"
+            f"the functions at {high} reach {reached}, which does not exceed the claim {float(stated(high))} "
+            f"{'clearly' if witness is None else f'in exact arithmetic ({float(shown)})'}; ask for less accuracy"
         )
-    return Threshold(low, proof, high, reached, stated(high))
+    return Threshold(low, proof, high, reached, stated(high), witness)
 
 
 def worst_cases_along(

@@ -15,9 +15,9 @@ import numpy as np
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
-from fedtheory.proofs.certificates.checker import Refused, check
-from fedtheory.proofs.certificates.files import CERTIFICATE_FORMAT
+from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused, check
 from fedtheory.proofs.certificates.forms import store_form, store_function
+from fedtheory.proofs.certificates.questions import ask_worst_case, describe_question
 from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
@@ -35,6 +35,11 @@ class Certificate:
 
     bound: Fraction
     data: Mapping[str, Any]
+
+    @property
+    def statement(self) -> str:
+        """The sentence that it proves, derived from the data."""
+        return describe_question(self.data)
 
     def write(self, path: Path | str) -> None:
         """Store it as JSON."""
@@ -79,21 +84,8 @@ def prove(
         except (Refused, SolverFailed) as error:
             reasons.append(f"margin {margin:g}: {error}")
             continue
-        who = (
-            "every n >= 2"
-            if participation is None
-            else f"n = {participation.n}, {participation.s} of them a round, in expectation"
-        )
-        about = {
-            "format": CERTIFICATE_FORMAT,
-            "statement": f"{measure} after {rounds} rounds <= {bound} (about {float(bound):.9g}) for {who} and every dimension",
-            "algorithm": repr(exact),
-            "class": str(function_class),
-            "measure": measure,
-            "rounds": rounds,
-            "radius": str(rational(radius)),
-        }
-        return Certificate(bound, {**about, **data})
+        question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
+        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
     raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
 
 
@@ -191,19 +183,39 @@ def _rounded_up(value: Fraction, digits: int) -> Fraction:
 
 
 def _data(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fraction]) -> dict[str, Any]:
+    system = store_system(model)
+    for goal, weight in zip(system["objectives"], weights, strict=True):
+        goal["weight"] = str(weight)
+    named = zip(_labels(model), multipliers, strict=True)
+    return system | {"multipliers": {label: str(value) for label, value in named if value != 0}}
+
+
+def _labels(model: Model) -> list[str]:
+    """A name of its own for each equation and inequality; those that occur several times are numbered."""
     pairs = {name for function in model.functions for name, _ in function.conditions(model.clients)}
     names: list[str] = []
-    used: dict[str, str] = {}
-    equations: dict[str, Any] = {}
-    hypotheses: dict[str, Any] = {}
-    for k, (name, form) in enumerate((*model.equations, *model.inequalities)):
-        label = name
-        if name not in pairs:
-            label = f"{name} {names.count(name)}" if name in names else name
-            names.append(name)
-            (equations if k < len(model.equations) else hypotheses)[label] = store_form(form)
-        if multipliers[k] != 0:
-            used[label] = str(multipliers[k])
+    labels: list[str] = []
+    for name, _ in (*model.equations, *model.inequalities):
+        labels.append(f"{name} {names.count(name)}" if name in names and name not in pairs else name)
+        names.append(name)
+    return labels
+
+
+def store_system(model: Model) -> dict[str, Any]:
+    """The inequality system of a model as plain data: what a certificate holds beside multipliers, weights and bound.
+
+    Raises
+    ------
+    InvalidInput
+        A coefficient is not rational.
+    """
+    pairs = {name for function in model.functions for name, _ in function.conditions(model.clients)}
+    rows = list(zip(_labels(model), (*model.equations, *model.inequalities), strict=True))
+    count = len(model.equations)
+    stored = [
+        {label: store_form(form) for label, (name, form) in part if name not in pairs}
+        for part in (rows[:count], rows[count:])
+    ]
     clients, *others = model.functions
     return {
         **store_function(clients),
@@ -211,10 +223,7 @@ def _data(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fract
         "mean": model.leaves.mean,
         "deviation": model.leaves.deviation,
         "functions": {function.name: store_function(function) for function in others},
-        "hypotheses": hypotheses,
-        "equations": equations,
-        "objectives": [
-            {"weight": str(w), "form": store_form(f)} for w, f in zip(weights, model.objectives, strict=True)
-        ],
-        "multipliers": used,
+        "hypotheses": stored[1],
+        "equations": stored[0],
+        "objectives": [{"form": store_form(form)} for form in model.objectives],
     }

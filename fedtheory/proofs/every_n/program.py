@@ -78,9 +78,7 @@ def state_program(
     models = list({id(v): v for _, path in paths for v in path}.values())
     lowest = None if question.of_minimiser else Form(values={leaves.value(): 1})
     found = state_conditions(function_class, question, quantities, x0, models, radius, lowest)
-    relaxed: list[str] = []
-    if function_class.bgd is not None or function_class.dissimilarity is not None:
-        relaxed.append("dissimilarity of the clients is imposed at the server's models only")
+    relaxed = list(function_class.relaxations(measure))
     found += problem.conditions
 
     clients = Function("interpolation", tuple(problem.evaluations), function_class.L, function_class.mu)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.errors import SolverFailed
-from fedtheory.proofs.certificates.checker import Refused
-from fedtheory.proofs.certificates.files import CERTIFICATE_FORMAT
+from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused
+from fedtheory.proofs.certificates.questions import store_class, store_object, store_participation
 from fedtheory.proofs.certificates.upper_bounds import MARGINS, Certificate, certify
 from fedtheory.proofs.every_n.conditions import interpolate_clients
 from fedtheory.proofs.every_n.model import Function, Model
@@ -238,11 +238,14 @@ class PotentialSearch:
                     return None
                 found = _fractions(answer.multipliers, self.scales)
                 before, after = self.terms.combined(found[:unknown])
-                about = self._about(found[:unknown])
+                about = self._about(dict(zip(self.names(), found[:unknown], strict=True)))
                 decrease = self._certificate(
-                    self.decrease, after - before * rate, found[unknown:split], f"E V(after) <= {rate} V(before)", about
+                    self.decrease,
+                    after - before * rate,
+                    found[unknown:split],
+                    {"kind": "decrease", "rate": str(rate), **about},
                 )
-                floor = self._certificate(self.floor, self.goal - before, found[split:], "||x - x*||^2 <= V", about)
+                floor = self._certificate(self.floor, self.goal - before, found[split:], {"kind": "floor", **about})
             except (Refused, SolverFailed):
                 continue
             return found[:unknown], decrease, floor
@@ -253,24 +256,23 @@ class PotentialSearch:
         program, _ = self._ratio(before, after)
         return conic.solve_program(program, time_limit=time_limit).value
 
-    def prove_rate_of(self, before: Form, after: Form, potential: Mapping[str, str]) -> tuple[Fraction, Certificate]:
-        """The same, slightly larger, with its proof.
+    def prove_rate_of(self, potential: Mapping[str, Fraction]) -> tuple[Fraction, Certificate]:
+        """The exact rate of a stated potential (`stated`), or slightly more, with its proof.
 
         Raises
         ------
         SolverFailed
             No margin led to a proof.
         """
+        before, after = self.stated(potential)
         program, scales = self._ratio(before, after)
         reasons = []
         for margin in MARGINS:
             try:
                 answer = conic.solve_program(_strengthened(program, margin), tolerance=max(1e-7, margin))
                 found = _fractions(answer.multipliers, scales)
-                about = self._about([]) | {"potential": dict(potential)}
-                claim = after - before * found[0]
-                statement = f"E V(after) <= {found[0]} V(before)"
-                return found[0], self._certificate(self.decrease, claim, found[1:], statement, about)
+                question = {"kind": "decrease", "rate": str(found[0]), **self._about(potential)}
+                return found[0], self._certificate(self.decrease, after - before * found[0], found[1:], question)
             except (Refused, SolverFailed) as error:
                 reasons.append(f"margin {margin:g}: {error}")
         raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
@@ -289,32 +291,68 @@ class PotentialSearch:
         scales = (Fraction(1), *[size / self.units.steepness] * len(forms))
         return _program(blocks, rows[2], goal[2][0], bounds, 1), scales
 
-    def _about(self, weights: Sequence[Fraction]) -> dict[str, Any]:
+    def names(self) -> list[str]:
+        """The terms of V: ``mean u v``, ``deviation u v`` and, where V has it, ``gap``."""
         free = self.model.space.free
-        names = [f"{kind} {free[kind][j]} {free[kind][k]}" for kind, j, k in self.terms.entries]
+        found = [f"{kind} {free[kind][j]} {free[kind][k]}" for kind, j, k in self.terms.entries]
+        return [*found, "gap"] if self.terms.has_gap else found
+
+    def stated(self, weights: Mapping[str, Number]) -> tuple[Form, Form]:
+        """V before the round and its expectation after it, of its terms by name (`names`); ``field u`` is mean_i ||error of u||^2.
+
+        Raises
+        ------
+        InvalidInput
+            There is no such term.
+        """
+        now, then = (dict(zip(self.names(), forms, strict=True)) for forms in (self.terms.now, self.terms.then))
+        who, fields = self.model.participation, self.model.space.fields
+        before, after = Form(), Form()
+        for name, weight in weights.items():
+            field = name.removeprefix("field ")
+            if field != name and field in fields:
+                before = before + square(self.step.before[field]) * weight
+                for chance, errors in self.step.after:
+                    after = after + square(errors[field], who) * (weight * chance)
+            elif name in now:
+                before, after = before + now[name] * weight, after + then[name] * weight
+            else:
+                raise InvalidInput(f"a potential of this method has no term {name!r}; it has {', '.join(now)}")
+        return before, after
+
+    def _about(self, potential: Mapping[str, Fraction]) -> dict[str, Any]:
+        model = self.model
         return {
-            "algorithm": repr(self.model.algorithm),
-            "class": str(self.model.function_class),
-            "potential": dict(zip([*names, "gap"], map(str, weights), strict=False)),
-            "relations": [str(relation) for relation in self.model.space.named()],
+            "method": store_object(model.algorithm),
+            "functions": store_class(model.function_class),
+            "participation": store_participation(model.participation),
+            "potential": {name: str(weight) for name, weight in potential.items()},
+            "relations": store_relations(model),
+            "first": model.first,
         }
 
-    def _certificate(
-        self,
-        condition: Condition,
-        claim: Form,
-        multipliers: Sequence[Fraction],
-        statement: str,
-        about: Mapping[str, Any],
-    ) -> Certificate:
-        given = self.model.function_class
+    def system(self, condition: Condition, claim: Form) -> Model:
+        """What is to be shown: the claim is at most zero whenever the interpolation conditions hold."""
+        given, who = self.model.function_class, self.model.participation
         clients = Function("interpolation", condition.evaluations, given.L, given.mu)
-        model = Model(self.step.leaves, condition.inequalities, (claim,), functions=(clients,))
-        bound, data = certify(model, multipliers)
+        n = None if who is None else who.n
+        return Model(self.step.leaves, condition.inequalities, (claim,), functions=(clients,), clients=n)
+
+    def _certificate(
+        self, condition: Condition, claim: Form, multipliers: Sequence[Fraction], question: Mapping[str, Any]
+    ) -> Certificate:
+        bound, data = certify(self.system(condition, claim), multipliers)
         if bound > 0:
             raise Refused(f"the multipliers prove {bound} only")
-        full = f"{statement} for {self.model.clients()} and every dimension"
-        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "statement": full, **about, **data})
+        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": dict(question), **data})
+
+
+def store_relations(model: ErrorModel) -> list[dict[str, Any]]:
+    """The proved relations between fields that a potential rests on, as plain data; they hold from round ``first`` on."""
+    return [
+        {"part": relation.kind, "weights": {name: str(weight) for name, weight in relation.weights}}
+        for relation in model.space.named()
+    ]
 
 
 def _program(

@@ -34,7 +34,7 @@ from fedtheory.core.exact import rational
 from fedtheory.core.problem import Problem, objective
 from fedtheory.measures.metrics import Metric
 from fedtheory.proofs.certificates.upper_bounds import Certificate
-from fedtheory.proofs.every_n.vectors import Form, Sampling, square
+from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import FunctionClass, require_worst_case
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
@@ -255,15 +255,10 @@ def rate_of(
     if unknown or not weights:
         raise InvalidInput(f"expected weights of the fields {', '.join(model.space.fields)}; got {dict(weights)}")
     search = PotentialSearch.of(model)
-    before, after = Form(), Form()
-    for name, weight in rational(tuple(weights.items())):
-        before = before + square(search.step.before[name]) * weight
-        for chance, errors in search.step.after:
-            after = after + square(errors[name], participation) * (weight * chance)
+    potential = {f"field {name}": weight for name, weight in rational(tuple(weights.items()))}
     if not proof:
-        return search.rate_of(before, after, time_limit=time_limit)
-    named = {f"mean||{name}||^2": str(weight) for name, weight in weights.items()}
-    return search.prove_rate_of(before, after, named)[0]
+        return search.rate_of(*search.stated(potential), time_limit=time_limit)
+    return search.prove_rate_of(potential)[0]
 
 
 def follow_potential(

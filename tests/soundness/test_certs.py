@@ -1,0 +1,451 @@
+"""Forged certificates and false words about bounds: each was believed once, and must be refused or said to be undecided."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.core.exact import rational
+from fedtheory.proofs import attain, check_witness, find_threshold, smallest_rate, verify_method, worst_case
+from fedtheory.proofs.certificates import checker
+from fedtheory.proofs.certificates.checker import Refused, check, read_file
+from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.stated_bounds import judge_bound, relaxations_of
+
+STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
+
+
+@pytest.fixture(scope="module")
+def bound():
+    """Of two local steps of FedAvg, after one round."""
+    return dict(prove(FedAvg(GradientSteps(2, 0.5)), STRONG, rounds=1).data)
+
+
+@pytest.fixture(scope="module")
+def contraction():
+    """Of FedPD with one local step, whose duals fit its models only after the first round."""
+    return smallest_rate(FedPD(1.0, GradientSteps(1, 0.5)), FunctionClass(1.0, 0.1), accuracy=Fraction(1, 1000))
+
+
+def verify(data, tmp_path, *options):
+    """What the command line says of it."""
+    file = tmp_path / "certificate.json"
+    file.write_text(data if isinstance(data, str) else json.dumps(data))
+    begun = time.perf_counter()
+    result = CliRunner().invoke(main, ["verify-certificate", str(file), *options])
+    assert result.exception is None or isinstance(result.exception, SystemExit), "no traceback reaches the user"
+    return result, time.perf_counter() - begun
+
+
+# ---- the sentence is derived from data, and the data are the method's ------------------------------------------------
+
+
+def test_a_certificate_is_verified_on_both_levels(bound, tmp_path):
+    result, _ = verify(bound, tmp_path)
+    assert result.exit_code == 0
+    for part in (
+        "inequality system verified",
+        "the hypotheses: radius, zeta",
+        "made anew from its round",
+        "verified: squared_distance after 1 rounds <= ",
+        "for every n >= 2 and every dimension: FedAvg(local=GradientSteps(steps=2, lr=1/2)) over 1-smooth, 1/10-strongly convex, zeta=1",
+        "||x^0 - x*|| <= 1",
+    ):
+        assert part in result.stdout, part
+    alone, _ = verify(bound, tmp_path, "--system-only")
+    assert alone.exit_code == 0 and "not checked" in alone.stdout and "FedAvg" not in alone.stdout
+    assert "\nverified" not in alone.stdout
+
+
+def test_the_checker_alone_needs_no_package_and_says_what_it_did_not_check(bound, tmp_path):
+    (tmp_path / "proof.json").write_text(json.dumps(bound))
+    command = [sys.executable, "-I", "-S", checker.__file__]
+    said = subprocess.run([*command, str(tmp_path / "proof.json")], capture_output=True, text=True, check=True).stdout
+    assert "inequality system verified" in said and "the hypotheses: radius, zeta" in said and "not checked" in said
+    (tmp_path / "proof.json").write_text(json.dumps({**bound, "bound": "1/2"}))
+    refused = subprocess.run([*command, str(tmp_path / "proof.json")], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and refused.stderr.startswith("refused: ") and len(refused.stderr.splitlines()) == 1
+
+
+def test_free_text_is_never_printed(bound, tmp_path):
+    """It was: a file with another statement, method and class was "verified"."""
+    text = {"statement": "gap after 1000 rounds <= 0 for every n", "algorithm": "Scaffold()", "class": "all"}
+    result, _ = verify(bound | text, tmp_path)
+    assert "1000 rounds" not in result.output and "Scaffold" not in result.output and "FedAvg" in result.output
+
+
+def local(question):
+    return question["method"]["fields"]["local"]["fields"]
+
+
+def swap(question, **values):
+    return question.update(values)
+
+
+EDITED = {
+    "another method": (
+        lambda q: q["method"].update({"class": "fedtheory.algorithms.fedsplit.FedSplit"}),
+        "cannot be made with these hyper-parameters",
+    ),
+    "another local solver": (lambda q: q["method"]["fields"].update(local=None), "cannot be traced"),
+    "a class of another package": (lambda q: q["method"].update({"class": "os.path.join"}), "is no class of fedtheory"),
+    "a class of another room": (
+        lambda q: q["method"].update({"class": "fedtheory.proofs.function_class.FunctionClass"}),
+        "is no class of fedtheory",
+    ),
+    "no method": (lambda q: q.update(method=q["method"]["fields"]["local"]), "names no method"),
+    "another step size": (lambda q: local(q).update(lr={"fraction": "1/4"}), "'interpolation' differ: number 2"),
+    "another number of steps": (lambda q: local(q).update(steps=1), "differ"),
+    "a billion steps": (lambda q: local(q).update(steps=10**9), "rounds or local steps"),
+    "more rounds": (lambda q: q.update(rounds=2), "'interpolation' differ|'mean' differ"),
+    "a thousand rounds": (lambda q: q.update(rounds=1000), "speaks of 1000 rounds"),
+    "another measure": (lambda q: q.update(measure="gap"), "differ"),
+    "no measure": (lambda q: q.update(measure="hope"), "unknown measure"),
+    "a larger start": (lambda q: q.update(radius="2"), "'radius' has other coefficients"),
+    "more heterogeneity": (lambda q: q["functions"].update(zeta={"fraction": "2"}), "'zeta' has other coefficients"),
+    "any heterogeneity": (lambda q: q["functions"].update(zeta=None), "'zeta' is not among those of the method"),
+    "another curvature": (lambda q: q["functions"].update(mu=0), "the class of 'interpolation' differ"),
+    "words for constants": (lambda q: q["functions"].update(zeta="1 or 2"), "its constants are numbers"),
+    "truth for a constant": (lambda q: q["functions"].update(zeta=True), "its constants are numbers"),
+    "a word for rounds": (lambda q: q.update(rounds="1"), "the number of rounds is a word"),
+    "a list for a measure": (lambda q: q.update(measure=["gap"]), "malformed"),
+    "a word for a step size": (lambda q: local(q).update(lr="half"), "cannot be traced: TypeError"),
+    "two clients": (lambda q: q.update(participation={"n": 2, "s": 2}), "'clients' differ: None and not 2"),
+    "sampling": (lambda q: q.update(participation={"n": 4, "s": 2}), "differ"),
+    "no question": (lambda q: q.clear(), "malformed"),
+}
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_an_edited_question_is_not_believed(bound, tmp_path, name):
+    change, message = EDITED[name]
+    data = copy.deepcopy(bound)
+    change(data["question"])
+    check(data)  # the inequality system is what it was
+    with pytest.raises(Refused, match=message):
+        verify_method(data)
+    result, seconds = verify(data, tmp_path)
+    assert result.exit_code == 1 and "\nverified" not in result.stdout and len(result.stderr.splitlines()) == 1
+    assert seconds < 2
+
+
+def hope(data):
+    """Add the conclusion as a hypothesis, and prove a distance of zero from it."""
+    data["hypotheses"]["progress of the method"] = data["objectives"][0]["form"]
+    data["multipliers"], data["bound"] = {"progress of the method": "1"}, "0"
+
+
+def test_a_hypothesis_that_is_the_conclusion_is_named_and_not_the_methods(bound, tmp_path):
+    data = copy.deepcopy(bound)
+    hope(data)
+    assert check(data) == 0
+    alone, _ = verify(data, tmp_path, "--system-only")
+    assert "the hypotheses: progress of the method" in alone.stdout and "not checked" in alone.stdout
+    with pytest.raises(Refused, match="'progress of the method' is not among those of the method"):
+        verify_method(data)
+
+
+@pytest.mark.parametrize("name", ["interpolation 0 1", "interpolation apart 0 1", "interpolation"])
+def test_a_hypothesis_may_not_be_named_like_an_interpolation_inequality(bound, name):
+    data = copy.deepcopy(bound)
+    data["hypotheses"][name] = data["objectives"][0]["form"]
+    data["multipliers"], data["bound"] = {name: "1"}, "0"
+    with pytest.raises(Refused, match="has the name of an interpolation inequality"):
+        check(data)
+
+
+def test_a_certificate_for_two_clients_is_not_one_for_every_n():
+    functions = FunctionClass(L=1.0, mu=0.1, dissimilarity=1.0)
+    data = dict(prove(FedAvg(GradientSteps(2, 0.5)), functions, rounds=1, participation=Sampling(2, 2)).data)
+    assert "for n = 2, all of them a round" in verify_method(data)
+    data["question"] = {**data["question"], "participation": None}
+    with pytest.raises(Refused, match="'clients' differ: 2 and not None"):
+        verify_method(data)
+
+
+def test_a_method_of_ones_own_is_verified_with_itself_at_hand(bound):
+    assert verify_method(bound, FedAvg(GradientSteps(2, 0.5)))
+    with pytest.raises(Refused, match="another method or other hyper-parameters"):
+        verify_method(bound, FedAvg(GradientSteps(2, 0.25)))
+
+
+# ---- potentials --------------------------------------------------------------------------------------------------
+
+
+def test_a_potential_says_what_it_rests_on_and_since_when(contraction):
+    """In round 0 the factor is exceeded (.94258 against the proved .94091 of FedPD(1) with one step): nothing is said of it."""
+    assert contraction.first == 1
+    for proof, claim in ((contraction.decrease, "E V(after) <= "), (contraction.floor, "||x - x*||^2 <= V")):
+        sentence = verify_method(proof.data)
+        assert sentence.startswith(claim) and "in every round from round 1 on" in sentence
+        assert "which hold from round 1 on: 1 mean x + -1 mean " in sentence
+
+
+POTENTIAL = {
+    "a better rate": (lambda q: q.update(rate="9/10"), "the objective differ"),
+    "from the start": (lambda q: q.update(first=0), "from round 1 on, not from round 0 on"),
+    "no relations": (lambda q: q.update(relations=[]), "the relations between fields are not those"),
+    "another V": (lambda q: q.update(potential={"field x": "1"}), "the objective differ"),
+    "the other claim": (lambda q: q.update(kind="floor"), "differ"),
+    "no kind": (lambda q: q.update(kind="theorem"), "is no kind of question"),
+    "a term that is none": (lambda q: q.update(potential={"\x1b[2J": "1"}), "is no term"),
+}
+
+
+@pytest.mark.parametrize("name", POTENTIAL)
+def test_an_edited_potential_is_not_believed(contraction, name):
+    change, message = POTENTIAL[name]
+    data = copy.deepcopy(dict(contraction.decrease.data))
+    change(data["question"])
+    with pytest.raises(Refused, match=message):
+        verify_method(data)
+
+
+JUNK = (None, 3, "x", [], {}, True, -1, "1/0")
+
+
+def places(data, path=()):
+    """Where something stands in a certificate."""
+    if path:
+        yield path
+    for key in data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ():
+        yield from places(data[key], (*path, key))
+
+
+def test_junk_anywhere_is_refused_or_changes_nothing(bound):
+    """Every entry is replaced by what does not belong there; what is verified then is the same sentence, or a larger bound."""
+    sentence = verify_method(bound)
+    for path in places(bound):
+        for junk in JUNK:
+            data = copy.deepcopy(bound)
+            inside = data
+            for key in path[:-1]:
+                inside = inside[key]
+            inside[path[-1]] = junk
+            try:
+                found = verify_method(data)
+            except Refused:
+                continue
+            assert found == sentence or (path == ("bound",) and junk == 3), (path, junk, found)
+
+
+# ---- malformed files ---------------------------------------------------------------------------------------------
+
+
+def edited(**values):
+    return lambda data: json.dumps(data | values)
+
+
+FILES = {
+    "infinity": (lambda d: json.dumps({**d, "bound": float("inf")}), "Infinity is not exact"),
+    "not a number": (lambda d: json.dumps({**d, "mu": float("nan")}), "NaN is not exact"),
+    "a float": (edited(mu=0.1), "0.1 is not exact"),
+    "many levels": (lambda d: "[" * 100_000 + "]" * 100_000, "more than 40 levels"),
+    "many levels of names": (lambda d: '{"a":' * 100_000 + "1" + "}" * 100_000, "more than 40 levels"),
+    "a level too many": (lambda d: "[" * 60 + "]" * 60, "more than 40 levels"),
+    "an exponent": (edited(bound="1e9999999"), "is not a whole number or a fraction"),
+    "a long number": (
+        lambda d: json.dumps({**d, "bound": 1}).replace('"bound": 1', '"bound": ' + "1" * 10_000),
+        "4300",
+    ),
+    "a long number in quotes": (edited(bound="1" * 900), "is not a whole number or a fraction"),
+    "a wide matrix": (edited(mean=100_000), "more than 1000 vectors"),
+    "a wider matrix": (edited(deviation=10**9), "does not count anything"),
+    "an empty name": (edited(hypotheses={"": {}}), "is not a name"),
+    "an empty multiplier": (edited(multipliers={"": "1"}), "is not a name"),
+    "a number that is no digit": (edited(multipliers={"interpolation ² 0": "1"}), "printable ASCII"),
+    "terminal escapes": (edited(hypotheses={"\x1b[2Jverified": {}}), "printable ASCII"),
+    "escapes in a value": (edited(note="\x1b[31m"), "printable ASCII"),
+    "no object": (edited(evaluations=3), "malformed"),
+    "a list": (lambda d: "[]", "is not a certificate"),
+    "a word": (lambda d: '"certificate"', "is not a certificate"),
+    "the format before": (edited(format="fedtheory certificate 1"), "make it anew"),
+    "a name twice": (lambda d: json.dumps(d)[:-1] + ', "bound": "9"}', "a name occurs twice"),
+    "half a client": (edited(clients="5/2"), "2.5 clients"),
+    "one over zero": (edited(bound="1/0"), "malformed"),
+    "large numbers": (edited(multipliers={"radius": "-" + "9" * 390}), "is negative"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_malformed_file_is_one_clear_line_within_a_second(bound, tmp_path, name):
+    make, message = FILES[name]
+    result, seconds = verify(make(bound), tmp_path)
+    assert result.exit_code in (1, 2) and result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1 and message in result.stderr and len(result.stderr) < 600
+    assert result.stderr.isascii() and "\x1b" not in result.stderr and seconds < 1
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "bytes", tmp_path, Path("/dev/zero")):
+        with pytest.raises(Refused, match="not a readable certificate"):
+            read_file(path)
+
+
+# ---- stated bounds -----------------------------------------------------------------------------------------------
+
+STEP = FedAvg(GradientSteps(1, 1.0))
+TWO = FedAvg(GradientSteps(2, 0.5))
+CONTRACTION = FunctionClass(1.0, 0.1, zeta=1.0)
+APART = FunctionClass(1.0, 0.1, dissimilarity=1.0)
+BGD = FunctionClass(1.0, 0.1, bgd=(1.0, 1.0))
+
+
+@pytest.mark.parametrize("clients", ["any", 1, 2, 3])
+@pytest.mark.parametrize("measure", ["squared_distance", "gap"])
+def test_a_tight_true_bound_is_never_violated(clients, measure):
+    """(1 - mu/L)^2 = .81, which was "violated" at 0.81, and L R^2 / (4 N + 2) of convex functions after N = 1 step."""
+    distance = measure == "squared_distance"
+    functions = CONTRACTION if distance else FunctionClass(1.0, 0.0, zeta=1.0)
+    true = Fraction(81, 100) if distance else Fraction(1, 6)
+    found = worst_case(STEP, functions, rounds=1, clients=clients, measure=measure)
+    for bound in (true, float(true)):
+        judged = judge_bound(found, bound)
+        assert judged.verdict in ("holds", "undecided")
+        assert judged.at_most is None or judged.at_most >= true
+        assert judged.reached is None or judged.reached <= float(true) * (1 + 1e-6)
+    assert judge_bound(found, true * Fraction(101, 100)).verdict == "holds"
+    assert judge_bound(found, true * Fraction(99, 100)).verdict == "violated"
+
+
+def test_what_holds_is_proved_and_what_is_violated_has_a_witness():
+    found = worst_case(TWO, CONTRACTION, rounds=1)
+    above, below = judge_bound(found, 2 * found.value), judge_bound(found, found.value / 2)
+    assert above.verdict == "holds" and isinstance(above.at_most, Fraction) and "proved" in above.reason
+    assert below.verdict == "violated" and isinstance(below.reached, Fraction) and "in fractions" in below.reason
+    assert float(below.reached) <= found.value <= float(above.at_most)
+
+
+def test_one_client_has_numbers_and_runs():
+    """There is no certificate of one client: the value with its error holds, a checked run violates by more than it is off."""
+    found = worst_case(STEP, CONTRACTION, rounds=1, clients=1)
+    assert "numerically" in judge_bound(found, 0.82).reason
+    assert "a run on them" in judge_bound(found, 0.8).reason
+    assert judge_bound(found, 0.81 * (1 - 1e-5)).verdict == "undecided"
+
+
+@pytest.mark.parametrize("clients", ["any", 2, 3])
+@pytest.mark.parametrize("functions", [APART, BGD], ids=["dissimilarity", "bgd"])
+def test_nothing_is_violated_on_a_relaxed_class(functions, clients):
+    found = worst_case(TWO, functions, rounds=1, clients=clients)
+    assert relaxations_of(found) == ("dissimilarity of the clients is imposed at the server's models and x* only",)
+    judged = judge_bound(found, found.value / 2)
+    assert judged.verdict == "undecided" and judged.reached is None and "need not reach" in judged.reason
+    assert judge_bound(found, found.value * 1.01).verdict == "holds"
+
+
+def test_what_has_no_limit_is_no_violation_by_itself():
+    found = worst_case(TWO, FunctionClass(1.0, 0.1), rounds=1)
+    assert found.unbounded and judge_bound(found, 1.0).verdict == "undecided"
+
+
+@pytest.mark.parametrize("bound", [0, -1.0, float("inf"), float("nan")])
+def test_a_bound_is_a_positive_number(bound):
+    with pytest.raises(InvalidInput, match="must be a positive number"):
+        judge_bound(worst_case(STEP, CONTRACTION, rounds=1), bound)
+
+
+def test_a_value_too_small_for_its_units_is_not_said_to_hold():
+    """With L = 1000 the program without units prints .66498; true is 1.09518, and the certificate of the same call says 35.2."""
+    two = FedAvg(GradientSteps(2, 0.001))
+    found = worst_case(two, FunctionClass(1000.0, 100.0, zeta=1000.0), rounds=1)
+    assert judge_bound(found, 0.7).verdict != "holds"
+
+
+RELAXED = {
+    "dissimilarity": (FunctionClass(1.0, -1.0, dissimilarity=1.0), None),
+    "dissimilarity of two": (FunctionClass(1.0, -1.0, dissimilarity=1.0), Sampling(2, 2)),
+    "bgd": (FunctionClass(1.0, -1.0, bgd=(1.0, 1.5)), None),
+    "similarity": (FunctionClass(1.0, 0.1, zeta=1.0, similarity=0.2), None),
+}
+
+
+@pytest.mark.parametrize("name", RELAXED)
+def test_no_witness_is_given_for_a_relaxed_class(name):
+    """Bounded dissimilarity: "reached .66521874" where the class allows .66255; G = 1: "any n >= 2" where n = 2 gives .5757."""
+    functions, who = RELAXED[name]
+    measure = "squared_distance" if functions.convex else "stationarity"
+    with pytest.raises(SolverFailed, match="functions of the class need not reach the value"):
+        attain(TWO, functions, rounds=1, measure=measure, participation=who)
+
+
+def test_the_failing_side_of_a_threshold_has_an_exact_witness():
+    edge = find_threshold(
+        lambda lr: FedAvg(GradientSteps(2, lr)),
+        lambda lr: Fraction(1),
+        Fraction(1, 10),
+        Fraction(1),
+        CONTRACTION,
+        rounds=1,
+        accuracy=Fraction(1, 100),
+    )
+    assert edge.witness is not None and check_witness(edge.witness.data) == edge.witness.reached > edge.stated
+
+
+def test_similarity_is_imposed_at_the_solution():
+    """There the average has no gradient, and the clients' differences from it are those of their gradients."""
+    functions = rational(FunctionClass(1.0, 0.1, similarity=0.2))
+    model, *_ = state_program(rational(TWO), functions, 1, "squared_distance", 1, None)
+    average, difference = model.functions[1:]
+    star = average.evaluations[0]
+    assert star.x.terms == {} and star.g.terms == {} and difference.evaluations[0].g.terms != {}
+
+
+def test_no_threshold_fails_on_a_relaxed_class():
+    with pytest.raises(InvalidInput, match="imposed at the server's models and x"):
+        find_threshold(
+            lambda lr: FedAvg(GradientSteps(2, lr)),
+            lambda lr: Fraction(1),
+            Fraction(1, 100),
+            Fraction(1),
+            BGD,
+            rounds=1,
+        )
+
+
+@pytest.mark.parametrize("clients", ["any", 2])
+def test_dissimilarity_is_imposed_at_the_solution(clients):
+    """Without x* the clients' gradients there were free, so that two local steps drifted without limit or further than a zeta allows."""
+    for functions in (APART, BGD):
+        found = worst_case(TWO, functions, rounds=1, clients=clients)
+        alike = worst_case(TWO, CONTRACTION, rounds=1, clients=clients)  # (G, D) at x*: mean ||grad f_i(x*)||^2 <= G^2
+        assert not found.unbounded and found.value <= alike.value * (1 + 1e-6)
+
+
+STATUS = {
+    "holds": (("fedavg", "--bound", 0.9), 0, "the stated bound 0.9 holds: worst case / bound = 0.9"),
+    "violated": (("fedavg", "--bound", 0.8), 3, "the stated bound 0.8 is violated: worst case / bound = 1.0125"),
+    "tight": (("fedavg", "--bound", 0.81), 4, "the stated bound 0.81 is undecided: worst case / bound = 1; "),
+    "relaxed": (
+        ("fedavg", "--bound", 0.1, "--dissimilarity", 1, "--local-steps", 2, "--clients", 2),
+        4,
+        "functions of the class need not reach that value",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATUS)
+def test_the_exit_status_tells_the_verdicts_apart(name):
+    arguments, status, said = STATUS[name]
+    command = ["worst-case", *arguments, "--mu", 0.1, "--zeta", 1]
+    command += [] if name == "relaxed" else ["--local-steps", 1, "--clients", "any"]
+    command += ["--lr", 1]
+    result = CliRunner().invoke(main, [*map(str, command)])
+    assert result.exit_code == status and said in result.stdout
+    written = CliRunner().invoke(main, [*map(str, command), "--json", "-"])
+    assert written.exit_code == status
+    assert json.loads(written.stdout)["verdict"] == {0: "holds", 3: "violated", 4: "undecided"}[status]
