@@ -15,6 +15,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -304,7 +305,9 @@ def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tupl
     return tuple(f"{line[0]} {line[1:].split('  #')[0].strip()}" for line in shown)
 
 
+@cache
 def _source(kind: type) -> str:
+    """A class's own text; reading it from the file takes longer than a round."""
     return textwrap.dedent(inspect.getsource(kind))
 
 

@@ -351,12 +351,11 @@ class _Comparison:
             problem, start = make_start(case.method, case.trial)
             for r, clients in enumerate(case.trial.clients):
                 begun = replace_values(start, self._complete(case.played.states[r]))
-                reached = (
-                    case.method.round(
-                        problem, begun, clients, ScriptedKey(r, dict(zip(purposes, outcome, strict=True)))
-                    )
+                keys: list[Any] = [
+                    ScriptedKey(r, dict(zip(purposes, outcome, strict=True)))
                     for outcome in itertools.product((True, False), repeat=len(purposes))
-                )
+                ]
+                reached = (case.method.round(problem, begun, clients, key) for key in keys)
                 if not any(all(self._agrees(case, r, after).values()) for after in reached):
                     return ""
         return "coins of its own, not those that it was told"
