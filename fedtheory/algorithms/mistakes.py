@@ -272,7 +272,7 @@ def build_mistaken(
             name, change = mistake.option
             values[name] = change(values[name])
     algorithm: Any = entry.build(**values)
-    kind = type(algorithm)
+    kind: Any = type(algorithm)
     source = plain = _source(kind)
     for mistake in (*mistakes, *([] if rewritten is None else [rewritten])):
         _require_fit(kind, plain, mistake)
