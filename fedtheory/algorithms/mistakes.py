@@ -15,6 +15,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -271,7 +272,7 @@ def build_mistaken(
             name, change = mistake.option
             values[name] = change(values[name])
     algorithm: Any = entry.build(**values)
-    kind = type(algorithm)
+    kind: Any = type(algorithm)
     source = plain = _source(kind)
     for mistake in (*mistakes, *([] if rewritten is None else [rewritten])):
         _require_fit(kind, plain, mistake)
@@ -304,7 +305,9 @@ def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tupl
     return tuple(f"{line[0]} {line[1:].split('  #')[0].strip()}" for line in shown)
 
 
+@cache
 def _source(kind: type) -> str:
+    """A class's own text; reading it from the file takes longer than a round."""
     return textwrap.dedent(inspect.getsource(kind))
 
 
