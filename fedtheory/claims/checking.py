@@ -139,6 +139,9 @@ def check_one(reference: Reference, context: Context) -> Verdict:
             else:
                 picture = finding
         status = decide(claim.kind, parts)
+        if claim.repaired and status in ("proved", "supported"):
+            status = "inconclusive"
+            readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
         evidence, counterexample, drawn, shown = as_json_value(
             (
                 [_evidence(p) for p in parts],
@@ -162,6 +165,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
         reference,
         context,
         status=status,
+        repaired=claim.repaired if status == "repaired" else "",
         engines=sorted({p.engine for p in parts}),
         margin=margin_of(status, parts) if error is None else None,
         evidence=evidence,
@@ -177,7 +181,14 @@ def check_one(reference: Reference, context: Context) -> Verdict:
 def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
     """Return a verdict on a claim: what it says, and what was found."""
     claim = load_claims(reference.source)[reference.id]
-    nothing: dict[str, Any] = {"engines": [], "margin": None, "evidence": [], "seconds": 0.0, "readings": []}
+    nothing: dict[str, Any] = {
+        "engines": [],
+        "margin": None,
+        "evidence": [],
+        "seconds": 0.0,
+        "readings": [],
+        "repaired": "",
+    }
     return Verdict(
         id=claim.id,
         paper=claim.paper,
@@ -187,7 +198,6 @@ def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
         source=claim.source,
         statement=claim.statement,
         assumptions=list(claim.assumptions),
-        repaired=claim.repaired,
         budget=context.budget,
         size=None if claim.needs is None else context.size,
         **(nothing | found),

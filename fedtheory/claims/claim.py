@@ -19,6 +19,7 @@ Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "no
 Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
 Role = Literal["printed", "repaired", "reading"]
 Budget = Literal["quick", "full"]
+SHOWN_BY: tuple[Engine, ...] = ("symbolic", "exact", "count")  #: engines whose parts can prove and refute
 Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
@@ -28,8 +29,12 @@ class Part:
 
     ``role``: ``printed`` (the statement as printed, under its fairest reading), ``repaired`` (the corrected statement), or
     ``reading`` (another sensible reading, reported but not decisive). ``holds``: None when it could not be decided.
-    ``margin``: signed and relative, positive when it holds. ``proves``: this part alone shows the whole statement, over
-    the whole class, in symbols or exact arithmetic.
+    ``margin``: signed and relative, positive when it holds.
+
+    Evidence for and against are apart, and both are words for symbols and exact arithmetic only. ``proves``: that this part
+    holds shows the statement, over the whole class. ``refutes``: that this part fails shows that the statement is false. A part
+    that only refutes says nothing where it holds, as a counterexample that was not found says nothing; one that carries
+    both settles the statement either way.
     """
 
     name: str
@@ -39,15 +44,31 @@ class Part:
     role: Role = "printed"
     margin: float | None = None
     proves: bool = False
+    refutes: bool = False
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 
     def __post_init__(self) -> None:
-        """Keep plain Python values, so that a finding is data."""
+        """Keep plain Python values, so that a finding is data; refuse words that are stronger than the evidence."""
         if self.holds is not None:
             object.__setattr__(self, "holds", bool(self.holds))
+        if (self.proves or self.refutes) and self.engine not in SHOWN_BY:
+            raise InvalidInput(
+                f"the part {self.name!r} cannot prove or refute by the engine {self.engine!r}; expected {', '.join(SHOWN_BY)}"
+            )
+        if self.counterexample is not None and (self.holds is not False or not self.counterexample.replay.violated):
+            raise InvalidInput(
+                f"the part {self.name!r} has a counterexample that shows no violation; make it with 'refute'"
+            )
+        object.__setattr__(self, "proves", bool(self.proves) and self.holds is True)
+        object.__setattr__(self, "refutes", bool(self.refutes))
         if self.margin is not None:
             object.__setattr__(self, "margin", float(self.margin) if np.isfinite(self.margin) else None)
+
+    @property
+    def supports(self) -> bool:
+        """Whether this part is evidence for the statement."""
+        return self.holds is True and (self.proves or not self.refutes)
 
 
 @dataclass(frozen=True)

@@ -75,16 +75,17 @@ def refute(
 ) -> Part:
     """Part: the statement fails on this instance, if its replay says so in both arithmetics.
 
-    Where the replay shows no violation the part holds; where an assumption is not certified it is undecided.
+    Where the replay shows no violation the part holds, which is no evidence for the statement; where an assumption is not
+    certified it is undecided.
     """
     seen = replay(instance)
     if not seen.admissible:
         missing = "; ".join(said for said, met in seen.assumptions if not met)
         return Part(name, None, engine, f"assumption not met on the instance: {missing}", role=role)
-    size = max(abs(seen.bound), abs(seen.measured), np.finfo(float).tiny)
-    margin = (seen.bound - seen.measured) / size
     said = f"{text}{' ' if text else ''}{seen.what}: measured {seen.measured:.6g}, bound {seen.bound:.6g}"
     if seen.violated:
+        size = max(abs(seen.bound), abs(seen.measured), np.finfo(float).tiny)
+        margin = (seen.bound - seen.measured) / size
         return Part(
             name,
             False,
@@ -92,9 +93,12 @@ def refute(
             said + f"; confirmed in {seen.arithmetic}",
             role=role,
             margin=margin,
+            refutes=True,
             counterexample=Counterexample(instance, seen),
         )
-    return Part(name, True, engine, said + "; no violation", role=role, margin=margin)
+    return Part(
+        name, True, engine, said + "; no violation, which says nothing of the statement", role=role, refutes=True
+    )
 
 
 def assume(text: str, met: Any) -> tuple[str, bool]:

@@ -103,7 +103,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
         is_zero(printed.det()),
         "symbolic",
         f"det A = {sympy.factor(printed.det())} for the printed entry p u (1 - u); it vanishes only for p = 0 or u = 0",
-        proves=True,
+        refutes=True,
     )
     eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + p * (1 + u)))
     yield holds(

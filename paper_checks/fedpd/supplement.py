@@ -105,7 +105,7 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 198) -> Iterator[Findi
         "symbolic",
         f"gradient descent with step 1/L is in the class and needs at most 2 L D_0/epsilon communications on every L-smooth f, for every "
         f"N; with N = {clients} the theorem demands {float(demanded):.4f} L D_0/epsilon > 2 L D_0/epsilon",
-        proves=True,
+        refutes=True,
     )
     yield holds(
         "gradient descent's own bound",

@@ -387,6 +387,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
         role="reading",
         text="The last step of (44) needs 2 <= 4 L^2; for small L the listed C_2 is too small (C_2 >= max(4L^2, 2) C_7 works).",
     )
+    yield Reading("It should say so: state lam_i^0 = -grad f_i(x^0) and C_2 >= max(4 L^2, 2) C_7.")
     yield Picture(
         "FedPD, Theorem 1: sums of squared gradients and their bound",
         "rounds T",
@@ -431,7 +432,6 @@ CLAIMS = [
             "local solves satisfy (8) or (9)",
             "lam_i^0 = -grad f_i(x^0), up to an error as in (8)",
         ),
-        repaired="State lam_i^0 = -grad f_i(x^0) and C_2 >= max(4 L^2, 2) C_7.",
         replay=replay_t1,
     ),
     Claim(
