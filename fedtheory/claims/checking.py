@@ -128,6 +128,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     picture: Picture | None = None
     tables: list[Table] = []
     error = None
+    shows: Part | None = None
     try:
         for finding in claim.check(context):
             if isinstance(finding, Part):
@@ -142,10 +143,12 @@ def check_one(reference: Reference, context: Context) -> Verdict:
         if claim.repaired and status in ("proved", "supported"):
             status = "inconclusive"
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
+        shown_by = [p for p in parts if p.counterexample is not None]
+        shows = next((p for p in shown_by if p.role == "printed"), shown_by[0] if shown_by else None)
         evidence, counterexample, drawn, shown = as_json_value(
             (
                 [_evidence(p) for p in parts],
-                next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None),
+                None if shows is None or shows.counterexample is None else shows.counterexample.as_dict(),
                 None if picture is None else dataclasses.asdict(picture),
                 [dataclasses.asdict(table) for table in tables],
             )
@@ -159,8 +162,15 @@ def check_one(reference: Reference, context: Context) -> Verdict:
             None,
             [],
         )
-    if counterexample is not None:
-        counterexample |= {"claim": claim.id, "source": reference.source, "statement": claim.statement}
+    if counterexample is not None and shows is not None:
+        counterexample |= {
+            "claim": claim.id,
+            "source": reference.source,
+            "statement": claim.statement,
+            "part": shows.name,
+            "role": shows.role,
+            "status": status,
+        }
     return _verdict(
         reference,
         context,

@@ -18,6 +18,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.tools.versions import find_versions
 
 FORMAT = 1
+COUNTEREXAMPLE_FORMAT = 2
 COLOURS = {
     "proved": "bold green",
     "supported": "green",
@@ -163,6 +164,6 @@ def write_counterexamples(verdicts: Sequence[Verdict], folder: Path) -> list[Pat
             continue
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{verdict.id}.json"
-        path.write_text(json.dumps({"format": FORMAT, **verdict.counterexample}, indent=1) + "\n")
+        path.write_text(json.dumps({"format": COUNTEREXAMPLE_FORMAT, **verdict.counterexample}, indent=1) + "\n")
         written.append(path)
     return written
