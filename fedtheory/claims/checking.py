@@ -137,8 +137,12 @@ def check_one(reference: Reference, context: Context) -> Verdict:
                 readings.append(finding.text)
             elif isinstance(finding, Table):
                 tables.append(finding)
-            else:
+            elif isinstance(finding, Picture):
                 picture = finding
+            else:
+                raise InvalidInput(
+                    f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
+                )
         status = decide(claim.kind, parts)
         if claim.repaired and status in ("proved", "supported"):
             status = "inconclusive"

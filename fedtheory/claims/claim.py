@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Part:
         """Keep plain Python values, so that a finding is data; refuse words that are stronger than the evidence."""
         if self.holds is not None:
             object.__setattr__(self, "holds", bool(self.holds))
+        _refuse_unknown(f"the part {self.name!r}", "engine", self.engine, Engine)
+        _refuse_unknown(f"the part {self.name!r}", "role", self.role, Role)
         if (self.proves or self.refutes) and self.engine not in SHOWN_BY:
             raise InvalidInput(
                 f"the part {self.name!r} cannot prove or refute by the engine {self.engine!r}; expected {', '.join(SHOWN_BY)}"
@@ -251,11 +253,14 @@ class Claim:
     needs: Callable[[Context], Sequence[Need]] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a claim whose check nothing could fail, and an id that cannot name a file."""
+        """Refuse a claim whose check nothing could fail, a kind that no rule judges, and an id that cannot name a file."""
         if not self.id or any(c in self.id for c in "/\\") or self.id != self.id.strip():
             raise InvalidInput(f"{self.id!r} cannot be a claim's id: expected text without slashes, for it names files")
+        _refuse_unknown(self.id, "kind", self.kind, Kind)
         if not self.faults:
             raise InvalidInput(f"{self.id}: a check needs at least one planted fault that it must reject")
 
 
-# ---- making parts -------------------------------------------------------------------------------------------------
+def _refuse_unknown(whose: str, what: str, value: Any, known: Any) -> None:
+    if value not in get_args(known):
+        raise InvalidInput(f"{whose}: unknown {what} {value!r}; expected one of {', '.join(get_args(known))}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part, Replay
-from fedtheory.claims.parts import assume, holds, refute
+from fedtheory.claims.parts import assume, at_most, equal, holds, refute
 from fedtheory.claims.verdict import Verdict, decide
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
@@ -120,3 +121,69 @@ def test_a_correction_that_fails_is_not_told(monkeypatch) -> None:
 
     found = verdict_of(monkeypatch, check, repaired="Another statement.")
     assert found.status == "refuted" and not found.repaired
+
+
+# ---- passes that look at nothing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "found"),
+    [
+        (1.0, np.inf, None),
+        ([1.0, 1.0], [np.inf, np.inf], None),
+        ([1.0, 0.5], [np.inf, 1.0], None),
+        ([1.0, 2.0], [np.inf, 1.0], False),
+        ([np.nan, 2.0], [1.0, 1.0], False),
+        ([np.inf, 0.0], [np.inf, 1.0], None),
+        ([-np.inf, 2.0], [-np.inf, 1.0], False),
+        (np.zeros(0), np.zeros(0), None),
+        (np.zeros((0, 3)), 1.0, None),
+    ],
+    ids=str,
+)
+def test_an_infinite_limit_decides_and_hides_nothing(value, limit, found) -> None:
+    made = at_most("b", value, limit, "numeric", "said")
+    assert made.holds is found
+    if found is None:
+        assert "could not be compared" in made.text and decide("bound", [made]) == "inconclusive"
+
+
+def test_what_was_compared_is_counted() -> None:
+    made = at_most("b", [1.0, 0.5, np.nan], [np.inf, 1.0, 1.0], "numeric", "said")
+    assert made.data["compared"] == 1 and made.margin == 0.5
+    assert made.text == "said (2 of 3 entries could not be compared)"
+
+
+@pytest.mark.parametrize("error", [np.inf, np.nan, -1e-3])
+def test_errors_are_certified_numbers(error) -> None:
+    with pytest.raises(InvalidInput, match="is no certified error"):
+        at_most("b", 2.0, 1.0, "numeric", "said", error=error)
+
+
+@pytest.mark.parametrize("rtol", [np.inf, np.nan, 0.0, -1.0])
+def test_tolerances_are_numbers(rtol) -> None:
+    with pytest.raises(InvalidInput, match="lets nothing or everything pass"):
+        equal("b", 2.0, 1.0, "numeric", "said", rtol=rtol)
+
+
+def test_nothing_is_not_equal_to_nothing() -> None:
+    assert equal("c", [], [], "exact", "said", rtol=1e-9).holds is None
+
+
+def test_unknown_words_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="the part 'p': unknown engine 'oracle'; expected one of numeric, exact"):
+        Part("p", True, "oracle", "said")
+    with pytest.raises(InvalidInput, match="the part 'p': unknown role 'Printed'"):
+        Part("p", True, "exact", "said", "Printed")
+    with pytest.raises(InvalidInput, match="X-1: unknown kind 'Ordering'; expected one of bound, rate"):
+        Claim("X-1", "toy", "Ordering", "s", "s", lambda ctx: iter([]), (Fault("f", "p", {}),))
+
+
+@pytest.mark.parametrize("finding", [True, None, "it holds", ("p", True)])
+def test_a_check_yields_findings(monkeypatch, finding) -> None:
+    def check(ctx):
+        yield Part("p", True, "exact", "said")
+        yield finding
+
+    found = verdict_of(monkeypatch, check)
+    assert not found.ran and "expected a Part, a Reading, a Picture or a Table" in found.error
