@@ -19,10 +19,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fedtheory.claims.claim import Claim, Context, Finding, Need, Part, Picture, Reading, Table
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, margin_of
-from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
+from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal, hash_dependencies
@@ -143,9 +143,8 @@ def check_one(reference: Reference, context: Context) -> Verdict:
                 raise InvalidInput(
                     f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
                 )
-        status = decide(claim.kind, parts)
-        if claim.repaired and status in ("proved", "supported"):
-            status = "inconclusive"
+        status = _conclude(claim, parts)
+        if status == "inconclusive" and decide(claim.kind, parts) != status:
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
         shown_by = [p for p in parts if p.counterexample is not None]
         shows = next((p for p in shown_by if p.role == "printed"), shown_by[0] if shown_by else None)
@@ -190,6 +189,12 @@ def check_one(reference: Reference, context: Context) -> Verdict:
         picture=drawn,
         tables=shown,
     )
+
+
+def _conclude(claim: Claim, parts: list[Part]) -> Status:
+    """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
+    status = decide(claim.kind, parts)
+    return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
 def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
@@ -303,31 +308,64 @@ def _journal(
 
 @dataclass(frozen=True)
 class FaultReport:
-    """Whether a check rejected a planted fault; ``detail`` says what it saw."""
+    """Whether a check rejected a planted fault; ``detail`` says what it saw. Where an extra is missing it could not be ``run``."""
 
     id: str
     fault: str
     caught: bool
     detail: str
     seconds: float
+    ran: bool = True
 
 
 def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
-    """Run every planted fault of a claim: the part it names must come out as the fault says."""
+    """Run every planted fault of a claim: the part it names must come out as the fault says, which it does not without the fault.
+
+    The check is run once without any fault first. The parts that a fault gave up to the one it names, and that run's others, then
+    add up to a verdict, which must not keep the word that rested on the part.
+    """
     claim = load_claims(reference.source)[reference.id]
+    begun = time.perf_counter()
+    try:
+        sound = [finding for finding in claim.check(context) if isinstance(finding, Part)]
+        decide(claim.kind, sound)
+    except (Exception, SystemExit) as failure:
+        said, ran = f"the check fails without a fault: {describe(failure)}", not isinstance(failure, MissingExtra)
+        seconds = round(time.perf_counter() - begun, 3)
+        return [FaultReport(claim.id, f.name, False, f"{f.part}: {said}", seconds, ran) for f in claim.faults]
     reports = []
     for fault in claim.faults:
-        begun = time.perf_counter()
+        begun, ran = time.perf_counter(), True
         try:
-            part = _find_part(claim.check(context, **fault.subject), fault.part)
-            caught = part is not None and part.holds is fault.holds
-            detail = "the check yields no such part" if part is None else part.text
+            caught, detail = _judge(claim, fault, sound, _find_parts(claim.check(context, **fault.subject), fault.part))
         except (Exception, SystemExit) as failure:
-            caught, detail = False, describe(failure)
-        reports.append(
-            FaultReport(claim.id, fault.name, caught, f"{fault.part}: {detail}", round(time.perf_counter() - begun, 3))
-        )
+            caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
+        seconds = round(time.perf_counter() - begun, 3)
+        reports.append(FaultReport(claim.id, fault.name, caught, f"{fault.part}: {detail}", seconds, ran))
     return reports
+
+
+def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> tuple[bool, str]:
+    """Return whether a fault was caught, and what was seen. ``sound``: the parts without it; ``found``: those up to the one it names."""
+    part = next((p for p in found if p.name == fault.part), None)
+    if part is None:
+        return False, "the check yields no such part"
+    if part.holds is not fault.holds:
+        return False, part.text
+    if any(p.name == fault.part and p.holds is fault.holds for p in sound):
+        return False, "this part comes out so without the fault, too"
+    names = {p.name for p in found}
+    status = _conclude(claim, found + [p for p in sound if p.name not in names])
+    if _keeps_its_word(part, status):
+        return False, f"the verdict is {status} all the same"
+    return True, part.text
+
+
+def _keeps_its_word(part: Part, status: Status) -> bool:
+    """Whether a verdict says of a statement what a part of this role, which is no evidence for it, cannot support."""
+    if part.supports or part.role == "reading":
+        return False
+    return status in ("proved", "supported", "reproduced") if part.role == "printed" else status == "repaired"
 
 
 def run_all_faults(
@@ -353,6 +391,12 @@ def faults_as_data(reference: Reference, context: Context) -> list[dict[str, Any
     return [dataclasses.asdict(report) for report in run_faults(reference, context)]
 
 
-def _find_part(findings: Iterator[Finding], name: str) -> Part | None:
-    """Return the part of that name, without running what comes after it."""
-    return next((f for f in findings if isinstance(f, Part) and f.name == name), None)
+def _find_parts(findings: Iterator[Finding], name: str) -> list[Part]:
+    """Return the parts up to the one of that name, without running what comes after it."""
+    found: list[Part] = []
+    for finding in findings:
+        if isinstance(finding, Part):
+            found.append(finding)
+            if finding.name == name:
+                break
+    return found
