@@ -45,7 +45,7 @@ def tabulate_verdicts(verdicts: Sequence[Verdict]) -> Any:
     for verdict in verdicts:
         status = "not run" if verdict.error else verdict.status
         view.add_row(
-            verdict.id,
+            Text(verdict.id),
             verdict.kind,
             Text(status, style="bold red" if verdict.error else COLOURS[verdict.status]),
             "" if verdict.margin is None else f"{verdict.margin:+.2g}",
