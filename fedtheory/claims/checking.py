@@ -26,6 +26,7 @@ from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, de
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal, hash_dependencies
+from fedtheory.tools.limits import limit_time
 from fedtheory.tools.loading import load_file
 from fedtheory.tools.versions import find_versions
 
@@ -274,19 +275,22 @@ def run_checks(
     *,
     scheduler: str | None = None,
     journal: Journal | None = None,
+    apart: bool = False,
+    time_limit: float | None = None,
 ) -> Iterator[Verdict]:
-    """Run checks as `fedtheory.tools.jobs.run_jobs` does, and yield verdicts as they come."""
-    jobs = {r.id: (r, context) for r in references}
-    for outcome in run_jobs(check_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal):
+    """Run checks as `fedtheory.tools.jobs.run_jobs` does, each within a number of seconds, and yield verdicts as they come."""
+    jobs = {r.id: (r, context, time_limit) for r in references}
+    for outcome in run_jobs(check_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal, apart=apart):
         if outcome.error is None:
             yield Verdict(**outcome.value)
         else:
             yield _verdict(jobs[outcome.key][0], context, status="inconclusive", error=outcome.error)
 
 
-def check_as_data(reference: Reference, context: Context) -> dict[str, Any]:
+def check_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> dict[str, Any]:
     """Check one claim; return its verdict as plain data, as a worker sends it."""
-    return dataclasses.asdict(check_one(reference, context))
+    with limit_time(time_limit):
+        return dataclasses.asdict(check_one(reference, context))
 
 
 def make_check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
@@ -375,10 +379,12 @@ def run_all_faults(
     *,
     scheduler: str | None = None,
     journal: Journal | None = None,
+    apart: bool = False,
+    time_limit: float | None = None,
 ) -> Iterator[list[FaultReport]]:
     """Run the planted faults of many claims as `fedtheory.tools.jobs.run_jobs` does, yielding reports as they come."""
-    jobs = {r.id: (r, context) for r in references}
-    for outcome in run_jobs(faults_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal):
+    jobs = {r.id: (r, context, time_limit) for r in references}
+    for outcome in run_jobs(faults_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal, apart=apart):
         if outcome.error is None:
             yield [FaultReport(**report) for report in outcome.value]
         else:
@@ -386,9 +392,10 @@ def run_all_faults(
             yield [FaultReport(claim.id, fault.name, False, outcome.error, outcome.seconds) for fault in claim.faults]
 
 
-def faults_as_data(reference: Reference, context: Context) -> list[dict[str, Any]]:
+def faults_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> list[dict[str, Any]]:
     """Plant the faults of one claim; return the reports as plain data, as a worker sends them."""
-    return [dataclasses.asdict(report) for report in run_faults(reference, context)]
+    with limit_time(time_limit):
+        return [dataclasses.asdict(report) for report in run_faults(reference, context)]
 
 
 def _find_parts(findings: Iterator[Finding], name: str) -> list[Part]:

@@ -20,6 +20,7 @@ from fedtheory.command_line.options import (
     open_journal,
     scheduler_option,
     seed_option,
+    time_limit_option,
     workers_option,
 )
 from fedtheory.tools.terminal import make_console, show_progress
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @scheduler_option
 @data_option
 @seed_option
+@time_limit_option
 @add_experiment_options
 def check_command(
     targets: tuple[str, ...],
@@ -62,6 +64,7 @@ def check_command(
     scheduler: str | None,
     data: Path | None,
     seed: int,
+    time_limit: float | None,
     **experiments: Any,
 ) -> None:
     """Run checks and print the table of verdicts; all papers when nothing is named.
@@ -82,7 +85,9 @@ def check_command(
     interrupted = False
     try:
         with show_progress("checking", len(references)) as advance:
-            for verdict in run_checks(references, context, workers, scheduler=scheduler, journal=journal):
+            for verdict in run_checks(
+                references, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
+            ):
                 done[verdict.id] = verdict
                 advance(verdict.id)
     except KeyboardInterrupt:
@@ -165,6 +170,7 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
 @scheduler_option
 @data_option
 @seed_option
+@time_limit_option
 @add_experiment_options
 @click.option("--verbose", "-v", is_flag=True, help="Show every fault, not only those that were missed.")
 def selftest_command(
@@ -175,6 +181,7 @@ def selftest_command(
     scheduler: str | None,
     data: Path | None,
     seed: int,
+    time_limit: float | None,
     verbose: bool,
     **experiments: Any,
 ) -> None:
@@ -192,7 +199,9 @@ def selftest_command(
     done = []
     try:
         with show_progress("planted faults", len(references)) as advance:
-            for batch in run_all_faults(references, context, workers, scheduler=scheduler, journal=journal):
+            for batch in run_all_faults(
+                references, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
+            ):
                 done.append(batch)
                 advance(batch[0].id)
     except KeyboardInterrupt:

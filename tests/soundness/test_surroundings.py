@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -106,3 +107,40 @@ def test_a_neighbour_takes_nobodys_name(tmp_path, monkeypatch) -> None:
     assert load_claims(str(claim_file(tmp_path, body)))
     with pytest.raises(InvalidInput, match="ModuleNotFoundError"):
         load_claims(str(claim_file(tmp_path, "import nobody_has_this", "other.py")))
+
+
+# ---- checks that leave or never end -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", ["import os; os._exit(0)", "import ctypes; ctypes.CDLL(None)._exit(0)"])
+@pytest.mark.parametrize("command", ["check", "selftest"])
+def test_a_lone_check_that_leaves_does_not_pass(tmp_path, command, body) -> None:
+    file = claim_file(tmp_path, f"def check(ctx):\n    {body}\n    yield holds('p', True, 'numeric', 'said')")
+    done = start(tmp_path, command, str(file))
+    assert done.returncode == 1 and not done.stdout
+    assert "ended by its own job" in done.stderr and "Traceback" not in done.stderr
+
+
+STUBBORN = """while True:
+        try:
+            while True: pass
+        except Exception: seen = seen + 1 if 'seen' in dir() else 1
+        if seen == 1: break
+    while True: pass"""
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "import time; time.sleep(1000)", STUBBORN])
+def test_a_check_that_never_ends_is_stopped(tmp_path, body) -> None:
+    file = claim_file(tmp_path, f"def check(ctx):\n    {body}\n    yield holds('p', True, 'numeric', 'said')")
+    done = CliRunner().invoke(main, ["check", str(file), "--workers", "1", "--time-limit", "0.5", "--json", "-"])
+    (verdict,) = json.loads(done.stdout)["verdicts"]
+    assert done.exit_code == 1 and verdict["status"] == "inconclusive"
+    assert verdict["error"] == "TimeLimitReached: it was not done within the time limit of 0.5 s"
+
+
+def test_a_check_in_time_is_not_disturbed(tmp_path) -> None:
+    file = claim_file(tmp_path, "def check(ctx):\n    yield holds('p', True, 'numeric', 'said')")
+    done = CliRunner().invoke(main, ["check", str(file), "--workers", "1", "--fresh", "--time-limit", "60"])
+    assert done.exit_code == 0 and "1 supported" in done.stdout
+    for seconds in ("0", "-1"):
+        assert CliRunner().invoke(main, ["check", str(file), "--time-limit", seconds]).exit_code == 2
