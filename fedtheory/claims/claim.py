@@ -205,9 +205,9 @@ class Need(Protocol):
 class Fault:
     """A planted fault: run with ``subject``, the check must come to another finding on the part called ``part``.
 
-    ``holds`` is that finding, and another one than without the fault. It is False where a true statement was falsified (a mutated algorithm, a tightened constant);
-    True where a counterexample was replaced by an instance that violates nothing; None where the replacement breaks an
-    assumption, so that the check must say so instead of refuting.
+    ``holds`` is that finding, and the part comes out otherwise without the fault. It is False where a true statement was falsified
+    (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
+    None where the replacement breaks an assumption, so that the check must say so instead of refuting.
     """
 
     name: str
