@@ -19,13 +19,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fedtheory.claims.claim import Claim, Context, Finding, Need, Part, Picture, Reading, Table
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, margin_of
-from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
+from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal, hash_dependencies
+from fedtheory.tools.limits import limit_time
 from fedtheory.tools.loading import load_file
 from fedtheory.tools.versions import find_versions
 
@@ -128,6 +129,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     picture: Picture | None = None
     tables: list[Table] = []
     error = None
+    shows: Part | None = None
     try:
         for finding in claim.check(context):
             if isinstance(finding, Part):
@@ -136,13 +138,21 @@ def check_one(reference: Reference, context: Context) -> Verdict:
                 readings.append(finding.text)
             elif isinstance(finding, Table):
                 tables.append(finding)
-            else:
+            elif isinstance(finding, Picture):
                 picture = finding
-        status = decide(claim.kind, parts)
+            else:
+                raise InvalidInput(
+                    f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
+                )
+        status = _conclude(claim, parts)
+        if status == "inconclusive" and decide(claim.kind, parts) != status:
+            readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
+        shown_by = [p for p in parts if p.counterexample is not None]
+        shows = next((p for p in shown_by if p.role == "printed"), shown_by[0] if shown_by else None)
         evidence, counterexample, drawn, shown = as_json_value(
             (
                 [_evidence(p) for p in parts],
-                next((p.counterexample.as_dict() for p in parts if p.counterexample is not None), None),
+                None if shows is None or shows.counterexample is None else shows.counterexample.as_dict(),
                 None if picture is None else dataclasses.asdict(picture),
                 [dataclasses.asdict(table) for table in tables],
             )
@@ -156,12 +166,20 @@ def check_one(reference: Reference, context: Context) -> Verdict:
             None,
             [],
         )
-    if counterexample is not None:
-        counterexample |= {"claim": claim.id, "source": reference.source, "statement": claim.statement}
+    if counterexample is not None and shows is not None:
+        counterexample |= {
+            "claim": claim.id,
+            "source": reference.source,
+            "statement": claim.statement,
+            "part": shows.name,
+            "role": shows.role,
+            "status": status,
+        }
     return _verdict(
         reference,
         context,
         status=status,
+        repaired=claim.repaired if status == "repaired" else "",
         engines=sorted({p.engine for p in parts}),
         margin=margin_of(status, parts) if error is None else None,
         evidence=evidence,
@@ -174,10 +192,23 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     )
 
 
+def _conclude(claim: Claim, parts: list[Part]) -> Status:
+    """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
+    status = decide(claim.kind, parts)
+    return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
+
+
 def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
     """Return a verdict on a claim: what it says, and what was found."""
     claim = load_claims(reference.source)[reference.id]
-    nothing: dict[str, Any] = {"engines": [], "margin": None, "evidence": [], "seconds": 0.0, "readings": []}
+    nothing: dict[str, Any] = {
+        "engines": [],
+        "margin": None,
+        "evidence": [],
+        "seconds": 0.0,
+        "readings": [],
+        "repaired": "",
+    }
     return Verdict(
         id=claim.id,
         paper=claim.paper,
@@ -187,7 +218,6 @@ def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
         source=claim.source,
         statement=claim.statement,
         assumptions=list(claim.assumptions),
-        repaired=claim.repaired,
         budget=context.budget,
         size=None if claim.needs is None else context.size,
         **(nothing | found),
@@ -245,19 +275,22 @@ def run_checks(
     *,
     scheduler: str | None = None,
     journal: Journal | None = None,
+    apart: bool = False,
+    time_limit: float | None = None,
 ) -> Iterator[Verdict]:
-    """Run checks as `fedtheory.tools.jobs.run_jobs` does, and yield verdicts as they come."""
-    jobs = {r.id: (r, context) for r in references}
-    for outcome in run_jobs(check_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal):
+    """Run checks as `fedtheory.tools.jobs.run_jobs` does, each within a number of seconds, and yield verdicts as they come."""
+    jobs = {r.id: (r, context, time_limit) for r in references}
+    for outcome in run_jobs(check_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal, apart=apart):
         if outcome.error is None:
             yield Verdict(**outcome.value)
         else:
             yield _verdict(jobs[outcome.key][0], context, status="inconclusive", error=outcome.error)
 
 
-def check_as_data(reference: Reference, context: Context) -> dict[str, Any]:
+def check_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> dict[str, Any]:
     """Check one claim; return its verdict as plain data, as a worker sends it."""
-    return dataclasses.asdict(check_one(reference, context))
+    with limit_time(time_limit):
+        return dataclasses.asdict(check_one(reference, context))
 
 
 def make_check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
@@ -279,31 +312,64 @@ def _journal(
 
 @dataclass(frozen=True)
 class FaultReport:
-    """Whether a check rejected a planted fault; ``detail`` says what it saw."""
+    """Whether a check rejected a planted fault; ``detail`` says what it saw. Where an extra is missing it could not be ``run``."""
 
     id: str
     fault: str
     caught: bool
     detail: str
     seconds: float
+    ran: bool = True
 
 
 def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
-    """Run every planted fault of a claim: the part it names must come out as the fault says."""
+    """Run every planted fault of a claim: the part it names must come out as the fault says, which it does not without the fault.
+
+    The check is run once without any fault first. The parts that a fault gave up to the one it names, and that run's others, then
+    add up to a verdict, which must not keep the word that rested on the part.
+    """
     claim = load_claims(reference.source)[reference.id]
+    begun = time.perf_counter()
+    try:
+        sound = [finding for finding in claim.check(context) if isinstance(finding, Part)]
+        decide(claim.kind, sound)
+    except (Exception, SystemExit) as failure:
+        said, ran = f"the check fails without a fault: {describe(failure)}", not isinstance(failure, MissingExtra)
+        seconds = round(time.perf_counter() - begun, 3)
+        return [FaultReport(claim.id, f.name, False, f"{f.part}: {said}", seconds, ran) for f in claim.faults]
     reports = []
     for fault in claim.faults:
-        begun = time.perf_counter()
+        begun, ran = time.perf_counter(), True
         try:
-            part = _find_part(claim.check(context, **fault.subject), fault.part)
-            caught = part is not None and part.holds is fault.holds
-            detail = "the check yields no such part" if part is None else part.text
+            caught, detail = _judge(claim, fault, sound, _find_parts(claim.check(context, **fault.subject), fault.part))
         except (Exception, SystemExit) as failure:
-            caught, detail = False, describe(failure)
-        reports.append(
-            FaultReport(claim.id, fault.name, caught, f"{fault.part}: {detail}", round(time.perf_counter() - begun, 3))
-        )
+            caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
+        seconds = round(time.perf_counter() - begun, 3)
+        reports.append(FaultReport(claim.id, fault.name, caught, f"{fault.part}: {detail}", seconds, ran))
     return reports
+
+
+def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> tuple[bool, str]:
+    """Return whether a fault was caught, and what was seen. ``sound``: the parts without it; ``found``: those up to the one it names."""
+    part = next((p for p in found if p.name == fault.part), None)
+    if part is None:
+        return False, "the check yields no such part"
+    if part.holds is not fault.holds:
+        return False, part.text
+    if any(p.name == fault.part and p.holds is fault.holds for p in sound):
+        return False, "this part comes out so without the fault, too"
+    names = {p.name for p in found}
+    status = _conclude(claim, found + [p for p in sound if p.name not in names])
+    if _keeps_its_word(part, status):
+        return False, f"the verdict is {status} all the same"
+    return True, part.text
+
+
+def _keeps_its_word(part: Part, status: Status) -> bool:
+    """Whether a verdict says of a statement what a part of this role, which is no evidence for it, cannot support."""
+    if part.supports or part.role == "reading":
+        return False
+    return status in ("proved", "supported", "reproduced") if part.role == "printed" else status == "repaired"
 
 
 def run_all_faults(
@@ -313,10 +379,12 @@ def run_all_faults(
     *,
     scheduler: str | None = None,
     journal: Journal | None = None,
+    apart: bool = False,
+    time_limit: float | None = None,
 ) -> Iterator[list[FaultReport]]:
     """Run the planted faults of many claims as `fedtheory.tools.jobs.run_jobs` does, yielding reports as they come."""
-    jobs = {r.id: (r, context) for r in references}
-    for outcome in run_jobs(faults_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal):
+    jobs = {r.id: (r, context, time_limit) for r in references}
+    for outcome in run_jobs(faults_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal, apart=apart):
         if outcome.error is None:
             yield [FaultReport(**report) for report in outcome.value]
         else:
@@ -324,11 +392,18 @@ def run_all_faults(
             yield [FaultReport(claim.id, fault.name, False, outcome.error, outcome.seconds) for fault in claim.faults]
 
 
-def faults_as_data(reference: Reference, context: Context) -> list[dict[str, Any]]:
+def faults_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> list[dict[str, Any]]:
     """Plant the faults of one claim; return the reports as plain data, as a worker sends them."""
-    return [dataclasses.asdict(report) for report in run_faults(reference, context)]
+    with limit_time(time_limit):
+        return [dataclasses.asdict(report) for report in run_faults(reference, context)]
 
 
-def _find_part(findings: Iterator[Finding], name: str) -> Part | None:
-    """Return the part of that name, without running what comes after it."""
-    return next((f for f in findings if isinstance(f, Part) and f.name == name), None)
+def _find_parts(findings: Iterator[Finding], name: str) -> list[Part]:
+    """Return the parts up to the one of that name, without running what comes after it."""
+    found: list[Part] = []
+    for finding in findings:
+        if isinstance(finding, Part):
+            found.append(finding)
+            if finding.name == name:
+                break
+    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "no
 Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
 Role = Literal["printed", "repaired", "reading"]
 Budget = Literal["quick", "full"]
+SHOWN_BY: tuple[Engine, ...] = ("symbolic", "exact", "count")  #: engines whose parts can prove and refute
 Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
@@ -28,8 +29,12 @@ class Part:
 
     ``role``: ``printed`` (the statement as printed, under its fairest reading), ``repaired`` (the corrected statement), or
     ``reading`` (another sensible reading, reported but not decisive). ``holds``: None when it could not be decided.
-    ``margin``: signed and relative, positive when it holds. ``proves``: this part alone shows the whole statement, over
-    the whole class, in symbols or exact arithmetic.
+    ``margin``: signed and relative, positive when it holds.
+
+    Evidence for and against are apart, and both are words for symbols and exact arithmetic only. ``proves``: that this part
+    holds shows the statement, over the whole class. ``refutes``: that this part fails shows that the statement is false. A part
+    that only refutes says nothing where it holds, as a counterexample that was not found says nothing; one that carries
+    both settles the statement either way.
     """
 
     name: str
@@ -39,15 +44,33 @@ class Part:
     role: Role = "printed"
     margin: float | None = None
     proves: bool = False
+    refutes: bool = False
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 
     def __post_init__(self) -> None:
-        """Keep plain Python values, so that a finding is data."""
+        """Keep plain Python values, so that a finding is data; refuse words that are stronger than the evidence."""
         if self.holds is not None:
             object.__setattr__(self, "holds", bool(self.holds))
+        _refuse_unknown(f"the part {self.name!r}", "engine", self.engine, Engine)
+        _refuse_unknown(f"the part {self.name!r}", "role", self.role, Role)
+        if (self.proves or self.refutes) and self.engine not in SHOWN_BY:
+            raise InvalidInput(
+                f"the part {self.name!r} cannot prove or refute by the engine {self.engine!r}; expected {', '.join(SHOWN_BY)}"
+            )
+        if self.counterexample is not None and (self.holds is not False or not self.counterexample.replay.violated):
+            raise InvalidInput(
+                f"the part {self.name!r} has a counterexample that shows no violation; make it with 'refute'"
+            )
+        object.__setattr__(self, "proves", bool(self.proves) and self.holds is True)
+        object.__setattr__(self, "refutes", bool(self.refutes))
         if self.margin is not None:
             object.__setattr__(self, "margin", float(self.margin) if np.isfinite(self.margin) else None)
+
+    @property
+    def supports(self) -> bool:
+        """Whether this part is evidence for the statement."""
+        return self.holds is True and (self.proves or not self.refutes)
 
 
 @dataclass(frozen=True)
@@ -182,9 +205,9 @@ class Need(Protocol):
 class Fault:
     """A planted fault: run with ``subject``, the check must come to another finding on the part called ``part``.
 
-    ``holds`` is that finding. It is False where a true statement was falsified (a mutated algorithm, a tightened constant);
-    True where a counterexample was replaced by an instance that violates nothing; None where the replacement breaks an
-    assumption, so that the check must say so instead of refuting.
+    ``holds`` is that finding, and the part comes out otherwise without the fault. It is False where a true statement was falsified
+    (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
+    None where the replacement breaks an assumption, so that the check must say so instead of refuting.
     """
 
     name: str
@@ -230,11 +253,14 @@ class Claim:
     needs: Callable[[Context], Sequence[Need]] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a claim whose check nothing could fail, and an id that cannot name a file."""
+        """Refuse a claim whose check nothing could fail, a kind that no rule judges, and an id that cannot name a file."""
         if not self.id or any(c in self.id for c in "/\\") or self.id != self.id.strip():
             raise InvalidInput(f"{self.id!r} cannot be a claim's id: expected text without slashes, for it names files")
+        _refuse_unknown(self.id, "kind", self.kind, Kind)
         if not self.faults:
             raise InvalidInput(f"{self.id}: a check needs at least one planted fault that it must reject")
 
 
-# ---- making parts -------------------------------------------------------------------------------------------------
+def _refuse_unknown(whose: str, what: str, value: Any, known: Any) -> None:
+    if value not in get_args(known):
+        raise InvalidInput(f"{whose}: unknown {what} {value!r}; expected one of {', '.join(get_args(known))}")

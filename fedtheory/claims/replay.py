@@ -1,41 +1,258 @@
-"""Replaying a stored counterexample."""
+"""Replaying a stored counterexample: the file is data, and only claims that are installed or named are asked to measure it."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from fedtheory.claims.checking import load_claims
-from fedtheory.claims.claim import Replay
-from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.claims.checking import find_papers, load_claims
+from fedtheory.claims.claim import Claim, Counterexample, Replay, Role, Status
+from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT
+from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
+
+#: relative differences that another machine's rounding explains: of floats, and of numbers in high precision
+FLOATS, DIGITS = 1e-6, Decimal("1e-12")
+#: what a verdict can be where the printed statement has a counterexample
+AGAINST = ("refuted", "repaired", "not reproduced")
+_READ_AS = {
+    "printed": "as printed",
+    "repaired": "in the corrected statement",
+    "reading": "under another reading, not as printed",
+}
 
 
-def replay_file(path: Path) -> tuple[dict[str, Any], Replay]:
-    """Measure the violation of a counterexample file again, from its instance alone.
+@dataclass(frozen=True)
+class Replayed:
+    """A counterexample measured again.
+
+    ``part``, ``role`` and ``status``: which part of the check it belongs to, how that part reads the statement, and the verdict on
+    the claim when the file was written. ``differences``: the fields in which the file says something else than was measured.
+    """
+
+    claim: Claim
+    part: str
+    role: Role
+    status: Status
+    seen: Replay
+    differences: tuple[str, ...]
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the violation is there, with the numbers that the file has."""
+        return self.seen.violated and not self.differences
+
+    @property
+    def conclusion(self) -> str:
+        """Reading, verdict and agreement in one line."""
+        found = f"{'VIOLATED' if self.seen.violated else 'not violated'} {_READ_AS[self.role]} (part {self.part!r})"
+        agreement = (
+            f"the file DISAGREES in: {', '.join(self.differences)}" if self.differences else "the file's numbers agree"
+        )
+        return f"{found}; verdict on {self.claim.id} when the file was written: {self.status}; {agreement}"
+
+
+def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
+    """Measure the violation of a counterexample file again, from its instance alone, and compare with the numbers in the file.
+
+    Nothing is imported because a file names it: its claim is one of an installed paper, or of ``claims_file``.
 
     Raises
     ------
     InvalidInput
-        The file is missing or malformed, or its claim is unknown.
+        The file is missing or malformed, its claim is unknown, or its instance is not one that the claim can read.
     NotAvailable
         The claim has no replay.
     """
+    stored = _read(path)
+    claims = load_claims(_find_source(path, stored["source"], claims_file))
+    if stored["claim"] not in claims:
+        raise InvalidInput(
+            f"{path} speaks of the claim {stored['claim']!r}, which {claims_file or stored['source']} does not have"
+        )
+    claim = claims[stored["claim"]]
+    if claim.replay is None:
+        raise NotAvailable(f"the claim {claim.id} has no replay")
+    instance = _Fields(stored["instance"])
     try:
-        stored = json.loads(path.read_text())
-        claim_id, source, instance = stored["claim"], stored["source"], stored["instance"]
+        seen = claim.replay(instance)
+    except MissingExtra:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"the instance in {path} cannot be replayed: {describe(error)}") from error
+    if unread := [name for name in stored["instance"] if name not in instance.read]:
+        raise InvalidInput(f"the instance in {path} has fields that {claim.id} does not read: {', '.join(unread)}")
+    found = Counterexample(stored["instance"], seen).as_dict() | {"statement": claim.statement}
+    return Replayed(
+        claim, stored["part"], stored["role"], stored["status"], seen, tuple(_list_differences(stored, found))
+    )
+
+
+def _find_source(path: Path, source: str, claims_file: Path | None) -> str:
+    """Return where the claim is looked for."""
+    installed = source in find_papers().values()
+    if claims_file is not None:
+        if installed:
+            raise InvalidInput(f"{path} speaks of a claim of the paper {source}: replay it without {claims_file}")
+        if claims_file.suffix != ".py":
+            raise InvalidInput(f"{claims_file} is not a Python file with claims; expected a name that ends in .py")
+        return str(claims_file.resolve())
+    if not installed:
+        raise InvalidInput(
+            f"{path} speaks of a claim of {source!r}, which is no installed paper; if it came from a file of claims, name that file: "
+            f"fedtheory replay {path} CLAIMS.py"
+        )
+    return source
+
+
+class _Fields(dict[str, Any]):
+    """An instance that knows which of its fields were read."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        super().__init__(fields)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        self.read.update(super().keys())
+        return super().__iter__()
+
+    def items(self) -> Any:
+        self.read.update(super().keys())
+        return super().items()
+
+
+# ---- the file ---------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the fields of a counterexample file, all of them checked."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(_malformed(path, f"not JSON: {error}")) from error
+    if not isinstance(stored, dict) or "claim" not in stored:
+        raise InvalidInput(_malformed(path, "it names no claim"))
+    if stored.get("format") != COUNTEREXAMPLE_FORMAT:
         raise InvalidInput(
-            f"{path} is not a counterexample file (missing or malformed: {error}); 'fedtheory check' writes them"
-        ) from error
-    claims = load_claims(source)
-    if claim_id not in claims:
-        raise InvalidInput(f"{path} speaks of the claim {claim_id!r}, which {source} does not have")
-    if claims[claim_id].replay is None:
-        raise NotAvailable(f"the claim {claim_id} has no replay")
+            f"{path} has the format {stored.get('format')!r}; expected {COUNTEREXAMPLE_FORMAT}: write it again with 'fedtheory check'"
+        )
+    if wrong := _list_wrong_fields(stored):
+        raise InvalidInput(_malformed(path, "; ".join(wrong)))
+    if stored["role"] == "printed" and stored["status"] not in AGAINST:
+        raise InvalidInput(
+            _malformed(path, f"the printed statement cannot have a counterexample and be {stored['status']}")
+        )
+    return stored
+
+
+def _malformed(path: Path, what: str) -> str:
+    return f"{path} is not a counterexample file ({what}); 'fedtheory check' writes them"
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value of an instance is a number, a line of text, a truth value, or a list of such."""
+    if isinstance(value, list):
+        return all(_is_plain(entry) for entry in value)
+    return value is None or isinstance(value, bool) or _is_line(value) or _is_number(value)
+
+
+def _is_instance(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_line(name) and _is_plain(entry) for name, entry in value.items())
+
+
+def _is_exact(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {"measured", "bound", "arithmetic"}
+        and all(_is_line(entry) for entry in value.values())
+    )
+
+
+def _is_assumptions(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(entry, dict)
+        and set(entry) == {"certified", "met"}
+        and _is_line(entry["certified"])
+        and isinstance(entry["met"], bool)
+        for entry in value
+    )
+
+
+#: every field: what it must be, in words and as a test
+_FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "format": ("a whole number", lambda value: type(value) is int),
+    "claim": ("a line of text", _is_line),
+    "source": ("a line of text", _is_line),
+    "statement": ("a line of text", _is_line),
+    "part": ("a line of text", _is_line),
+    "role": (f"one of {', '.join(get_args(Role))}", lambda value: value in get_args(Role)),
+    "status": (f"one of {', '.join(get_args(Status))}", lambda value: value in get_args(Status)),
+    "instance": ("named numbers, texts and lists", _is_instance),
+    "what": ("a line of text", _is_line),
+    "measured": ("a finite number", _is_number),
+    "bound": ("a finite number", _is_number),
+    "exact": ("the texts measured, bound and arithmetic", _is_exact),
+    "assumptions": ("a list of texts 'certified' with truth values 'met'", _is_assumptions),
+}
+
+
+def _list_wrong_fields(stored: dict[str, Any]) -> list[str]:
+    unknown = [f"unknown field {name!r}" for name in stored if name not in _FIELDS]
+    missing = [f"{name!r} is missing" for name in _FIELDS if name not in stored]
+    wrong = [
+        f"{name!r} must be {words}"
+        for name, (words, test) in _FIELDS.items()
+        if name in stored and not test(stored[name])
+    ]
+    return missing + wrong + unknown
+
+
+def _list_differences(stored: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
+    """Names of the fields in which a file says something else than was measured."""
+    yield from (name for name in ("statement", "what", "assumptions") if stored[name] != found[name])
+    for name in ("measured", "bound"):
+        if not math.isclose(stored[name], found[name], rel_tol=FLOATS, abs_tol=0.0):
+            yield name
+    if stored["exact"]["arithmetic"] != found["exact"]["arithmetic"]:
+        yield "arithmetic"
+    for name in ("measured", "bound"):
+        if not _is_same_number(stored["exact"][name], found["exact"][name]):
+            yield f"exact {name}"
+
+
+def _is_same_number(one: str, other: str) -> bool:
+    """Whether two texts are the same number: fractions exactly, decimals up to `DIGITS`."""
+    if one == other:
+        return True
+    if not ("." in one and "." in other):
+        return False
     try:
-        return stored, claims[claim_id].replay(instance)  # type: ignore[misc]
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"the instance in {path} cannot be replayed: {type(error).__name__}: {error}") from error
+        return bool(abs(Decimal(one) - Decimal(other)) <= DIGITS * abs(Decimal(other)))
+    except DecimalException:  # not a number, or beyond all bounds
+        return False

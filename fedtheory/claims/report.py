@@ -18,6 +18,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.tools.versions import find_versions
 
 FORMAT = 1
+COUNTEREXAMPLE_FORMAT = 2
 COLOURS = {
     "proved": "bold green",
     "supported": "green",
@@ -44,7 +45,7 @@ def tabulate_verdicts(verdicts: Sequence[Verdict]) -> Any:
     for verdict in verdicts:
         status = "not run" if verdict.error else verdict.status
         view.add_row(
-            verdict.id,
+            Text(verdict.id),
             verdict.kind,
             Text(status, style="bold red" if verdict.error else COLOURS[verdict.status]),
             "" if verdict.margin is None else f"{verdict.margin:+.2g}",
@@ -163,6 +164,6 @@ def write_counterexamples(verdicts: Sequence[Verdict], folder: Path) -> list[Pat
             continue
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{verdict.id}.json"
-        path.write_text(json.dumps({"format": FORMAT, **verdict.counterexample}, indent=1) + "\n")
+        path.write_text(json.dumps({"format": COUNTEREXAMPLE_FORMAT, **verdict.counterexample}, indent=1) + "\n")
         written.append(path)
     return written

@@ -35,6 +35,11 @@ class Verdict:
     size: str | None = None
     tables: list[dict[str, Any]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Refuse a corrected statement beside a printed one that stands."""
+        if self.repaired and self.status != "repaired":
+            raise FedtheoryError(f"{self.id} is {self.status} and yet carries a corrected statement")
+
     @property
     def ran(self) -> bool:
         """Whether the check ran to its end."""
@@ -44,8 +49,9 @@ class Verdict:
 def decide(kind: Kind, parts: list[Part]) -> Status:
     """Return the status that the parts add up to.
 
-    A failing printed part counts as a refutation only with a replayable counterexample, or when the failure is itself
-    shown in symbols or exact arithmetic; otherwise the verdict is inconclusive. Orderings are reproduced or not.
+    A failing printed part counts as a refutation only with a replayable counterexample, or where it says that its failure
+    refutes; otherwise the verdict is inconclusive. So it is where nothing fails and a part is no evidence for the statement: one
+    that is undecided, or a refutation that did not reproduce. Orderings are reproduced or not.
     """
     printed = [p for p in parts if p.role == "printed"]
     repaired = [p for p in parts if p.role == "repaired"]
@@ -55,12 +61,12 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
     if kind == "ordering":
         if failing:
             return "not reproduced"
-        return "inconclusive" if any(p.holds is None for p in printed) else "reproduced"
+        return "reproduced" if all(p.supports for p in printed) else "inconclusive"
     if failing:
-        if not any(p.counterexample is not None or p.proves for p in failing):
+        if not any(p.counterexample is not None or p.refutes for p in failing):
             return "inconclusive"
-        return "repaired" if repaired and all(p.holds for p in repaired) else "refuted"
-    if any(p.holds is None for p in printed):
+        return "repaired" if repaired and all(p.supports for p in repaired) else "refuted"
+    if not all(p.supports for p in printed):
         return "inconclusive"
     return "proved" if any(p.proves for p in printed) else "supported"
 

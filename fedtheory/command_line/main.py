@@ -27,8 +27,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput, NotAvailable
+        from fedtheory.tools.loading import refuse_shadows
 
         try:
+            refuse_shadows()
             with _termination_as_ctrl_c():
                 return super().invoke(ctx)
         except (CannotTrace, InvalidInput, NotAvailable) as error:

@@ -60,6 +60,12 @@ budget_option = click.option(
     help="How many instances and rounds the checks take.",
 )
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0.0, min_open=True),
+    metavar="SECONDS",
+    help="Stop a claim that takes longer, on local processes; it counts as not run [default: none].",
+)
 start_option = click.option(
     "--start", type=float, help="Every coordinate of the starting point [default: 1; a network's own random weights]."
 )

@@ -36,6 +36,10 @@ class JobsStopped(FedtheoryError, RuntimeError):
     """Jobs cannot go on: a worker process was killed, or the connection to the scheduler is lost."""
 
 
+class TimeLimitReached(FedtheoryError, TimeoutError):
+    """Work was stopped because its time was over."""
+
+
 class MissingExtra(FedtheoryError, ImportError):
     """An optional package is not installed."""
 

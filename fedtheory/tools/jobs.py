@@ -47,6 +47,7 @@ def run_jobs(
     workers: int = 1,
     scheduler: str | None = None,
     journal: Journal | None = None,
+    apart: bool = False,
 ) -> Iterator[Outcome]:
     """Run ``task(*arguments)`` for every job and yield outcomes as they are ready, in no particular order.
 
@@ -56,13 +57,15 @@ def run_jobs(
         Sent to the workers with its arguments; it need not lie in a module that they can import.
     jobs : mapping of key to arguments
     workers : int
-        Local processes; 1 runs in this process. Without meaning when a scheduler is given.
+        Local processes; 1 runs in this process, unless jobs are to be ``apart``. Without meaning when a scheduler is given.
     scheduler : str, optional
         Address of a dask scheduler (``tcp://host:8786``). A job whose worker dies is run again by another worker. After
         dask's limit of such deaths (``distributed.scheduler.allowed-failures``) it is run once more when no other job is,
         since the deaths may have been a neighbour's doing; if the limit is reached again, it becomes an error.
     journal : Journal, optional
         What it holds is not run again and comes first; values are appended to it before they are yielded.
+    apart : bool
+        Also a single job runs in a process of its own, so that it cannot end this one.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def run_jobs(
     left = {key: arguments for key, arguments in jobs.items() if key not in kept}
     if not left:
         return
-    with contextlib.closing(_run_packed(_pack(task, left), min(workers, len(left)), scheduler)) as outcomes:
+    with contextlib.closing(_run_packed(_pack(task, left), min(workers, len(left)), scheduler, apart)) as outcomes:
         for outcome in outcomes:
             if journal is not None and outcome.error is None:
                 journal.add(outcome.key, outcome.value)
@@ -90,8 +93,8 @@ def _pack(task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> dict
     return {key: cloudpickle.dumps((task, arguments)) for key, arguments in jobs.items()}
 
 
-def _run_packed(packed: Mapping[str, bytes], workers: int, scheduler: str | None) -> Generator[Outcome]:
-    if workers == 1 and scheduler is None:
+def _run_packed(packed: Mapping[str, bytes], workers: int, scheduler: str | None, apart: bool) -> Generator[Outcome]:
+    if workers == 1 and scheduler is None and not apart:
         for key, job in packed.items():
             yield _call(key, job)
         return
@@ -113,7 +116,7 @@ def _submit_and_wait(
         key, error = waiting.pop(future), future.exception()
         if error is None:
             yield future.result()
-        elif isinstance(error, BrokenProcessPool):
+        elif isinstance(error, BrokenProcessPool | KeyboardInterrupt):
             raise error
         else:
             lost[key] = error
@@ -160,7 +163,7 @@ def _local_workers(count: int) -> Iterator[Executor]:
         yield executor
     except BrokenProcessPool as error:
         raise JobsStopped(
-            "a worker process was killed, perhaps for want of memory; results so far are kept: "
+            "a worker process was killed, perhaps for want of memory, or ended by its own job; results so far are kept: "
             "run the same again with fewer workers"
         ) from error
     except BaseException:

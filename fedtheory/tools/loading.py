@@ -10,9 +10,32 @@ from types import ModuleType
 
 from fedtheory.core.errors import InvalidInput, describe
 
+#: packages beside this one, under names that a user's own files may have
+BESIDE = ("problems", "paper_checks")
+
+
+def refuse_shadows() -> None:
+    """Refuse to go on where a file or folder of the user is found under the name of a package that stands beside this one.
+
+    Raises
+    ------
+    InvalidInput
+        A package of ours is hidden; the message names what hides it.
+    """
+    home = Path(__file__).resolve().parents[2]
+    for name in BESIDE:
+        if not (home / name / "__init__.py").is_file():
+            continue
+        spec = importlib.util.find_spec(name)
+        found = spec.origin if spec is not None else None
+        if found is not None and Path(found).resolve() != home / name / "__init__.py":
+            raise InvalidInput(f"{found} hides fedtheory's own package {name!r}: rename it, or run from another folder")
+
 
 def load_file(path: Path) -> ModuleType:
-    """Run a Python file as a module, whose name comes from its path.
+    """Run a Python file as a module, whose name comes from its path; it can import its neighbours.
+
+    Its folder is looked in last, so that a neighbour cannot take the name of an installed package.
 
     Raises
     ------
@@ -28,6 +51,8 @@ def load_file(path: Path) -> ModuleType:
         raise InvalidInput(f"{path} is not a Python file; expected a name that ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:

@@ -15,10 +15,10 @@ LATE_SECONDS = 2.0  #: what is over sooner needs no bar
 
 
 def make_console(stderr: bool = False) -> Console:
-    """Return a console as wide as the terminal, or 150 columns where there is none."""
+    """Return a console as wide as the terminal, or 150 columns where there is none; it shows text as it is, brackets and colons too."""
     from rich.console import Console
 
-    return Console(stderr=stderr, width=None if sys.stdout.isatty() else 150)
+    return Console(stderr=stderr, width=None if sys.stdout.isatty() else 150, markup=False, emoji=False)
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def show_progress(
     from rich import progress
 
     columns = (
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.core.arrays import Array, average, choose, spread
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -131,6 +132,19 @@ class HalfDualStep(FedPD):
 def rational(text: Any) -> Fraction:
     """Exact number of a JSON instance: "1/3", "0.1" and integers are read exactly."""
     return Fraction(str(text))
+
+
+def whole(value: Any) -> int:
+    """Return a whole number of a JSON instance, which nothing is rounded to.
+
+    Raises
+    ------
+    InvalidInput
+        It is another number, or none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidInput(f"{value!r} is not a whole number")
+    return value
 
 
 def fractions(values: Any) -> NDArray[Any]:

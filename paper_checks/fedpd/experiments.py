@@ -285,7 +285,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
         "count",
         f"local steps a client {counts} over {T} rounds with p = 0, 0.5, 0.9 ({communications} communications): Algorithm 2 works in "
         f"skipped rounds too, so local steps over Q times communications are {', '.join(f'{s:.1f}' for s in shares)}, of order 1/(1-p)",
-        proves=True,
+        refutes=True,
     )
     yield holds(
         "local work without the factor 1 - p",

@@ -17,7 +17,18 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd import lagrangian
-from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, ExactWithError, HalfDualStep, WithoutDuals, rational
+from paper_checks.fedpd.common import (
+    A1,
+    A2,
+    A4,
+    PAPER,
+    STEP,
+    ExactWithError,
+    HalfDualStep,
+    WithoutDuals,
+    rational,
+    whole,
+)
 from problems.quadratics import Quadratic, random_indefinite, scalar_quadratics
 from problems.separable import random_sines, root_plus_quadratic
 
@@ -103,7 +114,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
         is_zero(printed.det()),
         "symbolic",
         f"det A = {sympy.factor(printed.det())} for the printed entry p u (1 - u); it vanishes only for p = 0 or u = 0",
-        proves=True,
+        refutes=True,
     )
     eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + p * (1 + u)))
     yield holds(
@@ -225,7 +236,7 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
 
 def replay_l4(instance: dict[str, Any]) -> Replay:
     """f(x_0) against the right side of (24) after a number of rounds on f_i = (L/2) x^2, in floats and fractions."""
-    L, eta, rounds = rational(instance["L"]), rational(instance["eta"]), int(instance["rounds"])
+    L, eta, rounds = rational(instance["L"]), rational(instance["eta"]), whole(instance["rounds"])
     u = L * eta
 
     def sides(problem: Quadratic, eta_: Any, x0: NDArray[Any]) -> tuple[Any, Any]:

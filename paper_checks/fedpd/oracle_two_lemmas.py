@@ -20,7 +20,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, PAPER, rational
+from paper_checks.fedpd.common import A1, PAPER, rational, whole
 from paper_checks.fedpd.lemmas import local_values
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
 from problems.finite_sum import SampledQuadratic, random_finite_sum
@@ -72,7 +72,7 @@ def lemma_nine(
 def replay_l9(instance: dict[str, Any]) -> Replay:
     """Lemma 9 as printed, at one client after some rounds with exact gradients, in floats and fractions."""
     eta, gamma = rational(instance["eta"]), rational(instance["gamma"])
-    Q, rounds, client = int(instance["Q"]), int(instance["rounds"]), int(instance["client"])
+    Q, rounds, client = whole(instance["Q"]), whole(instance["rounds"]), whole(instance["client"])
     curvature = [rational(v) for v in instance["curvature"]]
     centre = [rational(v) for v in instance["centre"]]
     L = max(abs(h) for h in curvature)

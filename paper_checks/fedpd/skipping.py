@@ -140,7 +140,7 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", share: fl
         "symbolic",
         f"C(p)/p^2 tends to the finite {sympy.factor(finite)} as p -> 0, while the left side is at least p(1-p)/2 * {kick:.4g}: "
         "their ratio grows like 1/p whatever C_5 is",
-        proves=True,
+        refutes=True,
     )
     ps = (0.003, 0.01, 0.03, 0.1)
     seen = floors(ps, ctx.pick(1500, 20_000), ctx.pick(240, 600), ctx.seed, G_, C_, U_)
@@ -312,7 +312,7 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
         "exact",
         f"C(p)/(eta^2 p^2) = {', '.join(f'{v:.3g}' for v in first)} at p = {', '.join(map(str, low))}: it varies by a factor of "
         f"{max(first) / min(first):.0f} over the row's range, so no constant in place of 12 (nor any C_5) fits it (40 digits)",
-        proves=True,
+        refutes=True,
     )
     yield holds(
         "C(p) / (eta^2 C_3^(2/(1-p)))",

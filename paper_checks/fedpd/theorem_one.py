@@ -14,7 +14,7 @@ from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
 from fedtheory.claims.parts import assume, at_most, holds, proved, refute
 from fedtheory.core.arrays import along_batch
-from fedtheory.core.errors import NotAvailable
+from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
@@ -33,6 +33,7 @@ from paper_checks.fedpd.common import (
     rational,
     theorem_one_factor,
     total,
+    whole,
 )
 from paper_checks.fedpd.worst_cases import zero_duals_are_unbounded
 from problems.datasets import breast_cancer, libsvm
@@ -222,7 +223,9 @@ def replay_t1(instance: dict[str, Any]) -> Replay:
     """
     curvature, linear = fractions(instance["curvature"]), fractions(instance["linear"])
     eta, x0 = rational(instance["eta"]), fractions([instance["x0"]])
-    rounds, zero = int(instance["rounds"]), instance["kind"] == "zero duals"
+    if instance["kind"] not in ("zero duals", "listed constants"):
+        raise InvalidInput(f"the kind {instance['kind']!r} is none of 'zero duals', 'listed constants'")
+    rounds, zero = whole(instance["rounds"]), instance["kind"] == "zero duals"
     exact = Quadratic(curvature[:, None, None], linear[:, None])
     numeric = Quadratic(floats(curvature)[:, None, None], floats(linear)[:, None])
     L = max(abs(h) for h in curvature)
@@ -387,6 +390,7 @@ def check_t1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4, power
         role="reading",
         text="The last step of (44) needs 2 <= 4 L^2; for small L the listed C_2 is too small (C_2 >= max(4L^2, 2) C_7 works).",
     )
+    yield Reading("It should say so: state lam_i^0 = -grad f_i(x^0) and C_2 >= max(4 L^2, 2) C_7.")
     yield Picture(
         "FedPD, Theorem 1: sums of squared gradients and their bound",
         "rounds T",
@@ -431,7 +435,6 @@ CLAIMS = [
             "local solves satisfy (8) or (9)",
             "lam_i^0 = -grad f_i(x^0), up to an error as in (8)",
         ),
-        repaired="State lam_i^0 = -grad f_i(x^0) and C_2 >= max(4 L^2, 2) C_7.",
         replay=replay_t1,
     ),
     Claim(

@@ -23,7 +23,7 @@ from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, PAPER, rational, total
+from paper_checks.fedpd.common import A1, A2, PAPER, rational, total, whole
 from problems.finite_sum import random_finite_sum, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import scalar_quadratics
@@ -112,7 +112,7 @@ def period_radius(m: Moments, I: int) -> float:
 def replay_t2(instance: dict[str, Any]) -> Replay:
     """E ||grad f(x_0^R)||^2 of FedPD-VR on samples +-(H/2) x^2 against C_9 D_0, in floats and in fractions."""
     H, mean, eta, gamma, c9 = (rational(instance[k]) for k in ("H", "mean", "eta", "gamma", "C_9"))
-    I, rounds = int(instance["period"]), int(instance["rounds"])
+    I, rounds = whole(instance["period"]), whole(instance["rounds"])
     exact = expected_stationarity(moments(H, mean, eta, gamma, I, 1), mean, I, rounds)
     numeric = expected_stationarity(
         moments(float(H), float(mean), float(eta), float(gamma), I, 1, x0=1.0), float(mean), I, rounds

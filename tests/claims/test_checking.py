@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from pathlib import Path
 
 import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
@@ -18,7 +19,6 @@ from fedtheory.claims.checking import (
     make_fault_journal,
     run_all_faults,
     run_checks,
-    run_faults,
     select,
 )
 from fedtheory.claims.claim import Context
@@ -179,10 +179,10 @@ def test_faults_are_caught_or_missed(good, troubled) -> None:
     assert by_id["A-FINE"].caught
     assert not by_id["H-FINE"].caught and "it: fine" in by_id["H-FINE"].detail
     assert not by_id["C-REFUSES"].caught and "AssumptionNotMet" in by_id["C-REFUSES"].detail
-    assert not by_id["E-EMPTY"].caught and "yields no such part" in by_id["E-EMPTY"].detail
+    assert not by_id["E-EMPTY"].caught and "at least one part with role 'printed'" in by_id["E-EMPTY"].detail
     assert not by_id["D-LEAVES"].caught and "SystemExit" in by_id["D-LEAVES"].detail
-    # the part named is looked at, and nothing behind it is run
-    assert run_faults(Reference(troubled, "B-RAISES"), Context())[0].detail == "it: so far so good"
+    # the check is run without a fault first
+    assert "the check fails without a fault: ZeroDivisionError" in by_id["B-RAISES"].detail
 
 
 # ---- the journal --------------------------------------------------------------------------------------------------
@@ -247,34 +247,40 @@ def test_a_stored_counterexample_replays(good, tmp_path) -> None:
     verdicts = [check_one(r, Context()) for r in select([good])]
     written = write_counterexamples(verdicts, tmp_path / "deep" / "found")
     assert [p.name for p in written] == ["TOY-FALSE.json", "TOY-REPAIRED.json"]
-    stored, seen = replay_file(written[0])
-    assert seen.violated and seen.measured == 0.5 and stored["claim"] == "TOY-FALSE"
+    found = replay_file(written[0], Path(good))
+    assert found.confirmed and found.seen.measured == 0.5 and found.claim.id == "TOY-FALSE"
+    assert (found.part, found.role, found.status) == ("square", "printed", "refuted")
     changed = json.loads(written[0].read_text())
     changed["instance"]["x"] = 2.0
     written[0].write_text(json.dumps(changed))
-    assert not replay_file(written[0])[1].violated, "it is measured again, not read"
+    found = replay_file(written[0], Path(good))
+    assert not found.seen.violated and not found.confirmed, "it is measured again, not read"
+    assert found.differences == ("measured", "bound", "exact measured", "exact bound")
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         (lambda s: "not json", InvalidInput, "is not a counterexample file"),
-        (lambda s: {"claim": "X"}, InvalidInput, r"is not a counterexample file \(missing or malformed: 'source'"),
+        (lambda s: {"claim": "X", "format": 2}, InvalidInput, r"is not a counterexample file \('source' is missing; "),
         (lambda s: s | {"claim": "TOY-NONE"}, InvalidInput, "speaks of the claim 'TOY-NONE', which .* does not have"),
         (lambda s: s | {"claim": "TOY-RATE"}, NotAvailable, "the claim TOY-RATE has no replay"),
-        (lambda s: s | {"source": "no_such_module"}, InvalidInput, "no_such_module cannot be imported"),
-        (lambda s: s | {"source": "/nowhere/claims.py"}, InvalidInput, "there is no file /nowhere/claims.py"),
-        (lambda s: s | {"instance": {}}, InvalidInput, "cannot be replayed: KeyError: 'x'"),
-        (lambda s: s | {"instance": {"x": "one"}}, InvalidInput, "cannot be replayed: ValueError: Invalid literal"),
+        (lambda s: s | {"source": "paper_checks.fedpd"}, InvalidInput, "a claim of the paper paper_checks.fedpd"),
+        (lambda s: s | {"instance": {}}, InvalidInput, "cannot be replayed: KeyError in .*: 'x'"),
+        (
+            lambda s: s | {"instance": {"x": "one"}},
+            InvalidInput,
+            "cannot be replayed: ValueError in .*: Invalid literal",
+        ),
     ],
 )
 def test_files_that_cannot_be_replayed_are_refused(good, tmp_path, change, error, message) -> None:
     verdict = verdict_of(good, "TOY-FALSE")
-    changed = change({"format": 1, **verdict.counterexample})
+    changed = change({"format": 2, **verdict.counterexample})
     file = tmp_path / "example.json"
     file.write_text(changed if isinstance(changed, str) else json.dumps(changed))
     with pytest.raises(error, match=message):
-        replay_file(file)
+        replay_file(file, Path(good))
     with pytest.raises(InvalidInput, match=r"cannot read .*missing.json: No such file"):
         replay_file(tmp_path / "missing.json")
 

@@ -20,9 +20,18 @@ def replay(measured=2.0, limit=1.0, exact=(Fraction(2), Fraction(1)), met=True) 
     return Replay("x", measured, limit, *exact, "fractions", (assume("A1", met),))
 
 
-def part(holds, role="printed", *, proves=False, example=False, margin=None) -> Part:
+def part(holds, role="printed", *, proves=False, refutes=False, example=False, margin=None) -> Part:
     return Part(
-        "p", holds, "numeric", "said", role, margin, proves, {}, Counterexample({}, replay()) if example else None
+        "p",
+        holds,
+        "exact",
+        "said",
+        role,
+        margin,
+        proves,
+        refutes,
+        {},
+        Counterexample({}, replay()) if example else None,
     )
 
 
@@ -37,7 +46,15 @@ RULES = [
     # a failure alone refutes nothing: it needs a counterexample, or to be shown in symbols or exact arithmetic
     ([part(False)], "inconclusive"),
     ([part(False, example=True)], "refuted"),
-    ([part(False, proves=True)], "refuted"),
+    ([part(False, refutes=True)], "refuted"),
+    ([part(False, proves=True, refutes=True)], "refuted"),
+    # a proof that does not go through accuses nobody, a refutation that does not reproduce supports nothing
+    ([part(False, proves=True)], "inconclusive"),
+    ([part(True, refutes=True)], "inconclusive"),
+    ([part(True), part(True, refutes=True)], "inconclusive"),
+    ([part(True, proves=True), part(True, refutes=True)], "inconclusive"),
+    ([part(True, proves=True, refutes=True)], "proved"),
+    ([part(False, example=True), part(True, "repaired", refutes=True)], "refuted"),
     ([part(True, proves=True), part(False, example=True)], "refuted"),
     ([part(None), part(False, example=True)], "refuted"),
     # the corrected statement must hold itself
@@ -83,10 +100,11 @@ def test_a_check_must_decide_the_printed_statement() -> None:
 def test_no_status_is_better_for_failing() -> None:
     """Turning a printed part from holding into failing never yields proved, supported or reproduced."""
     good = {"proved", "supported", "reproduced"}
-    for kind, proves, example, other in product(
-        (*OTHER_KINDS, "ordering"), (False, True), (False, True), (True, None, False)
+    for kind, proves, refutes, example, other in product(
+        (*OTHER_KINDS, "ordering"), (False, True), (False, True), (False, True), (True, None, False)
     ):
-        assert decide(kind, [part(False, proves=proves, example=example), part(other)]) not in good
+        failing = part(False, proves=proves, refutes=refutes, example=example)
+        assert decide(kind, [failing, part(other)]) not in good
 
 
 def test_numpy_truth_values_are_truth_values() -> None:
@@ -139,7 +157,12 @@ def test_bounds_allow_certified_errors_only() -> None:
         ([0.0, np.nan], 1.0, None),
         (np.inf, np.inf, None),
         (np.inf, 1.0, False),
-        (1.0, np.inf, True),
+        (1.0, np.inf, None),
+        ([0.0, 2.0], [np.inf, 1.0], False),
+        ([np.nan, 2.0], 1.0, False),
+        ([0.0, 0.5], [np.inf, 1.0], None),
+        ([], [], None),
+        (0.0, -np.inf, False),
         (1.0, 0.0, False),
         (0.0, 0.0, True),
         (-np.inf, 0.0, True),
@@ -168,7 +191,7 @@ def test_equalities_are_relative_to_the_largest_entry() -> None:
     made = equal("c", left, left + np.array([0, 5e-5]), "numeric", "said", rtol=1e-10)
     assert made.margin == pytest.approx(0.5, rel=1e-4) and made.data["scale"] == 1e6
     assert equal("c", [0.0], [0.0], "numeric", "said", rtol=1e-10).holds
-    assert equal("c", [], [], "numeric", "said", rtol=1e-10).holds
+    assert equal("c", [], [], "numeric", "said", rtol=1e-10).holds is None, "nothing was compared"
 
 
 @pytest.mark.parametrize("other", [np.nan, np.inf])
@@ -202,11 +225,12 @@ def test_refutations_follow_their_replay() -> None:
         return instance["replay"]
 
     made = refute("r", measure, {"replay": replay()}, text="As printed:")
-    assert made.holds is False and made.counterexample.replay.violated and made.margin == -0.5
+    assert made.holds is False and made.counterexample.replay.violated and made.margin == -0.5 and made.refutes
     assert made.text.startswith("As printed: x: measured 2, bound 1; confirmed in fractions")
     assert decide("bound", [made]) == "refuted"
     made = refute("r", measure, {"replay": replay(measured=0.5)}, role="reading")
     assert made.holds is True and made.counterexample is None and made.role == "reading" and "no violation" in made.text
+    assert not made.supports and made.margin is None
     made = refute("r", measure, {"replay": replay(met=False)})
     assert made.holds is None and "assumption not met on the instance: A1" in made.text
     assert decide("bound", [made]) == "inconclusive"

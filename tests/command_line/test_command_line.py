@@ -82,7 +82,7 @@ def test_check_writes_json_html_and_counterexamples(call) -> None:
     assert {v["id"]: v["status"] for v in verdicts}["TOY-FALSE"] == "refuted"
     assert "data:image/svg+xml" in Path("out/deep/report.html").read_text()
     assert sorted(p.name for p in Path("out/counterexamples").iterdir()) == ["TOY-FALSE.json", "TOY-REPAIRED.json"]
-    assert "2 counterexamples in out/counterexamples; 'fedtheory replay FILE'" in result.stderr
+    assert "2 counterexamples in out/counterexamples; 'fedtheory replay FILE CLAIMS.py'" in result.stderr
     call("check", "good.py", "--counterexamples", "elsewhere")
     assert len(list(Path("elsewhere").iterdir())) == 2
     call("check", "toy-rate", "--json", "clean/verdicts.json")
@@ -242,14 +242,17 @@ def test_a_users_file_that_raises_is_named_with_its_line(call) -> None:
 
 def test_a_counterexample_is_replayed(call) -> None:
     call("check", "good.py", "--counterexamples", "found")
-    result = call("replay", "found/TOY-FALSE.json")
-    assert "certified: x > 0" in result.stdout and result.stdout.rstrip().endswith("VIOLATED")
+    result = call("replay", "found/TOY-FALSE.json", "good.py")
+    assert "certified: x > 0" in result.stdout
+    assert result.stdout.splitlines()[-1] == (
+        "  VIOLATED as printed (part 'square'); verdict on TOY-FALSE when the file was written: refuted; the file's numbers agree"
+    )
     assert "measured 1/2 against the bound 1/4 (fractions)" in result.stdout
     stored = json.loads(Path("found/TOY-FALSE.json").read_text())
     for x, said in ((3.0, "not violated"), (-0.5, "NOT MET: x > 0")):
         stored["instance"]["x"] = x
         Path("changed.json").write_text(json.dumps(stored))
-        assert said in call("replay", "changed.json", code=1).stdout
+        assert said in call("replay", "changed.json", "good.py", code=1).stdout
 
 
 def test_selftest_counts_what_was_caught_and_names_what_was_missed(call) -> None:

@@ -83,13 +83,13 @@ def test_verdict(claim: str, tmp_path: Path) -> None:
         assert any(p.get("proves") for p in deciding)
     if verdict.status in ("refuted", "repaired"):
         failing = [p for p in deciding if p["holds"] is False]
-        assert failing and (verdict.counterexample is not None or any(p.get("proves") for p in failing))
-        assert verdict.repaired
+        assert failing and (verdict.counterexample is not None or any(p.get("refutes") for p in failing))
+        assert bool(verdict.repaired) == (verdict.status == "repaired")
     check_certificates(document)
     for path in report.write_counterexamples([verdict], tmp_path):
-        stored, seen = replay_file(path)
-        assert seen.violated and seen.admissible
-        assert stored["claim"] == claim
+        replayed = replay_file(path)
+        assert replayed.confirmed and replayed.seen.admissible, replayed.conclusion
+        assert replayed.claim.id == claim and replayed.status == verdict.status
 
 
 @of_every_claim

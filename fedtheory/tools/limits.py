@@ -1,0 +1,48 @@
+"""A limit on the time of work that may never end."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from fedtheory.core.errors import NotAvailable, TimeLimitReached
+
+GRACE_SECONDS = 10.0  #: how long compiled code may go on past the limit before the process is ended
+
+
+@contextlib.contextmanager
+def limit_time(seconds: float | None) -> Iterator[None]:
+    """Raise `TimeLimitReached` inside the block when it takes longer; None sets no limit.
+
+    It is raised again every second, for code that catches it. Compiled code is interrupted when it comes back; where it does not
+    within `GRACE_SECONDS`, the process ends with status 1: so this is for a process that does nothing else.
+
+    Raises
+    ------
+    NotAvailable
+        There are no timers here: not the main thread of its process, or a system without them.
+    """
+    if seconds is None:
+        yield
+        return
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        raise NotAvailable("a time limit needs the main thread of a local process and a system with timers")
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeLimitReached(f"it was not done within the time limit of {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    with open(os.devnull, "w") as nowhere:
+        faulthandler.dump_traceback_later(seconds + GRACE_SECONDS, exit=True, file=nowhere)
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            faulthandler.cancel_dump_traceback_later()
+            signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,156 @@
+"""Attacks on ``fedtheory replay``: counterexample files that run code, that show another instance, that overstate what they show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from claim_files import GOOD
+from click.testing import CliRunner
+
+from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.claim import Context, Counterexample
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.report import write_counterexamples
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import InvalidInput
+from paper_checks.fedpd import theorem_one
+
+FEDPD = "paper_checks.fedpd"
+
+
+@pytest.fixture
+def good(tmp_path) -> Path:
+    file = tmp_path / "good.py"
+    file.write_text(GOOD)
+    return file
+
+
+@pytest.fixture
+def forge(tmp_path, good):
+    """Write a counterexample file that was changed; return its path."""
+    verdict = check_one(Reference(str(good), "TOY-FALSE"), Context())
+    (written,) = write_counterexamples([verdict], tmp_path)
+
+    def write(**changes) -> Path:
+        stored = json.loads(written.read_text()) | changes
+        file = tmp_path / "forged.json"
+        file.write_text(json.dumps({name: value for name, value in stored.items() if value is not ...}, default=str))
+        return file
+
+    return write
+
+
+@pytest.mark.parametrize("source", ["os", "antigravity", "evil", "evil.py", "/tmp/evil.py", "problems.catalogue"])
+def test_a_file_cannot_name_what_is_imported(forge, tmp_path, monkeypatch, source) -> None:
+    (tmp_path / "evil.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        InvalidInput, match="which is no installed paper; if it came from a file of claims, name that file"
+    ):
+        replay_file(forge(source=source))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_named_file_is_python_and_not_for_papers(forge, good, tmp_path) -> None:
+    with pytest.raises(InvalidInput, match=r"expected a name that ends in \.py"):
+        replay_file(forge(), tmp_path / "claims.json")
+    with pytest.raises(InvalidInput, match=r"a claim of the paper paper_checks\.fedpd: replay it without"):
+        replay_file(forge(source=FEDPD), good)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 1}, "has the format 1; expected 2"),
+        ({"format": ...}, "has the format None; expected 2"),
+        ({"format": "2"}, "has the format '2'; expected 2"),
+        ({"format": 3}, "has the format 3; expected 2"),
+        ({"measured": ...}, "'measured' is missing"),
+        ({"part": ...}, "'part' is missing"),
+        ({"measured": "0.5"}, "'measured' must be a finite number"),
+        ({"measured": True}, "'measured' must be a finite number"),
+        ({"measured": float("inf")}, "Infinity is no number"),
+        ({"bound": float("nan")}, "NaN is no number"),
+        ({"exact": {"measured": "1/2"}}, "'exact' must be the texts measured, bound and arithmetic"),
+        ({"assumptions": [{"certified": "x > 0"}]}, "'assumptions' must be a list of texts"),
+        ({"role": "proved"}, "'role' must be one of printed, repaired, reading"),
+        ({"status": "true"}, "'status' must be one of proved"),
+        ({"status": "proved"}, "the printed statement cannot have a counterexample and be proved"),
+        ({"status": "supported"}, "the printed statement cannot have a counterexample and be supported"),
+        ({"note": "verified by the authors"}, "unknown field 'note'"),
+        ({"statement": "x\x1b[2J"}, "'statement' must be a line of text"),
+        ({"part": "a\nproved"}, "'part' must be a line of text"),
+        ({"instance": [1]}, "'instance' must be named numbers, texts and lists"),
+        ({"instance": {"x": {"y": 1}}}, "'instance' must be named numbers, texts and lists"),
+        ({"instance": {"x": 0.5, "kind": "sharper"}}, "has fields that TOY-FALSE does not read: kind"),
+        ({"instance": {"x": "0.5"}}, "cannot be replayed"),
+    ],
+    ids=str,
+)
+def test_every_field_is_checked(forge, good, changes, message) -> None:
+    with pytest.raises(InvalidInput, match=message) as raised:
+        replay_file(forge(**changes), good)
+    assert "\n" not in str(raised.value) and "\x1b" not in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"claim": 1e9999}', "[]", "null", '"claim"', "\x00", "\udcff"])
+def test_what_is_no_counterexample_is_told_in_one_line(tmp_path, text) -> None:
+    file = tmp_path / "odd.json"
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InvalidInput) as raised:
+        replay_file(file)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"measured": 5.0}, "measured"),
+        ({"bound": 0.24}, "bound"),
+        ({"exact": {"measured": "1/2", "bound": "1/5", "arithmetic": "fractions"}}, "exact bound"),
+        ({"exact": {"measured": "1e999999999", "bound": "1/4", "arithmetic": "fractions"}}, "exact measured"),
+        ({"exact": {"measured": "1/2", "bound": "1/4", "arithmetic": "interval arithmetic"}}, "arithmetic"),
+        ({"assumptions": []}, "assumptions"),
+        ({"assumptions": [{"certified": "x is a counterexample for every n", "met": True}]}, "assumptions"),
+        ({"statement": "P = NP."}, "statement"),
+        ({"what": "every method diverges"}, "what"),
+    ],
+    ids=str,
+)
+def test_stored_words_and_numbers_are_held_against_the_measured(forge, good, changes, name) -> None:
+    found = replay_file(forge(**changes), good)
+    assert found.seen.violated and not found.confirmed and found.differences == (name,)
+    assert found.conclusion.endswith(f"the file DISAGREES in: {name}")
+    result = CliRunner().invoke(main, ["replay", str(forge(**changes)), str(good)])
+    assert result.exit_code == 1 and "DISAGREES" in result.stdout
+    assert "P = NP" not in result.stdout and "every method diverges" not in result.stdout, "what is printed is measured"
+
+
+def test_the_line_says_which_reading_is_violated(tmp_path) -> None:
+    """FEDPD-T1 is proved; its file shows the reading with zero duals."""
+    claim = load_claims(FEDPD)["FEDPD-T1"]
+    seen = claim.replay(theorem_one.ZERO_DUALS)
+    stored = Counterexample(theorem_one.ZERO_DUALS, seen).as_dict() | {
+        "format": 2,
+        "claim": claim.id,
+        "source": FEDPD,
+        "statement": claim.statement,
+        "part": "reading: lam_i^0 = 0",
+        "role": "reading",
+        "status": "proved",
+    }
+    file = tmp_path / "FEDPD-T1.json"
+    file.write_text(json.dumps(stored))
+    result = CliRunner().invoke(main, ["replay", str(file)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == (
+        "  VIOLATED under another reading, not as printed (part 'reading: lam_i^0 = 0'); "
+        "verdict on FEDPD-T1 when the file was written: proved; the file's numbers agree"
+    )
+    for change in ({"kind": "zero dual"}, {"rounds": 12.7}, {"rounds": True}, {"other": 1}):
+        file.write_text(json.dumps(stored | {"instance": stored["instance"] | change}))
+        with pytest.raises(InvalidInput, match=r"none of 'zero duals'|not a whole number|does not read: other"):
+            replay_file(file)
