@@ -53,10 +53,6 @@ class StandardForm:
         """PEPit's values of an answer."""
         return np.asarray(self._all(answer)[: self.count] * self.units.values)
 
-    def products(self, answer: Matrix) -> Matrix:
-        """The products <gamma_k, b_l> ``(leaves - m, m)`` of an answer, in units."""
-        return self._all(answer)[self.count :].reshape(-1, len(self.pivots))
-
     def _all(self, answer: Matrix) -> Matrix:
         others, m = self.leaves - len(self.pivots), len(self.pivots)
         found = np.zeros(self.count + others * m)
