@@ -196,7 +196,7 @@ def test_the_potential_has_the_same_rate_with_three_clients_in_the_plain_program
     pep.set_initial_condition(value(problem, state) <= 1)
     after = [(float(share), algorithm.round(problem, state, clients, ScriptedKey(0))) for share, clients in who]
     pep.set_performance_metric(sum(share * value(problem, new) for share, new in after))
-    largest, unbounded = maximise(read_standard_form(pep).program, size=1.0)
+    largest, unbounded = maximise(read_standard_form(pep).program)
     assert not unbounded and largest.value == pytest.approx(found.rate, abs=1e-4)
 
 

@@ -9,6 +9,7 @@ inequality holds exactly. Functions of the class with these points, gradients an
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,11 +26,13 @@ from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case
 from fedtheory.proofs.every_n.model import find_free_directions
 from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.units import state_in_units
 from fedtheory.proofs.every_n.vectors import Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.measures import MeasureName
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite.program import Program
+from fedtheory.proofs.sizes import sizes_of
 
 WITNESS_FORMAT = "fedtheory witness 1"
 
@@ -70,7 +73,7 @@ def attain(
         no function of the class.
     """
     exact, over = rational(algorithm), rational(function_class)
-    model, problem, _, _ = state_program(exact, over, rounds, measure, rational(radius), participation, time_limit)
+    model, problem, start, _ = state_program(exact, over, rounds, measure, rational(radius), participation, time_limit)
     if model.relaxations:
         raise SolverFailed(
             f"no exact witness: {'; '.join(model.relaxations)}, so that functions of the class need not reach the value of the program"
@@ -82,7 +85,9 @@ def attain(
             "worst case and its replay still stand"
         )
     free = directions[0][1] if directions else None
-    program = model.freed(directions).program(time_limit)
+    sizes = sizes_of(function_class, find_measure(measure), radius)
+    stated = state_in_units(model, problem, start, directions, sizes, time_limit)
+    program, digits = stated.program, digits - min(0, math.floor(math.log10(sizes.goal)))
     about: dict[str, Any] = {
         "format": WITNESS_FORMAT,
         "question": ask_worst_case(exact, function_class, rounds, measure, radius, participation),
@@ -103,7 +108,10 @@ def attain(
         values = [_fraction(v) for v in mixed]
         try:
             if free is not None:
-                q = _lifted(q, values[model.leaves.values : model.leaves.values + len(free) - 1], free)
+                inside = [Fraction(v) / Fraction(size) for v, size in zip(free, stated.deviation, strict=True)]
+                q = _lifted(q, values[model.leaves.values : model.leaves.values + len(free) - 1], inside)
+            s, q = _enlarged(s, stated.mean), _enlarged(q, stated.deviation)
+            values = [v * Fraction(size) for v, size in zip(values, stated.units.values, strict=True)]
             data = about | {
                 "S": _strings(s),
                 "Q": _strings(q),
@@ -160,6 +168,14 @@ def _interior(program: Program, time_limit: float | None) -> conic.Solution:
 def _rounded(block: NDArray[np.float64]) -> list[list[Fraction]]:
     symmetric = (block + block.T) / 2
     return [[_fraction(v) for v in row] for row in symmetric]
+
+
+def _enlarged(block: list[list[Fraction]], sizes: NDArray[np.float64]) -> list[list[Fraction]]:
+    """A Gram matrix in units as it is in fact."""
+    return [
+        [v * Fraction(a) * Fraction(b) for v, b in zip(row, sizes, strict=True)]
+        for row, a in zip(block, sizes, strict=True)
+    ]
 
 
 def _fraction(v: Any) -> Fraction:

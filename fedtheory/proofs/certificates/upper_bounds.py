@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,15 +16,18 @@ import numpy as np
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
+from fedtheory.proofs.agreement import hold_together
 from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused, check
 from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case, describe_question
 from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
 from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.units import state_in_units
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.measures import MeasureName
+from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.sizes import sizes_of
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
 MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)
@@ -70,17 +74,31 @@ def prove(
         As in `worst_case_for_every_n`; or no margin in `MARGINS` led to a proof.
     """
     exact = rational(algorithm)
-    model, problem, _, _ = state_program(
+    model, problem, start, _ = state_program(
         exact, rational(function_class), rounds, measure, rational(radius), participation, time_limit
     )
     free = find_free_directions(model, problem.evaluations)
-    program = model.freed(free).program(time_limit)
+    sizes = sizes_of(function_class, find_measure(measure), radius)
+    stated = state_in_units(model, problem, start, free, sizes, time_limit)
+    program, scales = stated.program, [Fraction(stated.units.goal) / Fraction(row) for row in stated.units.rows]
+    digits = digits - min(0, math.floor(math.log10(sizes.goal)))
     reasons = []
     for margin in MARGINS:
         shifted = dataclasses.replace(program, objective=tuple(c + margin * np.eye(len(c)) for c in program.objective))
         try:
             solution = conic.solve_program(shifted, tolerance=max(1e-7, margin), time_limit=time_limit)
-            bound, data = certify(model, solution.multipliers, free, digits)
+            multipliers = [
+                Fraction(round(float(y) * 10**9), 10**9) * scale
+                for y, scale in zip(solution.multipliers, scales, strict=True)
+            ]
+            bound, data = certify(model, multipliers, free, digits)
+            hold_together(
+                f"the proof with margin {margin:g}",
+                float(bound),
+                "its program",
+                solution.lower * sizes.goal,
+                size=sizes.goal,
+            )
         except (Refused, SolverFailed) as error:
             reasons.append(f"margin {margin:g}: {error}")
             continue

@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
+from fedtheory.proofs.agreement import hold_together, require_membership
 from fedtheory.proofs.every_n.model import Model, find_free_directions
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.units import InUnits, state_in_units
 from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
@@ -30,10 +32,13 @@ from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.semidefinite.solve import Residuals, Solution
+from fedtheory.proofs.sizes import sizes_of
 from fedtheory.running.enumeration import enumerate_courses, enumerate_subsets
 
 #: most subsets of clients that a replay goes through, and most clients it rebuilds
 MOST_SUBSETS, MOST_CLIENTS = 1000, 50
+#: squared length of a free vector when functions are rebuilt, relative to its products with the others; its inverse is lost
+LONG = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,8 @@ class WorstCaseForEveryN:
 
     value: float
     lower: float
-    solution: Solution
+    solution: Solution  #: in units, as the program that was solved
+    stated: InUnits
     model: Model
     free: list[Fraction] | None
     evaluations: tuple[Evaluation, ...]
@@ -100,6 +106,8 @@ class WorstCaseForEveryN:
         ------
         InvalidInput
             The functions cannot be rebuilt (`why_not_replayed`).
+        SolverFailed
+            The functions rebuilt are not of the class, or do not reach the value.
         """
         reason = self.why_not_replayed()
         if reason is not None:
@@ -111,7 +119,10 @@ class WorstCaseForEveryN:
         values = np.zeros(self.rounds + 1)
         for weight, states in enumerate_courses(self.algorithm, instance, x0[None, :], self.rounds, clients):
             values += float(weight) * np.array([float(measure.metric(instance, state)) for state in states])
-        return measure.reached(values)
+        require_membership(instance, x0, self.function_class, measure, self.radius)
+        reached = measure.reached(values)
+        hold_together("the value", self.value, "its replay", reached, size=self.stated.units.goal)
+        return reached
 
     def instance(self, n: int = 2) -> tuple[Interpolated, NDArray[np.float64]]:
         """The worst-case functions for n clients and the start, rebuilt from the Gram matrices as members of the class."""
@@ -120,7 +131,8 @@ class WorstCaseForEveryN:
         reason = self.why_no_instance()
         if reason is not None:
             raise InvalidInput(f"this worst case has no instance to run: {reason}")
-        s, q = _factor(self.solution.blocks[0]), _factor(self._deviations())
+        s = _factor(self.solution.blocks[0]) * self.stated.mean[:, None]
+        q = self._deviations() * self.stated.deviation[:, None]
         corners = np.linalg.qr(np.concatenate([np.ones((n, 1)), np.eye(n)[:, : n - 1]], axis=1))[0][:, 1:] * np.sqrt(n)
 
         def place(v: Vector, client: int) -> NDArray[np.float64]:
@@ -134,33 +146,32 @@ class WorstCaseForEveryN:
             return np.concatenate([common, np.outer(corners[client] / np.sqrt(n - 1), own).ravel()])
 
         data = self.evaluations
+        values = self.solution.values * self.stated.units.values
         made = Interpolated(
             points=np.array([[place(e.x, i) for e in data] for i in range(n)]),
             grads=np.array([[place(e.g, i) for e in data] for i in range(n)]),
-            values=np.tile([float(self.solution.values[e.value]) for e in data], (n, 1)),
+            values=np.tile([float(values[e.value]) for e in data], (n, 1)),
             L=float(self.function_class.L),
             mu=float(self.function_class.mu),
         )
         return made, place(self.start, 0)
 
     def _deviations(self) -> NDArray[np.float64]:
-        """Gram matrix of the deviations; along a free direction they are as large as the tolerance of a replay (1e-6) asks for."""
-        block = self.solution.blocks[1]
+        """Coordinates of the deviations, in units, one a row; a free direction is followed as far as the accuracy of a replay asks for."""
+        rows = _factor(self.solution.blocks[1])
         if self.free is None:
-            return block
-        size = self.model.leaves.deviation
+            return rows
+        sizes, size = self.stated.deviation, self.model.leaves.deviation
         direction = np.array([float(v) for v in self.free])
         pivot = int(np.flatnonzero(direction)[0])
         others = [i for i in range(size) if i != pivot]
         products = self.solution.values[self.model.leaves.values : self.model.leaves.values + len(others)]
-        length = 1e6 * (1 + products @ products)
-        gram = np.zeros((size, size))
-        gram[np.ix_(others, others)] = block + np.outer(products, products) / length
-        cross = np.zeros(size)
-        cross[others] = products
-        scaled = direction / direction[pivot]
-        full = gram + np.outer(cross, scaled) + np.outer(scaled, cross) + length * np.outer(scaled, scaled)
-        return np.asarray(full)
+        length = np.sqrt(LONG * (1 + products @ products))
+        found = np.zeros((size, rows.shape[1] + 1))
+        found[others, :-1] = rows
+        found[others, -1] = products / length
+        found[:, -1] += length * direction / direction[pivot] * (sizes[pivot] / sizes)
+        return found
 
 
 def _factor(block: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -204,27 +215,26 @@ def worst_case_for_every_n(
         algorithm, function_class, rounds, measure, radius, participation, time_limit
     )
     free = find_free_directions(model, problem.evaluations)
+    sizes = sizes_of(function_class, find_measure(measure), radius)
+    stated = state_in_units(model, problem, start, free, sizes, time_limit)
 
     def stated_exactly() -> Program:  # a cancellation that rounding spoils hides a free direction
-        exact, asked, _, _ = state_program(
+        exact, asked, origin, _ = state_program(
             rational(algorithm), rational(function_class), rounds, measure, rational(radius), participation, time_limit
         )
-        return exact.freed(find_free_directions(exact, asked.evaluations)).program(time_limit)
+        directions = find_free_directions(exact, asked.evaluations)
+        return state_in_units(exact, asked, origin, directions, sizes, time_limit).program
 
     solution, unbounded = maximise(
-        model.freed(free).program(time_limit),
-        size=float(radius),
-        stated_exactly=stated_exactly,
-        tolerance=tolerance,
-        time_limit=time_limit,
-        agree=agree,
+        stated.program, stated_exactly=stated_exactly, tolerance=tolerance, time_limit=time_limit, agree=agree
     )
     return WorstCaseForEveryN(
-        value=float("inf") if unbounded else solution.value,
-        lower=float("inf") if unbounded else solution.lower,
+        value=float("inf") if unbounded else solution.value * stated.units.goal,
+        lower=float("inf") if unbounded else solution.lower * stated.units.goal,
         random=random,
         unbounded=unbounded,
         solution=solution,
+        stated=stated,
         model=model,
         free=next((direction for matrix, direction in free if matrix == "Q"), None),
         evaluations=tuple(problem.evaluations),

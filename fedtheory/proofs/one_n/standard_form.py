@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from fedtheory.core.errors import require
 from fedtheory.proofs.semidefinite.program import Matrix, Program
+from fedtheory.proofs.semidefinite.units import Units, unit_sizes, units_of
+from fedtheory.proofs.sizes import Sizes
 
 #: how large the blocks and products that must vanish along a direction may be for rounding's sake
 VANISHING = 1e-10
@@ -31,7 +33,8 @@ class StandardForm:
     """The program, and what its unknowns stand for.
 
     ``program`` is that of gamma; ``directions`` is D ``(leaves, m)``, with an identity in the rows ``pivots``; ``count`` values are PEPit's
-    (the objective's own one included), the products <gamma_k, b_l> follow, and the program has those of both that are ``kept``.
+    (the objective's own one included), the products <gamma_k, b_l> follow, and the program has those of both that are ``kept``. All is said
+    in ``units`` of the leaf points and PEPit's values; `values` and `coordinates` return what they are in PEPit's own.
     """
 
     program: Program
@@ -39,6 +42,7 @@ class StandardForm:
     pivots: tuple[int, ...]
     count: int
     kept: tuple[int, ...]
+    units: Units
 
     @property
     def leaves(self) -> int:
@@ -46,7 +50,10 @@ class StandardForm:
         return len(self.directions)
 
     def values(self, answer: Matrix) -> Matrix:
-        """PEPit's values, then the products ``(leaves - m) m``, of an answer."""
+        """PEPit's values of an answer."""
+        return np.asarray(self._all(answer)[: self.count] * self.units.values)
+
+    def _all(self, answer: Matrix) -> Matrix:
         others, m = self.leaves - len(self.pivots), len(self.pivots)
         found = np.zeros(self.count + others * m)
         found[list(self.kept)] = answer
@@ -58,18 +65,25 @@ class StandardForm:
         keep = eigenvalues > 1e-9 * max(eigenvalues[-1], 1e-300) if len(block) else np.zeros(0, dtype=bool)
         others = [k for k in range(self.leaves) if k not in self.pivots]
         m = self.directions.shape[1]
-        products = self.values(answer)[self.count :].reshape(len(others), m)
+        products = self._all(answer)[self.count :].reshape(len(others), m)
         length = np.sqrt(LONG * np.sum(products**2))
         found = np.zeros((self.leaves, int(keep.sum()) + m))
         found[others, : int(keep.sum())] = vectors[:, keep] * np.sqrt(eigenvalues[keep])
         if length:  # products that vanish need no free vectors at all
             found[others, int(keep.sum()) :] = products / length
             found[:, int(keep.sum()) :] += length * self.directions
-        return found
+        return np.asarray(found * self.units.leaves[0][:, None])
 
 
-def read_standard_form(pep: Any) -> StandardForm:
-    """The program of a PEPit problem whose functions, conditions and performance metrics have been declared."""
+#: sizes of nothing in particular
+ONES = Sizes(1.0, 1.0, 1.0, 1.0)
+
+
+def read_standard_form(pep: Any, sizes: Sizes = ONES, start: Any = None) -> StandardForm:
+    """The program of a PEPit problem whose functions, conditions and performance metrics have been declared, in units of these sizes.
+
+    ``start`` is a point, as are the leaves at which functions were evaluated; other leaves are gradients, and errors of gradients.
+    """
     constraints = list(pep.list_of_constraints)
     for function in pep.list_of_functions:
         function.set_class_constraints()
@@ -88,7 +102,23 @@ def read_standard_form(pep: Any) -> StandardForm:
         gram, constants = gram * sign[:, None, None], constants * sign
         values = np.column_stack([values * sign[:, None], np.arange(len(gram)) >= count])
     program = Program((len(objective),), (objective,), linear, (gram,), values, -constants, equations)
-    return _without_free_directions(program, _free_directions(pep, program))
+    leaves = _leaf_sizes(pep, len(objective), sizes, start)
+    own = np.full(len(linear), sizes.value)
+    if len(goals) > 1:
+        own[-1] = sizes.goal
+    units = units_of(program, (leaves,), own, sizes.goal)
+    program = units.apply(program)
+    form = _without_free_directions(program, _free_directions(pep, program, units.leaves[0]), units)
+    return replace(form, program=unit_sizes(form.program).apply(form.program))
+
+
+def _leaf_sizes(pep: Any, leaves: int, sizes: Sizes, start: Any) -> Matrix:
+    found = np.full(leaves, sizes.gradient)
+    points = [x for function in pep.list_of_functions for x, _, _ in function.list_of_points]
+    for point in points if start is None else [start, *points]:
+        if list(point.decomposition_dict.values()) == [1]:
+            found[next(iter(point.decomposition_dict)).counter] = sizes.point
+    return found
 
 
 def _coefficients(expressions: Sequence[Any]) -> tuple[Matrix, Matrix, Matrix]:
@@ -108,7 +138,7 @@ def read_leaf_weights(point: Any, leaves: int) -> NDArray[np.float64]:
     return found
 
 
-def _free_directions(pep: Any, program: Program) -> Matrix:
+def _free_directions(pep: Any, program: Program, units: Matrix) -> Matrix:
     """Directions ``(leaves, m)`` along which no condition is quadratic.
 
     Looked for among those that move all gradients of a function alike and no point, and among single leaves, such as the subgradient of a
@@ -120,7 +150,8 @@ def _free_directions(pep: Any, program: Program) -> Matrix:
     for function in pep.list_of_functions:
         first = read_leaf_weights(function.list_of_points[0][1], size) if function.list_of_points else np.zeros(size)
         for x, g, _ in function.list_of_points:
-            still += [read_leaf_weights(x, size), read_leaf_weights(g, size) - first]
+            still += [units * read_leaf_weights(x, size), units * (read_leaf_weights(g, size) - first)]
+    still = [row / max(np.abs(row).max(), np.finfo(float).tiny) for row in still]
     single = np.eye(size)[:, ~np.einsum("kii->ki", matrices).any(axis=0)]
     among = np.concatenate([_kernel(np.array(still)), single], axis=1)
     among = _kernel(_kernel(among.T).T)  # an orthonormal basis of what they span
@@ -135,7 +166,7 @@ def _kernel(rows: Matrix) -> Matrix:
     return np.asarray(basis[rank:].T)
 
 
-def _without_free_directions(program: Program, directions: Matrix) -> StandardForm:
+def _without_free_directions(program: Program, directions: Matrix, units: Units) -> StandardForm:
     from scipy import linalg
 
     size, m = directions.shape
@@ -161,7 +192,7 @@ def _without_free_directions(program: Program, directions: Matrix) -> StandardFo
         rows_values=columns[:, kept],
     )
     return StandardForm(
-        reduced, directions, tuple(pivots.tolist()), len(program.objective_values), tuple(kept.tolist())
+        reduced, directions, tuple(pivots.tolist()), len(program.objective_values), tuple(kept.tolist()), units
     )
 
 

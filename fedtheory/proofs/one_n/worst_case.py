@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.agreement import hold_together, require_membership
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
 from fedtheory.proofs.measures import MeasureName, find_measure
@@ -23,6 +24,7 @@ from fedtheory.proofs.one_n.program import PointProgram, state_point_program
 from fedtheory.proofs.one_n.standard_form import StandardForm, read_leaf_weights, read_standard_form
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.solve import Attempt, Residuals, Solution
+from fedtheory.proofs.sizes import sizes_of
 from fedtheory.running.runner import run
 
 
@@ -36,7 +38,7 @@ class WorstCaseForOneN:
 
     value: float
     lower: float
-    solution: Solution
+    solution: Solution  #: in units, as the program that was solved
     seconds: float
     size: dict[str, int]
     algorithm: Algorithm
@@ -48,6 +50,7 @@ class WorstCaseForOneN:
     instance: Interpolated | None = None
     x0: NDArray[np.float64] | None = None
     random: bool = False
+    unit: float = 1.0  #: of the measure
 
     @property
     def unbounded(self) -> bool:
@@ -89,13 +92,17 @@ class WorstCaseForOneN:
         ------
         InvalidInput
             There is nothing to run (`why_not_replayed`).
+        SolverFailed
+            The functions rebuilt are not of the class, or do not reach the value.
         """
         reason = self.why_not_replayed()
         if reason is not None or self.instance is None or self.x0 is None:
             raise InvalidInput(f"the worst case cannot be run: {reason}")
         measure = find_measure(self.measure)
         trace = run(self.algorithm, self.instance, self.x0, self.rounds, metrics={"m": measure.metric})
+        require_membership(self.instance, self.x0, self.function_class, measure, float(self.radius))
         reached: float = measure.reached(trace["m"])
+        hold_together("the value", self.value, "its replay", reached, size=self.unit)
         return reached
 
 
@@ -155,10 +162,10 @@ def worst_case_for_one_n(
         raise InvalidInput("no solver is given; name at least one, for example ('CLARABEL',)")
     begun = time.perf_counter()
     stated = state_point_program(algorithm, function_class, n, rounds, measure, radius, coins, participants)
-    form = read_standard_form(stated.pep)
+    sizes = sizes_of(function_class, find_measure(measure), radius)
+    form = read_standard_form(stated.pep, sizes, stated.start)
     solution, unbounded = maximise(
         form.program,
-        size=float(radius),
         tolerance=tolerance,
         solvers=solvers,
         time_limit=time_limit,
@@ -168,8 +175,8 @@ def worst_case_for_one_n(
     if not unbounded and not function_class.composite:
         instance, start = _read_back(form, solution, stated, function_class)
     return WorstCaseForOneN(
-        value=float("inf") if unbounded else solution.value,
-        lower=float("inf") if unbounded else solution.lower,
+        value=float("inf") if unbounded else solution.value * form.units.goal,
+        lower=float("inf") if unbounded else solution.lower * form.units.goal,
         solution=solution,
         seconds=time.perf_counter() - begun,
         size={"gram": form.leaves, "constraints": form.program.constraints},
@@ -182,6 +189,7 @@ def worst_case_for_one_n(
         instance=instance,
         x0=start,
         random=stated.random,
+        unit=sizes.goal,
     )
 
 

@@ -1,41 +1,64 @@
-"""The maximum of a program, believed where its residuals bound its error; or what shows that there is none.
+"""The maximum of a program, believed where its residuals bound its error; or a direction that shows that there is none.
 
-A solver's residuals are a reason to believe its value when all feasible points are limited (`find_limits`). Without limits a value may stand
-where the maximum is infinite, so that none is believed.
+The programs come in units of their own (`fedtheory.proofs.semidefinite.units`). A solver's residuals are a reason to believe its value when all
+feasible points are limited (`find_limits`). Without limits a value may stand where the maximum is infinite, so that none is believed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.semidefinite.program import Program
-from fedtheory.proofs.semidefinite.solve import Infeasible, Limits, Solution, find_growth, find_limits, solve_program
+from fedtheory.proofs.semidefinite.solve import (
+    Infeasible,
+    Limits,
+    Solution,
+    bound_above,
+    find_growth,
+    find_limits,
+    judge,
+    solve_program,
+)
+from fedtheory.proofs.semidefinite.solvers import ask
+from fedtheory.proofs.semidefinite.units import Units, power_of_two, unit_sizes, units_of
 
-#: a program that seems to be unbounded must reach this many times the size of the start before it is believed
-CAP = 1e4
 #: without limits a first-order solver runs to its last iteration, and hardly ever shows more
 FAST = ("CLARABEL",)
+#: how often units are taken from a solution that was not believed
+CHANGES = 2
+#: values, in units of the objective, whose residuals are small relative to them; the unit of others is changed
+ABOUT_ONE = 2.0**-3, 2.0**3
+#: the relative error that residuals leave possible, as a multiple of the tolerance of one residual: wished for, and put up with
+KNOWN = 10.0, 50.0
+#: a value that is smaller, in the unit of its measure, is not told from zero
+NOTHING = 1e-12
+#: the relative size of what is not told apart by a solver
+SMALLEST = 2.0**-30
 
 
 def maximise(
     program: Program,
     *,
-    size: float,
     stated_exactly: Callable[[], Program] | None = None,
     tolerance: float = 1e-6,
     solvers: Sequence[str] = ("CLARABEL", "SCS"),
     time_limit: float | None = None,
     agree: bool = False,
 ) -> tuple[Solution, bool]:
-    """The solution, and whether the program is unbounded (the solution is then a direction, or a point at a cap, which shows it).
+    """The solution, and whether the program is unbounded (the solution is then a direction that shows it).
+
+    A value is believed when it is accurate relative to its own size: the residuals are, and so is what they can add to it where all
+    feasible points are limited (`bound_above`). Where it is not, leaves and values get the sizes that they have in the solution, and the
+    program is solved again.
 
     Parameters
     ----------
-    size : how large the start may be; an unbounded program reaches ``CAP`` times as much.
+    program : in units of its own.
     stated_exactly : makes the same program from fractions; asked where nothing limits the one given, which may be rounding's fault.
     tolerance, solvers, time_limit, agree : those of `solve_program`.
 
@@ -44,42 +67,84 @@ def maximise(
     SolverFailed
         No solver's answer was accepted, or nothing limits the feasible points and nothing shows that the program is unbounded.
     """
-    limited = isinstance(find_limits(program, time_limit=time_limit), Limits)
-    if not limited and stated_exactly is not None:
-        limited = isinstance(find_limits(stated_exactly(), time_limit=time_limit), Limits)
-    if limited:
-        found = solve_program(program, tolerance=tolerance, solvers=solvers, time_limit=time_limit, agree=agree)
-        return found, False
-    return _show_unbounded(program, CAP * size, time_limit), True
+    options: dict[str, Any] = {"tolerance": tolerance, "solvers": solvers, "time_limit": time_limit, "agree": agree}
+    units = unit_sizes(program)
+    reason: SolverFailed | None = None
+    best: tuple[float, Solution] | None = None
+    for change in range(CHANGES + 1):
+        inside = units.apply(program)
+        limits = find_limits(inside, solvers=FAST, time_limit=time_limit)
+        if not isinstance(limits, Limits) and change == 0 and stated_exactly is not None:
+            limits = find_limits(stated_exactly(), solvers=FAST, time_limit=time_limit)
+        if isinstance(limits, Limits):
+            try:
+                asked = options if change == 0 or agree else options | {"solvers": FAST}
+                found, error = _solve(inside, limits, **asked)
+                if error <= KNOWN[0] * tolerance:
+                    return units.restore(found), False
+                if best is None or error < best[0]:
+                    best = error, units.restore(found)
+            except Infeasible:
+                raise
+            except SolverFailed as failed:
+                reason = failed
+        units = _learn(program, units, time_limit)
+    if best is None and reason is None:
+        limits = find_limits(program, solvers=solvers, time_limit=time_limit)
+        if not isinstance(limits, Limits):
+            return _show_unbounded(program, time_limit), True
+        found, error = _solve(program, limits, **options)
+        best = error, found
+    if best is not None and best[0] <= KNOWN[1] * tolerance:
+        return best[1], False
+    if best is None:
+        raise reason or SolverFailed("no answer was found")
+    raise SolverFailed(
+        f"the value of this program is not known well enough: {best[1].solver} returned {best[1].value:.9g} (in units of the program), and "
+        f"its residuals exclude no more than values that are larger by the factor {1 + best[0]:.6g}; lower the number of rounds or local steps"
+    )
 
 
-def _show_unbounded(program: Program, cap: float, time_limit: float | None) -> Solution:
-    """A direction along which the objective grows, or a solution that reaches a high cap."""
+def _solve(program: Program, limits: Limits, **options: Any) -> tuple[Solution, float]:
+    """A solution with residuals that are small relative to its value, and by how much the value may be exceeded, relative to it.
+
+    The objective gets the unit that makes its value one.
+    """
+    found = solve_program(program, **options)
+    size = abs(found.value)
+    units = unit_sizes(program)
+    if not ABOUT_ONE[0] <= size <= ABOUT_ONE[1] and size > NOTHING:
+        units = replace(units, goal=power_of_two(size))
+        program = units.apply(program)
+        found = solve_program(program, **options)
+    error = bound_above(program, found, limits) - found.value
+    return units.restore(found), error / max(abs(found.value), NOTHING)
+
+
+def _learn(program: Program, units: Units, time_limit: float | None) -> Units:
+    """Units that are the sizes in a solver's answer, believed or not, where those are larger than the ones before."""
+    inside = units.apply(program)
+    x, y, status, seconds = ask(FAST[0], inside, time_limit)
+    if not np.isfinite(x).all():
+        return units
+    found = judge(inside, x, np.nan_to_num(y), FAST[0], status, seconds)
+    leaves = [d * np.sqrt(np.maximum(np.diag(b), 1.0)) for d, b in zip(units.leaves, found.blocks, strict=True)]
+    values = units.values * np.maximum(np.abs(found.values), 1.0)
+    return units_of(program, tuple(leaves), values, units.goal * max(abs(found.lower), SMALLEST))
+
+
+def _show_unbounded(program: Program, time_limit: float | None) -> Solution:
+    """A direction along which the objective grows, which was checked."""
     try:
         solve_program(program, solvers=FAST, time_limit=time_limit)
     except Infeasible:
         raise
     except SolverFailed:
         pass  # an answer would not be believed, either
-    found = find_growth(program, solvers=FAST, time_limit=time_limit) or reach_cap(program, cap, time_limit)
+    found = find_growth(program, solvers=FAST, time_limit=time_limit)
     if found is None:
         raise SolverFailed(
             "the feasible set of this semidefinite program is not bounded, so that a solver may report a number where the worst case is "
             "infinite, and it could not be decided which of the two holds; bound how much the clients differ (zeta, bgd or dissimilarity)"
         )
     return found
-
-
-def reach_cap(program: Program, cap: float, time_limit: float | None) -> Solution | None:
-    """A solution that reaches a cap far above any useful bound, which bounded programs do not, or None."""
-    capped = replace(
-        program,
-        rows=tuple(np.concatenate([rows, c[None]]) for rows, c in zip(program.rows, program.objective, strict=True)),
-        rows_values=np.concatenate([program.rows_values, program.objective_values[None]]),
-        bounds=np.append(program.bounds, cap),
-    )
-    try:
-        found = solve_program(capped, tolerance=1e-4, solvers=FAST, time_limit=time_limit)
-    except SolverFailed:
-        return None
-    return found if found.lower >= (1 - 1e-3) * cap else None

@@ -57,7 +57,8 @@ class Attempt:
 class Solution:
     """Primal and dual variables as the solver returned them, and what they are worth.
 
-    ``value`` is y.b, ``lower`` the primal objective; the residuals are absolute. ``attempts``: what the solvers that were asked said.
+    ``value`` is y.b, ``lower`` the primal objective; the residuals are absolute, of the program whose objective is counted in ``unit``.
+    ``attempts``: what the solvers that were asked said.
     """
 
     value: float
@@ -71,10 +72,11 @@ class Solution:
     seconds: float
     difference: float | None = None  #: between the values of the solvers that were made to agree
     attempts: tuple[Attempt, ...] = ()
+    unit: float = 1.0
 
     def worst(self) -> float:
-        """Largest residual, the gap included, relative to max(1, value)."""
-        return self.residuals.worst() / max(1.0, abs(self.value))
+        """Largest residual, the gap included, relative to max(1, value), the value in units."""
+        return self.residuals.worst() / max(1.0, abs(self.value) / self.unit)
 
 
 class Infeasible(SolverFailed):
@@ -265,6 +267,17 @@ def find_limits(
     return None
 
 
+def bound_above(program: Program, solution: Solution, limits: Limits) -> float:
+    """What no feasible point exceeds: y.b, plus s T for a slack Z >= -s I and points of trace at most T.
+
+    The multipliers are moved to where none is negative and nothing is left over; what remains is rounding.
+    """
+    y = _balanced(program, solution.multipliers)
+    slacks = [np.tensordot(y, rows, 1) - c for rows, c in zip(program.rows, program.objective, strict=True)]
+    below = max([0.0, *(-float(np.linalg.eigvalsh(z)[0]) for z in slacks if len(z))])
+    return float(y @ program.bounds) + below * limits.trace
+
+
 def _balanced(program: Program, y: Matrix) -> Matrix:
     """Multipliers near y, none negative, that leave nothing over; each is changed in proportion to its size."""
     y = np.concatenate([y[: program.equations], np.maximum(y[program.equations :], 0.0)])
@@ -276,7 +289,7 @@ def _balanced(program: Program, y: Matrix) -> Matrix:
 def find_growth(
     program: Program, *, solvers: Sequence[str] = ("CLARABEL", "SCS"), time_limit: float | None = None
 ) -> Solution | None:
-    """A direction of trace one along which the constraints allow the objective to grow, if a solver finds one; it judges itself.
+    """A direction of trace one along which the constraints allow the objective to grow, if a solver finds one that is `certain`.
 
     Looked for by a program of its own, in which all numbers have one size, where an answer to the program has to be very large.
     """
@@ -291,15 +304,49 @@ def find_growth(
         x, y, status, seconds = ask(name, normalised, time_limit)
         if np.isfinite(x).all() and np.isfinite(y).all():
             ray = judge(normalised, x, y, name, status, seconds)
-            if ray.lower > GROWS and max(ray.residuals.gram, ray.residuals.constraints) <= CLEAR * ray.lower:
+            if is_direction(program, ray.blocks, ray.values):
                 return ray
     return None
 
 
-#: a direction counts when the objective grows along it at least this many times faster than it misses the conditions
-CLEAR = 1e-2
-#: and by more than the solvers' own accuracy
-GROWS = 1e-8
+#: entries of a direction of size one that count as zero
+ZERO = 1e-7
+#: how far a condition on a direction may be missed, relative to its own largest term, and how much of its largest term the objective keeps
+MISSED, GROWS = 1e-5, 1e-3
+
+
+def is_direction(program: Program, blocks: Sequence[Matrix], values: Matrix) -> bool:
+    """Whether the objective grows along a direction that all constraints allow for ever, each up to the rounding of its own terms.
+
+    What counts as zero is set to zero first, in the Gram matrices by leaf. A large finite worst case, whose leaves grow step by step, looks
+    like a direction when residuals are held against the largest leaf. Held against its own terms, the condition between the last
+    leaf that counts as zero and the first that does not is missed altogether.
+    """
+    cleared = []
+    largest = max([float(np.max(np.abs(values), initial=0.0)), *(float(np.trace(b)) for b in blocks if len(b))])
+    for block in blocks:
+        sizes = np.sqrt(np.maximum(np.diag(block), 0.0))
+        sizes[sizes**2 <= ZERO * largest] = 0.0
+        kept = np.outer(sizes, sizes) > 0
+        shape = np.divide(block, np.outer(sizes, sizes), out=np.zeros_like(block), where=kept)
+        if len(shape) and np.linalg.eigvalsh(shape)[0] < -MISSED:
+            return False
+        cleared.append(np.where(kept, block, 0.0))
+    along = np.where(np.abs(values) <= ZERO * largest, 0.0, values)
+
+    def terms(matrices: Sequence[Matrix], linear: Matrix) -> Matrix:
+        """Every term of some rows."""
+        entries = [(m * b).reshape(len(linear), -1) for m, b in zip(matrices, cleared, strict=True)]
+        return np.concatenate([*entries, linear * along], axis=1)
+
+    rows = terms(program.rows, program.rows_values)
+    sums, sizes = rows.sum(axis=1), np.max(np.abs(rows), axis=1, initial=0.0)
+    sums[: program.equations] = np.abs(sums[: program.equations])
+    goal = terms([c[None] for c in program.objective], program.objective_values[None])
+    return bool(
+        np.all(sums <= MISSED * sizes) and goal.sum() > GROWS * np.max(np.abs(goal), initial=0.0) and goal.sum() > ZERO
+    )
+
 
 #: accuracy that limits are looked for with: a third is enough, and is found in half the time
 ROUGH = 0.1
@@ -312,8 +359,9 @@ PROOF = 1e-6
 
 def _refuse_if_proved(program: Program, x: Matrix, y: Matrix, solver: str) -> None:
     """Raise when the answer is a proof that there is none, judged like any answer."""
-    ray = _ray(program, judge(program, x, y, solver, "", 0.0))
-    if ray is not None and ray.residual <= PROOF:
+    answer = judge(program, x, y, solver, "", 0.0)
+    ray = _ray(program, answer)
+    if ray is not None and ray.residual <= PROOF and is_direction(program, answer.blocks, answer.values):
         raise Unbounded(
             "the program is unbounded: no bound of this kind holds over the class, or a condition is missing "
             f"(a direction along which it grows, found by {solver}, misses the conditions by {ray.residual:.1e})"
