@@ -100,7 +100,7 @@ EDITED = {
         lambda q: q["method"].update({"class": "fedtheory.algorithms.fedsplit.FedSplit"}),
         "cannot be made with these hyper-parameters",
     ),
-    "another local solver": (lambda q: q["method"]["fields"].update(local=None), "cannot be traced"),
+    "another local solver": (lambda q: q["method"]["fields"].update(local=None), "local must be a local solver, got None"),
     "a class of another package": (lambda q: q["method"].update({"class": "os.path.join"}), "is no class of fedtheory"),
     "a class of another room": (
         lambda q: q["method"].update({"class": "fedtheory.proofs.function_class.FunctionClass"}),
@@ -122,7 +122,7 @@ EDITED = {
     "truth for a constant": (lambda q: q["functions"].update(zeta=True), "its constants are numbers"),
     "a word for rounds": (lambda q: q.update(rounds="1"), "the number of rounds is a word"),
     "a list for a measure": (lambda q: q.update(measure=["gap"]), "malformed"),
-    "a word for a step size": (lambda q: local(q).update(lr="half"), "cannot be traced: TypeError"),
+    "a word for a step size": (lambda q: local(q).update(lr="half"), "lr must be a number, got 'half'"),
     "two clients": (lambda q: q.update(participation={"n": 2, "s": 2}), "'clients' differ: None and not 2"),
     "sampling": (lambda q: q.update(participation={"n": 4, "s": 2}), "differ"),
     "no question": (lambda q: q.clear(), "malformed"),
