@@ -211,9 +211,12 @@ def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str,
 def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
     """The program of exchangeable clients, and what was asked for with it."""
     from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.agreement import hold_together
     from fedtheory.proofs.certificates.upper_bounds import prove
     from fedtheory.proofs.every_n.vectors import Sampling
     from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
+    from fedtheory.proofs.measures import find_measure
+    from fedtheory.proofs.sizes import sizes_of
 
     n, s = options["clients"], options["participants"]
     sampling = None if n is None else Sampling(n, n if s is None else s)
@@ -253,6 +256,8 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
     }
     if options["certificate"] is not None:
         proof = prove(method, function_class, **common)
+        size = sizes_of(function_class, find_measure(options["measure"]), options["radius"]).goal
+        hold_together("the value", found.value, "its certificate", float(proof.bound), size=size)
         proof.write(options["certificate"])
         answer["proved"] = str(proof.bound)
         answer["certificate"] = str(options["certificate"])

@@ -27,14 +27,15 @@ from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
 from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
+from fedtheory.proofs.semidefinite.bounded import KNOWN
 
 Answer = WorstCaseForEveryN | WorstCaseForOneN
 Found = TypeVar("Found")
 
 #: how far a value may be from a bound, relative to it, for the side that does not seem to be the right one to be tried as well
 NEAR = 1e-3
-#: what an accepted numerical value may be off, relative to max(1, value): the tolerance of the engines
-ERROR = 1e-6
+#: what an accepted numerical value may be off, relative to it: what `maximise` puts up with at its tolerance of 1e-6 for one residual
+ERROR = 1e-6 * KNOWN[1]
 #: how far start and heterogeneity of rebuilt functions may be off, relatively
 SAME = 1e-6
 
@@ -67,7 +68,7 @@ def judge_bound(found: Answer, bound: Fraction | float, *, time_limit: float | N
     at_most = _proved(found, limit, time_limit) if value <= limit * (1 + Fraction(NEAR)) else None
     if at_most is not None and at_most <= limit:
         return StatedBound("holds", f"at most {float(at_most):.9g} is proved in exact arithmetic", at_most)
-    error = ERROR * max(1.0, abs(value)) + (0 if found.unbounded else abs(found.value - found.lower))
+    error = ERROR * abs(value) + (0 if found.unbounded else abs(found.value - found.lower))
     if at_most is None and value + error <= limit:
         return StatedBound(
             "holds", f"numerically, {value:.9g} with an error of at most {error:.1g}; no exact proof was found"

@@ -100,7 +100,10 @@ EDITED = {
         lambda q: q["method"].update({"class": "fedtheory.algorithms.fedsplit.FedSplit"}),
         "cannot be made with these hyper-parameters",
     ),
-    "another local solver": (lambda q: q["method"]["fields"].update(local=None), "local must be a local solver, got None"),
+    "another local solver": (
+        lambda q: q["method"]["fields"].update(local=None),
+        "local must be a local solver, got None",
+    ),
     "a class of another package": (lambda q: q["method"].update({"class": "os.path.join"}), "is no class of fedtheory"),
     "a class of another room": (
         lambda q: q["method"].update({"class": "fedtheory.proofs.function_class.FunctionClass"}),
