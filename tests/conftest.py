@@ -1,11 +1,16 @@
-"""Array libraries as a fixture, and the profile of the property tests."""
+"""Array libraries as a fixture, the profile of the property tests, and Ctrl-C as a terminal has it."""
 
 import importlib.util
 import os
+import signal
 
 import pytest
 from helpers import LIBRARIES, Library, as_parameters
 from hypothesis import settings
+
+# a shell starts what runs in the background with Ctrl-C ignored; the tests of interruption need it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # derandomised, so that a failure shows again; no deadline, since machines differ; no files of examples
 settings.register_profile("ci", deadline=None, derandomize=True, database=None)

@@ -7,6 +7,7 @@ can be kept. Jobs do not see each other: one that raises becomes an outcome with
 from __future__ import annotations
 
 import contextlib
+import gc
 import pickle
 import signal
 import threading
@@ -175,13 +176,17 @@ def _local_workers(count: int) -> Iterator[Executor]:
 def _dask_workers(scheduler: str) -> Iterator[Executor]:
     """Workers of a dask scheduler; jobs wait for them at the scheduler."""
     distributed = require("distributed", "running jobs on a dask scheduler")
+    why = None
     try:
         client = distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:  # a time-out, a name that is not found, an address that is none
+        why = str(error) or type(error).__name__
+    if why is not None:
+        gc.collect()  # a client that failed closes itself when it is collected; in the middle of another's start it would wait for ever
         raise NotAvailable(
-            f"no dask scheduler answers at {scheduler!r} ({str(error) or type(error).__name__}); "
-            "start one with 'dask scheduler' and give its address, such as tcp://localhost:8786"
-        ) from error
+            f"no dask scheduler answers at {scheduler!r} ({why}); start one with 'dask scheduler' and give its address, "
+            "such as tcp://localhost:8786"
+        )
     with client:
         try:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
