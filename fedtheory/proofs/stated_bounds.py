@@ -27,7 +27,7 @@ from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
 from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
-from fedtheory.proofs.semidefinite.bounded import KNOWN
+from fedtheory.proofs.semidefinite.bounded import ALLOWED_ERROR
 
 Answer = WorstCaseForEveryN | WorstCaseForOneN
 Found = TypeVar("Found")
@@ -35,7 +35,7 @@ Found = TypeVar("Found")
 #: how far a value may be from a bound, relative to it, for the side that does not seem to be the right one to be tried as well
 NEAR = 1e-3
 #: what an accepted numerical value may be off, relative to it: what `maximise` puts up with at its tolerance of 1e-6 for one residual
-ERROR = 1e-6 * KNOWN[1]
+ERROR = 1e-6 * ALLOWED_ERROR[1]
 #: how far start and heterogeneity of rebuilt functions may be off, relatively
 SAME = 1e-6
 

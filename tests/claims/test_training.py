@@ -204,11 +204,13 @@ def test_the_accuracy_of_every_client_is_kept(tmp_path) -> None:
 
 
 def test_what_fails_all_runs_alike_is_told_once(tmp_path, monkeypatch) -> None:
+    import loky
     from click.testing import CliRunner
 
     from fedtheory.command_line.main import main
 
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
+    loky.get_reusable_executor().shutdown()  # workers have the environment of their start
     monkeypatch.chdir(tmp_path)
     (tmp_path / "claims.py").write_text(CLAIM.replace("digits-softmax", "mnist-softmax"))
     said = CliRunner().invoke(main, ["check", "claims.py", "--workers", "1", "--json", "out.json"])

@@ -80,14 +80,14 @@ def test_longer_than_two_over_l_steps_expand() -> None:
 
 
 def test_values_scale_with_the_radius_and_the_units() -> None:
-    one = worst_case_for_one_n(local_gd(2), STRONG, n=2, rounds=1, radius=1.0).value
-    assert worst_case_for_one_n(local_gd(2), STRONG, n=2, rounds=1, radius=3.0).value == pytest.approx(
-        9 * one, rel=SOLVER
-    )
-    # f -> 5 f with steps divided by 5
-    assert worst_case_for_one_n(local_gd(2, 0.2), FunctionClass(5, 0.5), n=2, rounds=1).value == pytest.approx(
-        one, rel=SOLVER
-    )
+    def value(lr, L, zeta, radius):
+        functions = FunctionClass(L, 0.1 * L, zeta=zeta)
+        return worst_case_for_one_n(local_gd(2, lr), functions, n=2, rounds=1, radius=radius).value
+
+    one = value(1.0, 1.0, 1.0, 1.0)
+    assert one == pytest.approx(1.095180, abs=1e-5)
+    assert value(1.0, 1.0, 3.0, 3.0) == pytest.approx(9 * one, rel=SOLVER)
+    assert value(0.2, 5.0, 5.0, 1.0) == pytest.approx(one, rel=SOLVER), "f -> 5 f with steps divided by 5"
 
 
 def test_a_common_minimiser_makes_local_steps_harmless() -> None:
@@ -338,7 +338,7 @@ def test_stopping_rules_are_refused_by_name() -> None:
 
 BAD = {
     "L": (lambda: FunctionClass(0), "L must be positive, got 0"),
-    "L NaN": (lambda: FunctionClass(float("nan")), "L must be positive"),
+    "L NaN": (lambda: FunctionClass(float("nan")), "L must be a finite number"),
     "mu": (lambda: FunctionClass(1, -0.5), "mu=-0.5 has no interpolation conditions"),
     "mu = L": (lambda: FunctionClass(1, 1), "has no interpolation conditions"),
     "zeta": (lambda: FunctionClass(1, -1, zeta=1.0), "it goes with convex classes"),

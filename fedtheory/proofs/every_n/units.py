@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.proofs.every_n.model import Direction, Model
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Vector
-from fedtheory.proofs.semidefinite.program import Program
+from fedtheory.proofs.semidefinite.program import Matrix, Program
 from fedtheory.proofs.semidefinite.units import Units, units_of
 from fedtheory.proofs.sizes import Sizes
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from fedtheory.proofs.sizes import Sizes
 #: how large the blocks and products that must vanish along a direction may be for rounding's sake
 VANISHING = 1e-10
 #: squared length of the free vectors when points are rebuilt, relative to the products; its inverse is lost
-LONG = 1e6
+LONG_VECTOR = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class StandardForm:
         others = [k for k in range(self.leaves) if k not in self.pivots]
         m = self.directions.shape[1]
         products = self._all(answer)[self.count :].reshape(len(others), m)
-        length = np.sqrt(LONG * np.sum(products**2))
+        length = np.sqrt(LONG_VECTOR * np.sum(products**2))
         found = np.zeros((self.leaves, int(keep.sum()) + m))
         found[others, : int(keep.sum())] = vectors[:, keep] * np.sqrt(eigenvalues[keep])
         if length:  # products that vanish need no free vectors at all

@@ -92,7 +92,7 @@ class Condition:
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class PotentialUnits:
     """A change of scale that makes programs of any L alike: sizes of the leaves, and L to a power of two."""
 
     leaves: Mapping[tuple[str, int], Fraction]
@@ -148,7 +148,7 @@ class PotentialSearch:
     decrease: Condition
     floor: Condition
     goal: Form  # ||x - x*||^2
-    units: Units
+    units: PotentialUnits
     scales: tuple[Fraction, ...]
     floats: Mapping[str, Stack]
 
@@ -163,7 +163,7 @@ class PotentialSearch:
         floor = Condition(tuple(near), tuple(interpolate_clients(near, model.function_class)))
         goal = square(step.before["x"])
 
-        units = Units(model.leaf_units(step), model.steepness)
+        units = PotentialUnits(model.leaf_units(step), model.steepness)
         sizes = [
             model.units[model.space.free[kind][j]] * model.units[model.space.free[kind][k]]
             for kind, j, k in terms.entries

@@ -34,9 +34,9 @@ CHANGES = 2
 #: values, in units of the objective, whose residuals are small relative to them; the unit of others is changed
 ABOUT_ONE = 2.0**-3, 2.0**3
 #: the relative error that residuals leave possible, as a multiple of the tolerance of one residual: wished for, and put up with
-KNOWN = 10.0, 50.0
+ALLOWED_ERROR = 10.0, 50.0
 #: a value that is smaller, in the unit of its measure, is not told from zero
-NOTHING = 1e-12
+NEGLIGIBLE_VALUE = 1e-12
 #: the relative size of what is not told apart by a solver
 SMALLEST = 2.0**-30
 
@@ -80,7 +80,7 @@ def maximise(
             try:
                 asked = options if change == 0 or agree else options | {"solvers": FAST}
                 found, error = _solve(inside, limits, **asked)
-                if error <= KNOWN[0] * tolerance:
+                if error <= ALLOWED_ERROR[0] * tolerance:
                     return units.restore(found), False
                 if best is None or error < best[0]:
                     best = error, units.restore(found)
@@ -95,7 +95,7 @@ def maximise(
             return _show_unbounded(program, time_limit), True
         found, error = _solve(program, limits, **options)
         best = error, found
-    if best is not None and best[0] <= KNOWN[1] * tolerance:
+    if best is not None and best[0] <= ALLOWED_ERROR[1] * tolerance:
         return best[1], False
     if best is None:
         raise reason or SolverFailed("no answer was found")
@@ -113,12 +113,12 @@ def _solve(program: Program, limits: Limits, **options: Any) -> tuple[Solution, 
     found = solve_program(program, **options)
     size = abs(found.value)
     units = unit_sizes(program)
-    if not ABOUT_ONE[0] <= size <= ABOUT_ONE[1] and size > NOTHING:
+    if not ABOUT_ONE[0] <= size <= ABOUT_ONE[1] and size > NEGLIGIBLE_VALUE:
         units = replace(units, goal=power_of_two(size))
         program = units.apply(program)
         found = solve_program(program, **options)
     error = bound_above(program, found, limits) - found.value
-    return units.restore(found), error / max(abs(found.value), NOTHING)
+    return units.restore(found), error / max(abs(found.value), NEGLIGIBLE_VALUE)
 
 
 def _learn(program: Program, units: Units, time_limit: float | None) -> Units:
