@@ -45,6 +45,11 @@ class Option:
     telling: Any = None
 
     @property
+    def key(self) -> str:
+        """The option among those of several methods: as it is typed, since one name may mean two things (mu of Ditto and of 5GCS)."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+    @property
     def role(self) -> str:
         """What it is, by the name that most methods use."""
         return self.called or self.name

@@ -21,7 +21,7 @@ _METHODS = "fedtheory.methods"  # where a context keeps the methods that are nam
 
 def make_click_option(option: Option, default: Any) -> click.Option:
     """Return a method's option as one of click's, under the name ``set_<name>``."""
-    name = f"{PREFIX}{option.name}"
+    name = f"{PREFIX}{option.key}"
     if option.kind is bool:
         return click.Option([option.flag, name], is_flag=True, default=default, help=option.help)
     kind = click.Choice(option.choices) if option.choices else option.kind
@@ -70,7 +70,7 @@ class MethodCommand(LaterCommand):
                 former.append(
                     type(self).make_option(replace(option, spelled=option.called.replace("_", "-"), default=None))
                 )
-                former[-1].name, former[-1].hidden = f"{FORMER}{option.name}", True
+                former[-1].name, former[-1].hidden = f"{FORMER}{option.key}", True
         for one in found:
             one.hidden = not methods
         return [*own, *found, *former]
@@ -134,7 +134,7 @@ def _options_of(entries: Sequence[Listed]) -> Iterator[Option]:
 
 def read_values(entry: Listed, options: dict[str, Any]) -> dict[str, Any]:
     """The values of a method's options among a command's parameters."""
-    return {o.name: options[PREFIX + o.name] for o in entry.options}
+    return {o.name: options[PREFIX + o.key] for o in entry.options}
 
 
 def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> Any:

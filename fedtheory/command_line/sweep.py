@@ -52,7 +52,7 @@ class GridCommand(MethodCommand):
     @staticmethod
     def make_option(option: Option) -> click.Option:
         """Return a method's option with a list of values."""
-        name = f"{PREFIX}{option.name}"
+        name = f"{PREFIX}{option.key}"
         if option.kind is bool:
             return click.Option([option.flag, name], is_flag=True, help=option.help)
         described = _list_of(option.flag, option.choices or option.kind, option.default, option.help)

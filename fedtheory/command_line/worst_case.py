@@ -279,7 +279,7 @@ def _with_parameter(algorithm: str, name: str, options: dict[str, Any]) -> Calla
     from fedtheory.algorithms import listed
     from fedtheory.core.errors import InvalidInput
 
-    names = {option.flag.removeprefix("--"): option.name for option in listed(algorithm).options}
+    names = {option.flag.removeprefix("--"): option.key for option in listed(algorithm).options}
     field = names.get(name)
     if field is None:
         raise InvalidInput(f"{algorithm} has no parameter {name!r}; it has {', '.join(names)}")

@@ -89,7 +89,7 @@ class Sweep:
     Parameters
     ----------
     methods, problems : names, as ``fedtheory list`` shows them
-    settings : mapping of a method's option to its values; a method takes those it has
+    settings : mapping of a method's option, by its name or its `Option.key`, to its values; a method takes those it has
     options : mapping of an option of the families of problems to its values
     participants : numbers of clients drawn a round; None for all
     seeds : seeds of the runs (samples, clients drawn, coins)
@@ -120,12 +120,12 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run at all; what fails in single runs is recorded there."""
-        used = {o.name: o.flag for method in self.methods for o in listed(method).options}
+        used = [o for method in self.methods for o in listed(method).options]
         for name in self.settings:
-            if name not in used:
-                flag = next((o.flag for e in ALGORITHMS for o in e.options if o.name == name), f"--{name}")
+            if not any(name in (o.name, o.key) for o in used):
+                flag = next((o.flag for e in ALGORITHMS for o in e.options if name in (o.name, o.key)), f"--{name}")
                 raise InvalidInput(
-                    f"{' and '.join(self.methods)} do not use {flag}; used are {', '.join(sorted(used.values()))}"
+                    f"{' and '.join(self.methods)} do not use {flag}; used are {', '.join(sorted({o.flag for o in used}))}"
                 )
         families = load_families()
         for problem in self.problems:
@@ -145,7 +145,7 @@ class Sweep:
     def swept(self) -> list[str]:
         """Return the method's options that have several values, as columns spell them."""
         many = [name for name, values in self.settings.items() if len(values) > 1]
-        found = (spell(o) for name in many for m in self.methods for o in listed(m).options if o.name == name)
+        found = (spell(o) for name in many for m in self.methods for o in listed(m).options if name in (o.name, o.key))
         return list(dict.fromkeys(found))
 
     def batches(self) -> list[Batch]:
@@ -155,7 +155,10 @@ class Sweep:
         setups = list(itertools.product(self.problems, _product(self.options), self.instances, self.participants))
         for method in self.methods:
             options_of_method = {option.name: option for option in listed(method).options}
-            own = {name: values for name, values in self.settings.items() if name in options_of_method}
+            asked = (
+                (o.name, name) for name in self.settings for o in options_of_method.values() if name in (o.name, o.key)
+            )
+            own = {option: self.settings[name] for option, name in asked}
             single = {name: values for name, values in own.items() if not options_of_method[name].batched}
             batched = {name: values for name, values in own.items() if options_of_method[name].batched}
             for (problem, options, instance, participants), one in itertools.product(setups, _product(single)):

@@ -463,3 +463,13 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     assert done.stderr == f"resuming an interrupted run: {len(kept)} of 20 jobs are done\n"
     whole = (tmp_path / "a.csv").read_text().splitlines()
     assert len(whole) == 21 and set(part) <= set(whole) and not list((tmp_path / ".fedtheory").iterdir())
+
+
+def test_an_option_reaches_only_the_methods_that_spell_it_so(tmp_path, monkeypatch) -> None:
+    """Ditto's mu is a penalty and 5GCS's a constant of strong convexity: a value for one is none for the other."""
+    monkeypatch.chdir(tmp_path)
+    arguments = ["sweep", "ditto,5gcs", "quadratics", "--personal-penalty", "2", "--rounds", "1", "--json", "-"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    rows = {row["method"]: row for row in map(json.loads, result.stdout.splitlines())}
+    assert rows["ditto"]["personal-penalty"] == 2 and rows["5gcs"]["strong-convexity"] == 0
