@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import subprocess
 import sys
@@ -43,6 +44,7 @@ def call(tmp_path, monkeypatch):
     monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
     for name, text in (("good", GOOD), ("troubled", TROUBLED), ("interrupted", INTERRUPTED), ("echo", ECHO)):
         Path(f"{name}.py").write_text(text)
+    importlib.import_module("fedtheory.claims.replay")  # it knows the installed papers, of which the toy is none
     monkeypatch.setattr(checking, "find_papers", lambda: {"toy": str(tmp_path / "good.py")})
 
     def invoke(*arguments, code=0):
