@@ -118,6 +118,9 @@ def _submit_and_wait(
         if error is None:
             yield future.result()
         elif isinstance(error, BrokenProcessPool | KeyboardInterrupt):
+            for other in waiting:  # what is ready comes in no order: nothing that was done is lost
+                if other.done() and not other.cancelled() and other.exception() is None:
+                    yield other.result()
             raise error
         else:
             lost[key] = error

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import job_tasks
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import JobsStopped, NotAvailable
+from fedtheory.tools import jobs
 from fedtheory.tools.jobs import Outcome, run_jobs
 from fedtheory.tools.journal import Journal
 
@@ -156,6 +158,25 @@ def test_an_interruption_inside_a_job_passes_through(tmp_path) -> None:
     with pytest.raises(KeyboardInterrupt):
         list(run_jobs(job_tasks.interrupts, jobs, journal=journal))
     assert journal.read() == {"0": 0}
+
+
+def test_what_is_ready_beside_an_interruption_is_not_lost(monkeypatch) -> None:
+    """Futures that are ready at once come in no order: the interruption is made the first of them."""
+
+    class AtOnce:
+        def submit(self, task, key, job):
+            future = Future()
+            if key == "stops":
+                future.set_exception(KeyboardInterrupt())
+            else:
+                future.set_result(key)
+            return future
+
+    monkeypatch.setattr(jobs, "as_completed", lambda futures: sorted(futures, key=lambda f: f.exception() is None))
+    running = jobs._submit_and_wait(AtOnce(), dict.fromkeys(["a", "stops", "b"], b""))
+    assert {next(running), next(running)} == {"a", "b"}
+    with pytest.raises(KeyboardInterrupt):
+        next(running)
 
 
 def test_errors_are_not_kept(tmp_path) -> None:
