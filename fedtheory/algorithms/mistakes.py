@@ -282,14 +282,12 @@ def build_mistaken(
         source = _edited(source, rewritten)
     if source == plain:
         return algorithm  # type: ignore[no-any-return]
-    names = vars(sys.modules[kind.__module__]) | _HELPERS
     try:
-        exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
+        changed = _compiled(kind, source)
     except SyntaxError as error:
         raise StaleMistake(
             f"{kind.__name__} with {' and '.join(repr(m.name) for m in mistakes)} is no code: {error}"
         ) from error
-    changed = names[kind.__name__]
     made: Algorithm = changed(**{f.name: getattr(algorithm, f.name) for f in dataclasses.fields(algorithm)})
     return made
 
@@ -309,6 +307,14 @@ def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tupl
 def _source(kind: type) -> str:
     """A class's own text; reading it from the file takes longer than a round."""
     return textwrap.dedent(inspect.getsource(kind))
+
+
+@cache
+def _compiled(kind: type, source: str) -> Any:
+    """The class that another text makes of a class, among the same names; compiling it takes longer than its rounds."""
+    names = vars(sys.modules[kind.__module__]) | _HELPERS
+    exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
+    return names[kind.__name__]
 
 
 def _require_fit(kind: type, source: str, mistake: Mistake) -> None:

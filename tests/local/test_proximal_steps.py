@@ -341,6 +341,7 @@ def test_proximal_gradient_and_fedslr_reach_the_optimum_where_the_others_are_bia
     assert apart(GlobalProximal(GradientSteps(2, lr), 2 * lr), 1000) == pytest.approx(0.033, abs=1e-3)
 
 
+@pytest.mark.slow
 @given(eta=st.floats(0.02, 0.2), steps=st.sampled_from([1, 3, 10]))
 @settings(max_examples=10)
 def test_fixed_point_of_gpgd_on_scalar_quadratics(eta, steps) -> None:

@@ -118,6 +118,7 @@ CLAIMS = [
 
 #: the second claim interrupts the run while the marker file exists
 INTERRUPTED = """
+import time
 from pathlib import Path
 
 from fedtheory.claims import Claim, Fault, holds
@@ -129,8 +130,11 @@ def once(name):
     def check(ctx):
         with (HERE / "calls").open("a") as calls:
             calls.write(name)
-        if name == "b" and (HERE / "interrupt").exists():
-            raise KeyboardInterrupt
+        if (HERE / "interrupt").exists():
+            if name == "b":
+                raise KeyboardInterrupt
+            if name == "c":  # the worker may be here when the interruption arrives
+                time.sleep(60)
         yield holds("it", True, "numeric", f"{name}, seed {ctx.seed}")
 
     return check

@@ -334,6 +334,7 @@ def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkey
             list(outcomes)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch) -> None:
     pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     from fedtheory.tools import jobs
