@@ -1,5 +1,6 @@
 """Claims of papers, the checks that judge them, and their verdicts."""
 
+from .claim import Assumption as Assumption
 from .claim import Budget as Budget
 from .claim import Check as Check
 from .claim import Claim as Claim
@@ -19,10 +20,16 @@ from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
 from .parts import assume as assume
+from .parts import assume_constant as assume_constant
 from .parts import at_most as at_most
+from .parts import decided as decided
+from .parts import disproved as disproved
 from .parts import equal as equal
 from .parts import holds as holds
+from .parts import proved as proved
 from .parts import refute as refute
+from .parts import vouch as vouch
+from .proof_objects import Proof as Proof
 from .verdict import Verdict as Verdict
 from .verdict import decide as decide
 from .verdict import margin_of as margin_of

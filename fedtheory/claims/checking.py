@@ -21,7 +21,7 @@ from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.report import as_json_value
-from fedtheory.claims.verdict import Verdict, decide, margin_of
+from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_vouched, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
@@ -180,6 +180,8 @@ def check_one(reference: Reference, context: Context) -> Verdict:
         context,
         status=status,
         repaired=claim.repaired if status == "repaired" else "",
+        repair=judge_repair(parts) if status == "repaired" else None,
+        vouched=list_vouched(parts),
         engines=sorted({p.engine for p in parts}),
         margin=margin_of(status, parts) if error is None else None,
         evidence=evidence,
@@ -225,11 +227,23 @@ def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
 
 
 def _evidence(part: Part) -> dict[str, Any]:
-    data = dataclasses.asdict(dataclasses.replace(part, counterexample=None))
-    del data["counterexample"]
+    """A part as plain data, without what says nothing."""
+    plain = {
+        "name": part.name,
+        "holds": part.holds,
+        "engine": part.engine,
+        "text": part.text,
+        "role": part.role,
+        "margin": part.margin,
+        "proves": part.proves,
+        "refutes": part.refutes,
+        "proof": None if part.proof is None else part.proof.as_dict(),
+        "disproof": None if part.disproof is None else part.disproof.as_dict(),
+        "data": part.data,
+    }
     return {
         key: value
-        for key, value in data.items()
+        for key, value in plain.items()
         if not (value is None or value is False or value == {}) or key == "holds"
     }
 

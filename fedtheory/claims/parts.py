@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
-from fedtheory.claims.claim import Counterexample, Engine, Part, Replay, Role
+from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Replay, Role
+from fedtheory.claims.proof_objects import reason
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.problem import Problem, constant
+from fedtheory.proofs.facts import collect_facts
+from fedtheory.proofs.regions.expressions import Comparison
+
+VOUCHED = "the author vouches for it"  #: what stands before an argument that no checker confirmed anything of
 
 
 def at_most(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error: float = 0.0, **more: Any) -> Part:
@@ -88,8 +95,12 @@ def equal(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: 
 
 
 def holds(name: str, condition: Any, engine: Engine, text: str, **more: Any) -> Part:
-    """Part: a plain statement, true or false."""
-    return Part(name, bool(condition), engine, text, **more)
+    """Part: a plain statement, true or false. A condition that is a callable is evaluated, and the facts that checkers confirm are kept."""
+    if not callable(condition):
+        return Part(name, bool(condition), engine, text, **more)
+    with collect_facts() as facts:
+        outcome = bool(condition())
+    return Part(name, outcome, engine, text, facts=tuple(facts), **more)
 
 
 def refute(
@@ -108,7 +119,7 @@ def refute(
     """
     seen = replay(instance)
     if not seen.admissible:
-        missing = "; ".join(said for said, met in seen.assumptions if not met)
+        missing = "; ".join(assumption.text for assumption in seen.assumptions if not assumption.met)
         return Part(name, None, engine, f"assumption not met on the instance: {missing}", role=role)
     said = f"{text}{' ' if text else ''}{seen.what}: measured {seen.measured:.6g}, bound {seen.bound:.6g}"
     if seen.violated:
@@ -121,19 +132,102 @@ def refute(
             said + f"; confirmed in {seen.arithmetic}",
             role=role,
             margin=margin,
-            refutes=True,
             counterexample=Counterexample(instance, seen),
         )
     return Part(
-        name, True, engine, said + "; no violation, which says nothing of the statement", role=role, refutes=True
+        name, True, engine, said + "; no violation, which says nothing of the statement", role=role, against=True
     )
 
 
-def assume(text: str, met: Any) -> tuple[str, bool]:
-    """Return one certified assumption, for a replay."""
-    return text, bool(met)
+def proved(
+    name: str,
+    condition: Callable[[], Any],
+    argument: str,
+    engine: Engine = "symbolic",
+    role: Role = "printed",
+    *,
+    resting_on: Sequence[Part] = (),
+    scope: str = "",
+    **more: Any,
+) -> Part:
+    """Part: a proof. Where its algebra fails to go through nothing is shown, neither way.
+
+    Parameters
+    ----------
+    condition : callable
+        Asks checkers and puts their answers together; what they confirm is what the proof rests on. Where they confirm nothing the part
+        holds by its author's word, which is no proof.
+    argument : str
+        Why the statement follows from that.
+    resting_on : parts
+        Earlier ones, all of which must hold; their facts are facts of this proof.
+    scope : str
+        What the proof is narrower than the statement in, such as ``n = 2, 3, 4``; such a proof supports, and does not prove.
+    """
+    before = [fact for part in resting_on for fact in part.facts]
+    outcome, proof = reason(
+        lambda: all(part.holds for part in resting_on) and condition(), argument, resting_on=before, scope=scope
+    )
+    if not outcome:
+        return Part(name, False, engine, argument, role=role, **more)
+    if proof is None:
+        return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, **more)
+    return Part(name, True, engine, argument, role=role, proof=proof, facts=proof.facts, **more)
 
 
-def proved(name: str, condition: Any, text: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
-    """Part: a proof of the whole statement. Where its algebra fails to go through nothing is shown, neither way."""
-    return holds(name, condition, engine, text, role=role, proves=bool(condition))
+def disproved(
+    name: str, condition: Callable[[], Any], argument: str, engine: Engine = "symbolic", role: Role = "printed"
+) -> Part:
+    """Part: a disproof, which makes the part fail where it goes through; where it does not, nothing is shown. See `proved`."""
+    outcome, proof = reason(condition, argument)
+    if outcome and proof is not None:
+        return Part(name, False, engine, argument, role=role, disproof=proof, facts=proof.facts)
+    why = "the disproof does not go through" if not outcome else VOUCHED
+    return Part(name, True if not outcome else None, engine, f"{why}: {argument}", role=role, against=True)
+
+
+def decided(
+    name: str,
+    condition: Callable[[], Any],
+    argument: str,
+    engine: Engine = "exact",
+    role: Role = "printed",
+    **more: Any,
+) -> Part:
+    """Part: a statement that a comparison of exact numbers decides either way: a proof where it is true, a disproof where it is not."""
+    outcome, proof = reason(condition, argument)
+    if proof is None:
+        return Part(name, outcome, engine, f"{VOUCHED}: {argument}", role=role, **more)
+    which = {"proof" if outcome else "disproof": proof}
+    return Part(name, outcome, engine, argument, role=role, facts=proof.facts, **which, **more)
+
+
+def assume(text: str, condition: str, **values: Any) -> Assumption:
+    """An assumption that exact arithmetic decides: a comparison in named exact numbers, ``assume("step size", "2*u < 1", u=u)``.
+
+    Raises
+    ------
+    InvalidInput
+        The condition is no comparison, or a value is not exact.
+    """
+    comparison = Comparison.parse(condition)
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            raise InvalidInput(f"{text}: {name} = {value!r} is no exact number; expected a whole number or a fraction")
+    shown = ", ".join(f"{name} = {values[name]}" for name in sorted(comparison.names & values.keys()))
+    return Assumption(
+        f"{text}: {comparison}{f' with {shown}' if shown else ''}", comparison.holds(values), "exact arithmetic"
+    )
+
+
+def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", ">="], limit: Any) -> Assumption:
+    """An assumption on a constant of the instance, such as L, mu or G, by the problem's own certificate: ``assume_constant("A1", f, "L", "<=", 1)``."""
+    certified = constant(problem, name)
+    met = certified.value <= float(limit) if sign == "<=" else certified.value >= float(limit)
+    how = f"{name} = {certified.value:g} {sign} {limit}, {certified.how}"
+    return Assumption(f"{text}: {how}", bool(np.all(met)), "the problem's certificate")
+
+
+def vouch(text: str) -> Assumption:
+    """An assumption that a person vouches for; the verdict says so."""
+    return Assumption(text, True, "vouched for")

@@ -1,0 +1,135 @@
+"""Facts: what a checker of this package confirmed, in exact arithmetic or in symbols, written down by the checker itself.
+
+A fact is made by the function that checks it, and by nothing else: `fedtheory.proofs.symbolic.is_zero` writes an identity, `compare` a
+comparison of exact numbers, `confirm` the answer of a checker of certificates or witnesses. Whoever wants to rest a proof on facts runs the
+argument inside `collect_facts` and takes what was confirmed meanwhile; an argument that only says "True" brings none.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+
+How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness"]
+LONGEST = 200  #: characters of an expression that are written down; a longer one is described
+
+_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_SEAL = object()
+_collected: ContextVar[list[Fact] | None] = ContextVar("facts", default=None)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that was checked: ``how``, and ``what`` in words made from the checked data.
+
+    Raises
+    ------
+    FedtheoryError
+        It is made by hand.
+    """
+
+    how: How
+    what: str
+    seal: object = None
+
+    def __post_init__(self) -> None:
+        """Take the seal off; only this module has it."""
+        if self.seal is not _SEAL:
+            raise FedtheoryError("a fact is made by the function that checks it, not by hand")
+        object.__setattr__(self, "seal", None)
+
+
+@contextmanager
+def collect_facts() -> Iterator[list[Fact]]:
+    """Collect the facts that are confirmed inside; those of an inner collection are also facts of the outer one."""
+    outer = _collected.get()
+    facts: list[Fact] = []
+    token = _collected.set(facts)
+    try:
+        yield facts
+    finally:
+        _collected.reset(token)
+        if outer is not None:
+            outer.extend(facts)
+
+
+def write_fact(how: How, what: Callable[[], str]) -> None:
+    """Write a fact down where facts are collected: for checkers, after they have confirmed it."""
+    facts = _collected.get()
+    if facts is not None:
+        fact = Fact(how, what(), _SEAL)
+        if fact not in facts:
+            facts.append(fact)
+
+
+def show_expression(expression: Any) -> str:
+    """An expression as text; a long one by its size and its symbols."""
+    text = str(expression)
+    if len(text) <= LONGEST:
+        return text
+    names = ", ".join(sorted(map(str, getattr(expression, "free_symbols", ()))))
+    return f"(an expression of {len(text)} characters in {names})"
+
+
+def compare(left: Any, sign: str, right: Any) -> bool:
+    """Whether a comparison ``< <= > >= == !=`` of two exact numbers is true; the fact, or its opposite, is written down.
+
+    Exact are whole numbers, fractions, and SymPy's numbers such as pi/2.
+
+    Raises
+    ------
+    InvalidInput
+        A side is not exact, as a float is not, or SymPy cannot decide.
+    """
+    a, b = _exact(left), _exact(right)
+    outcome = _COMPARE[sign](a, b)
+    if hasattr(outcome, "free_symbols") and outcome not in (True, False):
+        raise InvalidInput(f"whether {left} {sign} {right} is not decided")
+    true = bool(outcome)
+    write_fact("comparison", lambda: f"{show_expression(a)} {sign if true else _OPPOSITE[sign]} {show_expression(b)}")
+    return true
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return value
+    if getattr(value, "is_number", False) and not getattr(value, "is_Float", False) and not value.atoms(_float_type()):
+        return value
+    if hasattr(value, "dtype") and value.ndim == 0 and value.dtype.kind in "iu":
+        return int(value)
+    raise InvalidInput(f"{value!r} is no exact number; expected a whole number, a fraction or an exact number of SymPy")
+
+
+def _float_type() -> Any:
+    import sympy
+
+    return sympy.Float
+
+
+def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fraction], data: Any) -> Fraction:
+    """Let a checker read a certificate or a witness; the value that it confirms is written down.
+
+    Raises
+    ------
+    FedtheoryError
+        The checker refuses it.
+    """
+    value = check(data)
+    bound = "at most" if how == "certificate" else "at least"
+    write_fact(how, lambda: f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
+    return value
