@@ -16,7 +16,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd import lagrangian
+from paper_checks.fedpd import lagrangian, spreads
 from paper_checks.fedpd.common import (
     A1,
     A2,
@@ -102,13 +102,15 @@ def spread_of(points: Any) -> NDArray[np.float64]:
     return np.asarray(np.sqrt((apart**2).sum(axis=-1)).max(axis=(-1, -2)))
 
 
-def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1.0) -> Iterator[Finding]:
-    """Rank of the printed matrix, and the inequality with the corrected entry on runs that skip."""
+def check_l2(
+    ctx: Context, *, entry: str = "p*u*(1+u)", p: str = "1/2", dissimilarity: float = 1.0
+) -> Iterator[Finding]:
+    """Rank of the printed matrix, an exact instance beyond the printed inequality; the corrected entry derived, attained, and on runs."""
     sympy = require("sympy", "closed forms")
-    p, u = sympy.symbols("p u", positive=True)
-    rows = [[p * (1 + u), p * u * (1 - u)], [1, u]]
-    printed = sympy.Matrix(rows)
-    corrected = sympy.Matrix([[p * (1 + u), sympy.sympify(entry, locals={"p": p, "u": u})], [1, u]])
+    P, u = sympy.symbols("p u", positive=True)
+    claimed = sympy.sympify(entry, locals={"p": P, "u": u})
+    printed = sympy.Matrix([[P * (1 + u), P * u * (1 - u)], [1, u]])
+    corrected = sympy.Matrix([[P * (1 + u), claimed], [1, u]])
     yield holds(
         "printed matrix is rank one",
         is_zero(printed.det()),
@@ -116,12 +118,34 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
         f"det A = {sympy.factor(printed.det())} for the printed entry p u (1 - u); it vanishes only for p = 0 or u = 0",
         refutes=True,
     )
-    eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + p * (1 + u)))
+    yield refute(
+        "printed inequality",
+        spreads.replay_l2,
+        spreads.APART | {"p": p},
+        text="Clients whose gradients rise where the x_i^1 are and fall where the x_i^2 are.",
+    )
+    eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + P * (1 + u)))
     yield holds(
         "corrected matrix",
         eigenvalues,
         "symbolic",
         "with the entry p u (1 + u) of (52) the matrix has rank one and eigenvalues 0 and u + p (1 + u)",
+        role="repaired",
+    )
+    yield holds(
+        "derivation",
+        spreads.entry_follows(claimed, P, u),
+        "symbolic",
+        "A1, A4 and the triangle inequality, p (1 + u) times for the models and p (1 - u) times for the uploads, add up to the first line with "
+        "this entry or a larger one, for all n, d, p, u < 1 and errors; the second line is the first of them over 1 - u",
+        role="repaired",
+    )
+    left, right = spreads.both_sides(spreads.APART, entry)
+    yield holds(
+        "attained",
+        left <= right,
+        "exact",
+        f"on the instance above the left side is {left}, and the corrected right side {right}: no smaller entry serves",
         role="repaired",
     )
     count = ctx.pick(300, 3000)
@@ -138,7 +162,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
     state = method.init(problem, rng.uniform(-3, 3, (count, 1, 1)))
     worst = -np.inf
     skip = rng.uniform(0, 1, count)
-    numeric = sympy.lambdify((p, u), corrected)
+    numeric = sympy.lambdify((P, u), corrected)
     a = np.stack([np.asarray(numeric(pp, uu), dtype=float) for pp, uu in zip(skip, u_, strict=True)])
     for r in range(12):
         before = np.stack([spread_of(state.x0_i), spread_of(state.x_i)], axis=-1)
@@ -339,12 +363,15 @@ CLAIMS = [
         "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
         check_l2,
         (
+            Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
             Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": "p*u*(1-u)"}),
-            Fault("entry p u (1 + u)/10 in the inequality", "corrected matrix", {"entry": "p*u*(1+u)/10"}),
+            Fault("entry p u (1 - u) kept, derivation", "derivation", {"entry": "p*u*(1-u)"}),
+            Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
             Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
         ),
         (A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)"),
         repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
+        replay=spreads.replay_l2,
     ),
     Claim(
         "FEDPD-L3",
