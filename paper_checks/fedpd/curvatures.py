@@ -279,6 +279,7 @@ CLAIMS = [
         "abstract, Section I, Figure 1",
         "Communication can be reduced when heterogeneity decreases.",
         check_q3,
-        (Fault("heterogeneity reversed", "delta 1.0 against 0.3", {"deltas": (1.0, 0.3)}),),
+        (Fault("no difference between middle and far", "middle against far", {"deltas": (0.1, 1.0, 1.0)}, holds=None),),
+        (A1, A2, "lam_i^0 = -grad f_i(x^0)", "random skipping with p = 0.4 at every delta"),
     ),
 ]
