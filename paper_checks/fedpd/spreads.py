@@ -17,7 +17,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import Certified
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import Prescribed, floats, fractions, rational
+from paper_checks.fedpd.common import Prescribed, certainly_nonnegative, floats, fractions, rational
 from problems.quadratics import scalar_quadratics
 from problems.separable import Separable
 
@@ -235,27 +235,6 @@ def spreads_follow_the_duals() -> bool:
         new.x0_i - (new.x_i + eta * (left - g)),
     )
     return all(is_zero(v) for values in ends for v in values.ravel())
-
-
-def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
-    """Whether a rational expression is non-negative for all symbols > 0 (those in ``ranges`` between two numbers): its coefficients are.
-
-    A symbol between a and b becomes (a + b s)/(1 + s) with s > 0. True is a proof; False says only that this does not show it.
-    """
-    sympy = require("sympy", "closed forms")
-    expression = sympy.sympify(expression)
-    for symbol in sorted(expression.free_symbols, key=str):
-        if str(symbol) in ranges:
-            low, high = ranges[str(symbol)]
-            fresh = sympy.Dummy(positive=True)
-            expression = expression.subs(symbol, (low + high * fresh) / (1 + fresh))
-    above, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
-    if above == 0:
-        return True
-    free = sorted(expression.free_symbols, key=str)
-    parts = [sympy.Poly(part, *free).coeffs() if free else [part] for part in (above, below)]
-    signs = {bool(c > 0) for c in parts[0]} | {bool(c > 0) for c in parts[1]}
-    return len(signs) == 1 and all(c != 0 for part in parts for c in part)
 
 
 def entry_follows(entry: Any, p: Any, u: Any) -> bool:

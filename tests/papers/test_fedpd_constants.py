@@ -8,6 +8,7 @@ import pytest
 import sympy
 
 from paper_checks.fedpd import spreads
+from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
 
 P, U = sympy.symbols("p u", positive=True)
 
@@ -35,3 +36,23 @@ def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry(
 @pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
 def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: dict[str, object]) -> None:
     assert not spreads.replay_l2(spreads.APART | change).admissible
+
+
+@pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
+def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
+    assert proof_of_corrected_theorem(strength) is holds
+
+
+@pytest.mark.parametrize(
+    ("strength", "accuracy", "holds"),
+    [
+        (4, 1, True),
+        (4, "101/100", True),
+        (40, 3, True),
+        (4, "99/100", False),
+        (4, "1/50", False),
+        ("399/100", 1, False),
+    ],
+)
+def test_both_constants_of_theorem_1_with_errors(strength: object, accuracy: object, holds: bool) -> None:
+    assert proof_with_errors(strength, accuracy) is holds
