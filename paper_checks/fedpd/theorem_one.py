@@ -147,7 +147,7 @@ def proof_with_errors(strength: Any, accuracy: Any = 1) -> bool:
     s, t = symbols("s t", nonnegative=True)
     a, b = symbols("a b")
     steps = (
-        is_zero(lagrangian.local_step_slack())
+        lagrangian.local_step_holds()
         and lagrangian.dual_step_identity()
         and all(lagrangian.server_step_identity(n) for n in (1, 2, 3))
         and is_zero(lagrangian.value_below_lagrangian_slack(Fraction(1, 2)))
