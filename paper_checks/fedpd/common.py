@@ -150,6 +150,18 @@ def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
     return len(signs) == 1 and all(c != 0 for part in parts for c in part)
 
 
+def communications(method: Any, problem: Problem, x0: Any, rounds: int, seed: int = 0) -> int:
+    """In how many rounds of a run the clients leave with one common model, seen from their copies x_{0,i} and not from any count.
+
+    With different gradients the copies differ after a round that skips communication.
+    """
+    state, found = method.init(problem, np.asarray(x0)[None, :]), 0
+    for r in range(rounds):
+        state = method.round(problem, state, None, Key(seed, r))
+        found += bool((state.x0_i == state.x0_i[..., :1, :]).all())
+    return found
+
+
 def rational(text: Any) -> Fraction:
     """Exact number of a JSON instance: "1/3", "0.1" and integers are read exactly."""
     return Fraction(str(text))
