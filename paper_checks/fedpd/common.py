@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.core.arrays import Array, average, choose, spread
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -127,6 +127,39 @@ class HalfDualStep(FedPD):
         x = average(upload)
         x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
         return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
+
+
+def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
+    """Whether a rational expression is non-negative for all symbols > 0 (those in ``ranges`` between two numbers): its coefficients are.
+
+    A symbol between a and b becomes (a + b s)/(1 + s) with s > 0. True is a proof; False says only that this does not show it.
+    """
+    sympy = require("sympy", "closed forms")
+    expression = sympy.sympify(expression)
+    for symbol in sorted(expression.free_symbols, key=str):
+        if str(symbol) in ranges:
+            low, high = ranges[str(symbol)]
+            fresh = sympy.Dummy(positive=True)
+            expression = expression.subs(symbol, (low + high * fresh) / (1 + fresh))
+    above, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
+    if above == 0:
+        return True
+    free = sorted(expression.free_symbols, key=str)
+    parts = [sympy.Poly(part, *free).coeffs() if free else [part] for part in (above, below)]
+    signs = {bool(c > 0) for c in parts[0]} | {bool(c > 0) for c in parts[1]}
+    return len(signs) == 1 and all(c != 0 for part in parts for c in part)
+
+
+def communications(method: Any, problem: Problem, x0: Any, rounds: int, seed: int = 0) -> int:
+    """In how many rounds of a run the clients leave with one common model, seen from their copies x_{0,i} and not from any count.
+
+    With different gradients the copies differ after a round that skips communication.
+    """
+    state, found = method.init(problem, np.asarray(x0)[None, :]), 0
+    for r in range(rounds):
+        state = method.round(problem, state, None, Key(seed, r))
+        found += bool((state.x0_i == state.x0_i[..., :1, :]).all())
+    return found
 
 
 def rational(text: Any) -> Fraction:

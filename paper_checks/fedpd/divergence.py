@@ -16,7 +16,9 @@ from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import NotAvailable, require
 from fedtheory.core.problem import constant
+from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.spectrum import round_map
@@ -292,6 +294,23 @@ def _pull(eta: Any, Q: int) -> Any:
     return eta / 2 * sum(abs(1 - 2 * eta) ** j + (1 + 2 * eta) ** j for j in range(Q))
 
 
+def local_steps_go_on(eta: Any) -> bool:
+    """Check the induction over local steps, for every q: from c x - eta P a step leads to (1 -+ 2 eta) c x - eta ((1 -+ 2 eta) P + s).
+
+    P holds the slopes so far and s is the new one. So the weights are those of the recursion, (1 -+ 2 eta)^j for the j-th slope from the last.
+    """
+    functions: Any = _BoundedPull()
+    start = np.array([symbols("c1 c2"), symbols("P1 P2")], dtype=object)
+    x = symbols("x")
+    at = (start[0] * x - eta * start[1])[:, None]
+    found, _ = GradientSteps(1, eta)(Subproblem(functions), at, ScriptedKey(0), None)  # type: ignore[arg-type]
+    factors = (1 - 2 * eta, 1 + 2 * eta)
+    expected = [
+        base * c * x - eta * (base * P + s) for base, c, P, s in zip(factors, *start, functions.slopes, strict=True)
+    ]
+    return all(is_zero(a - b) for a, b in zip(found[:, 0], expected, strict=True))
+
+
 def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[Finding]:
     """A recursion in symbols that proves divergence from far away; runs; FedPD on the same problem."""
     sympy = require("sympy", "closed forms")
@@ -316,9 +335,7 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
         "one round maps x to m x - (weighted slopes), m = ((1-2eta)^Q + (1+2eta)^Q)/2 > 1, the slopes' weights being "
         "(eta/2)(1-+2eta)^j; the local recursion x' = (1 -+ 2 eta) x - eta s gives the same for every Q",
     )
-    # induction over local steps: x_{q+1} = (1 - 2 eta) x_q - eta s_q keeps x_q = (1-2eta)^q x - eta sum_j (1-2eta)^{q-1-j} s_j
-    k = symbols("k", positive=True)
-    induction = all(is_zero(base * base**k - base ** (k + 1)) for base in (1 - 2 * eta, 1 + 2 * eta))
+    induction = local_steps_go_on(eta)
     # with B = (eta/2) sum_j (|1-2eta|^j + (1+2eta)^j): |x'| - B/(m-1) >= m (|x| - B/(m-1))
     mm, B, size = symbols("m B size", positive=True)
     growth = is_zero(mm * size - B - B / (mm - 1) - mm * (size - B / (mm - 1)))

@@ -12,6 +12,7 @@ from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.parts import equal, holds, proved
+from fedtheory.core.arrays import average
 from fedtheory.core.errors import require
 from fedtheory.core.participation import All
 from fedtheory.core.randomness import Key
@@ -170,39 +171,66 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
     yield holds("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
 
-def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:
-    """FedAvg's local points and server model are linear in past points and gradients, with fixed weights."""
+class FreshGradients:
+    """Any functions at all: every gradient call brings a new symbol a client."""
+
+    d, name = 1, "fresh gradients"
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.seen: list[Any] = []
+
+    def take(self, clients: Any) -> Any:
+        """Everybody takes part."""
+        return self
+
+    def grad(self, point: Any) -> Any:
+        """Return new symbols, whatever the points are."""
+        new = symbols(f"g{len(self.seen)}:{len(self.seen) + self.n}")
+        self.seen.extend(new)
+        return np.asarray(new, dtype=object)[:, None]
+
+    value = grad
+
+
+def local_steps_are_linear(lr: Any, Q: int) -> bool:
+    """Check that Q local steps take any points y_i to y_i - lr sum_q g_i^q: Q = 1 is the induction step, from any points.
+
+    A sampled gradient is a gradient of another function, so the steps of local SGD are the same maps.
+    """
+    f: Any = FreshGradients(2)
+    y = np.array([symbols("y1 y2")], dtype=object).T
+    found, _ = GradientSteps(Q, lr)(Subproblem(f), y, SCRIPT, None)
+    sums = np.array(f.seen, dtype=object).reshape(Q, 2).sum(axis=0)[:, None]
+    return same_symbols(found, y - lr * sums)
+
+
+def check_eq6(ctx: Context, *, server: str = "mean", step: Any = None) -> Iterator[Finding]:
+    """FedAvg's local points and server model are linear in past points and gradients, with fixed weights, by induction over local steps."""
     eta, x = symbols("eta x", positive=True)
+    lr = eta if step is None else step(eta)
     sympy = require("sympy", "closed forms")
-    gradients: list[Any] = []
-
-    class Fresh:
-        n, d, name = 2, 1, "fresh gradients"
-
-        def take(self, clients: Any) -> Any:
-            return self
-
-        def grad(self, point: Any) -> Any:
-            new = symbols(f"g{len(gradients)} g{len(gradients) + 1}")
-            gradients.extend(new)
-            return np.asarray(new, dtype=object)[:, None]
-
-        value = grad
-
-    for Q in (1, 2, 4):
-        gradients.clear()
-        fresh: Any = Fresh()
-        made = FedAvg(GradientSteps(Q, eta)).round(fresh, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
-        model = made.x[0, 0] if server == "mean" else made.x[0, 0] ** 2
-        linear = sympy.Poly(sympy.expand(model), x, *gradients).total_degree() == 1
-        sgd = is_zero(sympy.expand(model) - (x - eta / 2 * sum(gradients))) if server == "mean" else False
+    rounds = []
+    for n, Q in ((2, 1), (2, 4), (3, 2)):
+        f: Any = FreshGradients(n)
+        made = FedAvg(GradientSteps(Q, lr)).round(f, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
+        model = sympy.expand(made.x[0, 0] if server == "mean" else made.x[0, 0] ** 2)
+        rounds.append(is_zero(model - (x - eta / n * sum(f.seen))))
         yield holds(
-            f"Q = {Q}",
-            linear and sgd,
+            f"Q = {Q}, N = {n}",
+            rounds[-1],
             "symbolic",
-            "x - (eta/N) sum of all local (sample) gradients: linear local and server maps, the same for full and sampled gradients",
-            proves=Q == 4 and linear and sgd,
+            "the server's model is x - (eta/N) sum of all local (sample) gradients: linear local and server maps with fixed weights",
         )
+    z = symbols("z1:4")
+    plain_mean = all(is_zero(average(np.array(z[:n], dtype=object)[:, None])[0, 0] - sum(z[:n]) / n) for n in (1, 2, 3))
+    yield proved(
+        "every Q",
+        all(rounds) and plain_mean and all(local_steps_are_linear(lr, Q) for Q in (1, 2, 3)),
+        "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 3 from any points), so "
+        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions or samples "
+        "the gradients are of",
+    )
     finite = random_finite_sum(3, 8, 2, seed=ctx.seed)
     trace = run(
         FedAvg(StochasticSteps(4, 0.1, 1)), finite, np.ones(2), 5, participation=All(), seed=ctx.seed, progress=False
@@ -260,6 +288,10 @@ CLAIMS = [
         "Section II-A",
         "Class (5) contains the local-GD and local-SGD versions of FedAvg.",
         check_eq6,
-        (Fault("a server map that is not linear", "Q = 4", {"server": "square"}),),
+        (
+            Fault("a server map that is not linear", "every Q", {"server": "square"}),
+            Fault("local steps of half the size", "Q = 4, N = 2", {"step": lambda eta: eta / 2}),
+        ),
+        ("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
     ),
 ]

@@ -1,0 +1,58 @@
+"""Derivations of the FedPD ledger: a larger constant passes, a smaller one does not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy
+
+from paper_checks.fedpd import spreads
+from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
+
+P, U = sympy.symbols("p u", positive=True)
+
+
+@pytest.mark.parametrize("entry", ["p*u*(1-u)", "0*p", "-p*u", "0.99*p*u*(1+u)", "p*u*(1+u) - p*u**3/100"])
+def test_a_smaller_entry_of_lemma_2_is_rejected(entry: str) -> None:
+    assert not spreads.entry_follows(sympy.sympify(entry, locals={"p": P, "u": U}), P, U)
+    left, right = spreads.both_sides(spreads.APART, entry)
+    assert left > right
+
+
+@pytest.mark.parametrize("entry", ["p*u*(1+u)", "2*p*u", "1.01*p*u*(1+u)", "p*u*(1+u) + u"])
+def test_an_entry_as_large_as_the_corrected_one_passes(entry: str) -> None:
+    assert spreads.entry_follows(sympy.sympify(entry, locals={"p": P, "u": U}), P, U)
+    left, right = spreads.both_sides(spreads.APART, entry)
+    assert left <= right
+
+
+def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry() -> None:
+    replay = spreads.replay_l2(spreads.APART)
+    assert (replay.exact_measured, replay.exact_bound) == (Fraction(489, 1400), Fraction(309, 1400)) and replay.violated
+    assert spreads.both_sides(spreads.APART, "p*u*(1+u)") == (Fraction(489, 1400), Fraction(489, 1400))
+
+
+@pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
+def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: dict[str, object]) -> None:
+    assert not spreads.replay_l2(spreads.APART | change).admissible
+
+
+@pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
+def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
+    assert proof_of_corrected_theorem(strength) is holds
+
+
+@pytest.mark.parametrize(
+    ("strength", "accuracy", "holds"),
+    [
+        (4, 1, True),
+        (4, "101/100", True),
+        (40, 3, True),
+        (4, "99/100", False),
+        (4, "1/50", False),
+        ("399/100", 1, False),
+    ],
+)
+def test_both_constants_of_theorem_1_with_errors(strength: object, accuracy: object, holds: bool) -> None:
+    assert proof_with_errors(strength, accuracy) is holds
