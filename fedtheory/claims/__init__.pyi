@@ -21,6 +21,7 @@ from .claim import Status as Status
 from .claim import Table as Table
 from .parts import assume as assume
 from .parts import assume_constant as assume_constant
+from .parts import assume_exact_solves as assume_exact_solves
 from .parts import at_most as at_most
 from .parts import decided as decided
 from .parts import disproved as disproved

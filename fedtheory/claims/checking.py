@@ -131,7 +131,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     error = None
     shows: Part | None = None
     try:
-        for finding in claim.check(context):
+        for finding in claim.run(context):
             if isinstance(finding, Part):
                 parts.append(finding)
             elif isinstance(finding, Reading):
@@ -345,7 +345,7 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
     claim = load_claims(reference.source)[reference.id]
     begun = time.perf_counter()
     try:
-        sound = [finding for finding in claim.check(context) if isinstance(finding, Part)]
+        sound = [finding for finding in claim.run(context) if isinstance(finding, Part)]
         decide(claim.kind, sound)
     except (Exception, SystemExit) as failure:
         said, ran = f"the check fails without a fault: {describe(failure)}", not isinstance(failure, MissingExtra)
@@ -355,7 +355,7 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
     for fault in claim.faults:
         begun, ran = time.perf_counter(), True
         try:
-            caught, detail = _judge(claim, fault, sound, _find_parts(claim.check(context, **fault.subject), fault.part))
+            caught, detail = _judge(claim, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part))
         except (Exception, SystemExit) as failure:
             caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
         seconds = round(time.perf_counter() - begun, 3)

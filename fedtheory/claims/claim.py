@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.facts import Fact, collect_facts
 
 Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
 Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
@@ -34,9 +34,9 @@ class Part:
     ``margin``: signed and relative, positive when it holds.
 
     Evidence for and against are apart. ``proof``: a proof object of the statement, which only checkers make
-    (`fedtheory.claims.proof_objects`), where the part holds. ``disproof``: one of its negation, where it fails. ``facts``: what checkers
-    confirmed on the way. ``against``: the part looks for evidence against the statement only, so that it says nothing where it holds,
-    as a counterexample that was not found says nothing.
+    (`fedtheory.claims.proof_objects`), where the part holds. ``disproof``: one of its negation, where it fails. ``against``: the
+    part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
+    found says nothing.
     """
 
     name: str
@@ -48,7 +48,6 @@ class Part:
     proof: Proof | None = None
     disproof: Proof | None = None
     against: bool = False
-    facts: tuple[Fact, ...] = ()
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 
@@ -118,12 +117,12 @@ class Table:
     rows: list[list[Any]]
 
 
-By = Literal["exact arithmetic", "the problem's certificate", "vouched for"]
+By = Literal["exact arithmetic", "the problem's certificate", "the method's definition", "vouched for"]
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption of a claim on an instance: whether it is met, and who says so; made by `assume`, `assume_constant` or `vouch`."""
+    """An assumption of a claim on an instance: whether it is met, and who says so (`assume` and its likes in `fedtheory.claims.parts`)."""
 
     text: str
     met: bool
@@ -281,6 +280,17 @@ class Claim:
     repaired: str = ""
     replay: Callable[[dict[str, Any]], Replay] | None = None
     needs: Callable[[Context], Sequence[Need]] | None = None
+
+    def run(self, context: Context, subject: Mapping[str, Any] | None = None) -> Iterator[Finding]:
+        """Run the check and yield its findings; what checkers confirm meanwhile is what its proofs rest on."""
+        facts: list[Fact] = []
+        findings = self.check(context, **(subject or {}))
+        while True:
+            with collect_facts(facts):
+                finding = next(findings, None)
+            if finding is None:
+                return
+            yield finding
 
     def __post_init__(self) -> None:
         """Refuse a claim whose check nothing could fail, a kind that no rule judges, and an id that cannot name a file."""

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Replay, Role
-from fedtheory.claims.proof_objects import reason
+from fedtheory.claims.proof_objects import make_proof
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem, constant
-from fedtheory.proofs.facts import collect_facts
+from fedtheory.local.solvers import Exact
 from fedtheory.proofs.regions.expressions import Comparison
 
 VOUCHED = "the author vouches for it"  #: what stands before an argument that no checker confirmed anything of
@@ -95,12 +95,8 @@ def equal(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: 
 
 
 def holds(name: str, condition: Any, engine: Engine, text: str, **more: Any) -> Part:
-    """Part: a plain statement, true or false. A condition that is a callable is evaluated, and the facts that checkers confirm are kept."""
-    if not callable(condition):
-        return Part(name, bool(condition), engine, text, **more)
-    with collect_facts() as facts:
-        outcome = bool(condition())
-    return Part(name, outcome, engine, text, facts=tuple(facts), **more)
+    """Part: a plain statement, true or false."""
+    return Part(name, bool(condition), engine, text, **more)
 
 
 def refute(
@@ -141,7 +137,7 @@ def refute(
 
 def proved(
     name: str,
-    condition: Callable[[], Any],
+    condition: Any,
     argument: str,
     engine: Engine = "symbolic",
     role: Role = "printed",
@@ -154,52 +150,45 @@ def proved(
 
     Parameters
     ----------
-    condition : callable
-        Asks checkers and puts their answers together; what they confirm is what the proof rests on. Where they confirm nothing the part
-        holds by its author's word, which is no proof.
+    condition : truth value
+        What checkers (`is_zero`, `compare`, ...) answered, put together. What they confirmed in this check since the last proof is what
+        this one rests on. Where they confirmed nothing the part holds by its author's word, which is no proof.
     argument : str
         Why the statement follows from that.
     resting_on : parts
-        Earlier ones, all of which must hold; their facts are facts of this proof.
+        Earlier ones, all of which must hold; the facts of their proofs are facts of this one.
     scope : str
         What the proof is narrower than the statement in, such as ``n = 2, 3, 4``; such a proof supports, and does not prove.
     """
-    before = [fact for part in resting_on for fact in part.facts]
-    outcome, proof = reason(
-        lambda: all(part.holds for part in resting_on) and condition(), argument, resting_on=before, scope=scope
-    )
-    if not outcome:
+    before = [fact for part in resting_on if part.proof is not None for fact in part.proof.facts]
+    proof = make_proof(argument, resting_on=before, scope=scope)
+    if not (condition and all(part.holds for part in resting_on)):
         return Part(name, False, engine, argument, role=role, **more)
     if proof is None:
         return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, **more)
-    return Part(name, True, engine, argument, role=role, proof=proof, facts=proof.facts, **more)
+    return Part(name, True, engine, argument, role=role, proof=proof, **more)
 
 
-def disproved(
-    name: str, condition: Callable[[], Any], argument: str, engine: Engine = "symbolic", role: Role = "printed"
-) -> Part:
-    """Part: a disproof, which makes the part fail where it goes through; where it does not, nothing is shown. See `proved`."""
-    outcome, proof = reason(condition, argument)
-    if outcome and proof is not None:
-        return Part(name, False, engine, argument, role=role, disproof=proof, facts=proof.facts)
-    why = "the disproof does not go through" if not outcome else VOUCHED
-    return Part(name, True if not outcome else None, engine, f"{why}: {argument}", role=role, against=True)
+def disproved(name: str, condition: Any, argument: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
+    """Part: a disproof, by which the part fails. Where it does not go through, or rests on no fact, nothing is shown. See `proved`."""
+    proof = make_proof(argument)
+    if condition and proof is not None:
+        return Part(name, False, engine, argument, role=role, disproof=proof)
+    why = VOUCHED if condition else "the disproof does not go through"
+    return Part(name, None if condition else True, engine, f"{why}: {argument}", role=role, against=True)
 
 
 def decided(
-    name: str,
-    condition: Callable[[], Any],
-    argument: str,
-    engine: Engine = "exact",
-    role: Role = "printed",
-    **more: Any,
+    name: str, condition: Any, text: str, engine: Engine = "exact", role: Role = "printed", **more: Any
 ) -> Part:
-    """Part: a statement that a comparison of exact numbers decides either way: a proof where it is true, a disproof where it is not."""
-    outcome, proof = reason(condition, argument)
+    """Part: a statement that comparisons of exact numbers decide either way: proved where they hold, disproved where they do not."""
+    proof = make_proof(text)
+    outcome = bool(condition)
     if proof is None:
-        return Part(name, outcome, engine, f"{VOUCHED}: {argument}", role=role, **more)
-    which = {"proof" if outcome else "disproof": proof}
-    return Part(name, outcome, engine, argument, role=role, facts=proof.facts, **which, **more)
+        return Part(name, outcome, engine, f"{VOUCHED}: {text}", role=role, **more)
+    if outcome:
+        return Part(name, True, engine, text, role=role, proof=proof, **more)
+    return Part(name, False, engine, text, role=role, disproof=proof, **more)
 
 
 def assume(text: str, condition: str, **values: Any) -> Assumption:
@@ -221,11 +210,21 @@ def assume(text: str, condition: str, **values: Any) -> Assumption:
 
 
 def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", ">="], limit: Any) -> Assumption:
-    """An assumption on a constant of the instance, such as L, mu or G, by the problem's own certificate: ``assume_constant("A1", f, "L", "<=", 1)``."""
+    """An assumption on a constant such as L, mu or G, by the instance's own certificate: ``assume_constant("A1", problem, "L", "<=", 1)``."""
     certified = constant(problem, name)
     met = certified.value <= float(limit) if sign == "<=" else certified.value >= float(limit)
     how = f"{name} = {certified.value:g} {sign} {limit}, {certified.how}"
     return Assumption(f"{text}: {how}", bool(np.all(met)), "the problem's certificate")
+
+
+def assume_exact_solves(text: str, method: Any) -> Assumption:
+    """The assumption that a method's local problems are solved exactly, by the method's own definition."""
+    met = isinstance(getattr(method, "local", None), Exact)
+    return Assumption(
+        f"{text}: the local work of {type(method).__name__} is {getattr(method, 'local', None)!r}",
+        met,
+        "the method's definition",
+    )
 
 
 def vouch(text: str) -> Assumption:

@@ -7,12 +7,12 @@ somebody who vouches for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.core.errors import FedtheoryError
-from fedtheory.proofs.facts import Fact, collect_facts
+from fedtheory.proofs.facts import Fact, take_facts
 
 _SEAL = object()
 
@@ -36,7 +36,7 @@ class Proof:
     seal: object = None
 
     def __post_init__(self) -> None:
-        """Take the seal off; only `reason` has it."""
+        """Take the seal off; only `make_proof` has it."""
         if self.seal is not _SEAL:
             raise FedtheoryError("a proof object is made by 'proved', 'disproved' or 'decided', not by hand")
         if not self.facts:
@@ -49,23 +49,17 @@ class Proof:
         return {"rests on": rests_on, "argument": self.argument} | ({"scope": self.scope} if self.scope else {})
 
 
-def reason(
-    condition: Callable[[], Any], argument: str, *, resting_on: Sequence[Fact] = (), scope: str = ""
-) -> tuple[bool, Proof | None]:
-    """Evaluate a condition and say what it rests on: its outcome, and a proof object where checkers confirmed facts meanwhile.
+def make_proof(argument: str, *, resting_on: Iterable[Fact] = (), scope: str = "") -> Proof | None:
+    """A proof object from the facts that were confirmed since the last proof; None where there are none.
 
     Parameters
     ----------
-    condition : callable
-        Asks checkers (`is_zero`, `compare`, `confirm`, ...) and puts their answers together.
     argument : str
-        Why the statement follows.
+        Why the statement follows from them.
     resting_on : facts
-        What was confirmed before, such as those of an earlier part.
+        What was confirmed before, such as the facts of an earlier part.
     scope : str
         What it is narrower than its statement in.
     """
-    with collect_facts() as facts:
-        outcome = bool(condition())
-    all_facts = (*resting_on, *facts)
-    return outcome, Proof(all_facts, argument, scope, _SEAL) if all_facts else None
+    facts = tuple(dict.fromkeys((*resting_on, *take_facts())))
+    return Proof(facts, argument, scope, _SEAL) if facts else None

@@ -1,8 +1,8 @@
 """Facts: what a checker of this package confirmed, in exact arithmetic or in symbols, written down by the checker itself.
 
 A fact is made by the function that checks it, and by nothing else: `fedtheory.proofs.symbolic.is_zero` writes an identity, `compare` a
-comparison of exact numbers, `confirm` the answer of a checker of certificates or witnesses. Whoever wants to rest a proof on facts runs the
-argument inside `collect_facts` and takes what was confirmed meanwhile; an argument that only says "True" brings none.
+comparison of exact numbers, `confirm` the answer of a checker of certificates or witnesses. A check runs inside `collect_facts`, and a proof
+takes what was confirmed since the last one (`take_facts`); an argument that only says "True" finds none.
 """
 
 from __future__ import annotations
@@ -55,24 +55,29 @@ class Fact:
 
 
 @contextmanager
-def collect_facts() -> Iterator[list[Fact]]:
-    """Collect the facts that are confirmed inside; those of an inner collection are also facts of the outer one."""
-    outer = _collected.get()
-    facts: list[Fact] = []
+def collect_facts(facts: list[Fact]) -> Iterator[None]:
+    """Write the facts that are confirmed inside into a list, where `take_facts` finds them."""
     token = _collected.set(facts)
     try:
-        yield facts
+        yield
     finally:
         _collected.reset(token)
-        if outer is not None:
-            outer.extend(facts)
 
 
-def write_fact(how: How, what: Callable[[], str]) -> None:
+def take_facts() -> tuple[Fact, ...]:
+    """The facts that were confirmed since they were last taken; none outside `collect_facts`."""
+    facts = _collected.get()
+    taken = tuple(facts or ())
+    if facts:
+        facts.clear()
+    return taken
+
+
+def write_fact(how: How, what: str) -> None:
     """Write a fact down where facts are collected: for checkers, after they have confirmed it."""
     facts = _collected.get()
     if facts is not None:
-        fact = Fact(how, what(), _SEAL)
+        fact = Fact(how, what, _SEAL)
         if fact not in facts:
             facts.append(fact)
 
@@ -101,7 +106,7 @@ def compare(left: Any, sign: str, right: Any) -> bool:
     if hasattr(outcome, "free_symbols") and outcome not in (True, False):
         raise InvalidInput(f"whether {left} {sign} {right} is not decided")
     true = bool(outcome)
-    write_fact("comparison", lambda: f"{show_expression(a)} {sign if true else _OPPOSITE[sign]} {show_expression(b)}")
+    write_fact("comparison", f"{show_expression(a)} {sign if true else _OPPOSITE[sign]} {show_expression(b)}")
     return true
 
 
@@ -131,5 +136,5 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     """
     value = check(data)
     bound = "at most" if how == "certificate" else "at least"
-    write_fact(how, lambda: f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
+    write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
     return value

@@ -81,8 +81,19 @@ def is_zero(expression: Any) -> bool:
     sympy = require("sympy", "closed forms")
     zero = bool(sympy.simplify(sympy.expand(expression)) == 0)
     if zero and expression != 0:
-        write_fact("identity", lambda: f"{show_expression(expression)} = 0")
+        write_fact("identity", f"{show_expression(expression)} = 0")
     return zero
+
+
+def agree(left: Any, right: Any) -> bool:
+    """Whether two arrays of expressions, or two expressions, are the same entry by entry (decided by SymPy)."""
+    pairs = list(zip(np.ravel(left), np.ravel(right), strict=True))
+    same = all(is_zero(a - b) for a, b in pairs)
+    if same:
+        for a, b in pairs:
+            if a - b == 0:  # is_zero has written down the others
+                write_fact("identity", f"{show_expression(a)} = {show_expression(b)}, on both sides")
+    return same
 
 
 def is_not_zero(expression: Any) -> bool:
@@ -94,7 +105,8 @@ def is_not_zero(expression: Any) -> bool:
         point = {name: sympy.Rational(2 + 3 * k + j, 3 + 5 * j) for j, name in enumerate(names)}
         value = sympy.simplify(expression.subs(point))
         if value.is_number and value.is_zero is False and value.is_finite:
-            write_fact("difference", lambda v=value, at=point: f"{show_expression(expression)} = {v} at {at}")
+            said = f"{show_expression(expression)} = {value} at {point}"
+            write_fact("difference", said)
             return True
     return False
 
@@ -104,5 +116,5 @@ def is_positive(expression: Any) -> bool:
     sympy = require("sympy", "closed forms")
     positive = bool(sympy.sympify(expression).is_positive)
     if positive:
-        write_fact("sign", lambda: f"{show_expression(expression)} > 0")
+        write_fact("sign", f"{show_expression(expression)} > 0")
     return positive

@@ -12,12 +12,12 @@ import numpy as np
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, every
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assume, equal, holds, proved, refute
+from fedtheory.claims.parts import assume, assume_constant, equal, holds, proved, refute
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, play_exactly, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import (
     A1,
@@ -71,7 +71,7 @@ def fedprox_limit(weight: Any) -> bool:
     slope, rest = _affine(FedProx(rho), problem)
     point = weight(a, c, rho)
     contracts = is_zero(slope - sum(rho / (rho + ai) for ai in a) / 2)
-    return contracts and is_zero(slope * point + rest - point) and not is_zero(point - star)
+    return contracts and is_zero(slope * point + rest - point) and is_not_zero(point - star)
 
 
 def fedavg_limit() -> bool:
@@ -272,7 +272,7 @@ def uploads_are_single_vectors(method: Any = FedPD) -> bool:
         key: Any = ScriptedKey(0, {"communicate": True})
         seen.append(made.round(problem, state, None, key))
     same = (seen[0].x - seen[1].x, seen[0].x0_i - seen[1].x0_i)
-    moved = not is_zero(seen[0].lam_i[0, 0] - seen[1].lam_i[0, 0])
+    moved = is_not_zero(seen[0].lam_i[0, 0] - seen[1].lam_i[0, 0])
     return moved and all(is_zero(v) for values in same for v in values.ravel())
 
 
@@ -292,10 +292,13 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
         arithmetic="fractions",
         assumptions=(
             assume(
-                f"bounded variance: E (h - grad f)^2 = {spread} = sigma^2 for every x (additive noise +-sigma)",
-                spread == sigma**2,
+                "bounded variance for every x: E (h - grad f)^2, by noise +-sigma",
+                "spread == sigma**2",
+                spread=spread,
+                sigma=sigma,
             ),
-            assume("f = x^2/2 is 1-smooth and bounded below", True),
+            assume_constant("f is 1-smooth", scalar_quadratics([1.0]), "L", "<=", 1),
+            assume_constant("f is bounded below", scalar_quadratics([1.0]), "mu", ">=", 0),
         ),
     )
 

@@ -20,7 +20,7 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, theorem_one_factor, total
@@ -125,8 +125,8 @@ def slopes_of_a_chain(gradient_bound: Any = 1) -> bool:
     sympy = require("sympy", "closed forms")
     v = symbols("v", positive=True)
     psi_, phi_ = 1 - sympy.exp(-(v**2)), 4 * sympy.atan(v) + 2 * sympy.pi  # of v > 0; psi(-v) = 0
-    rises = bool(psi_.diff(v).is_positive and phi_.diff(v).is_positive)
-    even = is_zero(phi_.diff(v) - phi_.diff(v).subs(v, -v)) and bool(sympy.simplify(phi_.diff(v, 2)).is_negative)
+    rises = is_positive(psi_.diff(v)) and is_positive(phi_.diff(v))
+    even = is_zero(phi_.diff(v) - phi_.diff(v).subs(v, -v)) and is_positive(-sympy.simplify(phi_.diff(v, 2)))
     above_zero = is_zero(sympy.limit(psi_, v, 0, "+")) and is_zero(phi_.subs(v, -v).limit(v, sympy.oo))
     least = (psi_ * phi_.diff(v)).subs(v, 1)
     return rises and even and above_zero and bool(least**2 > gradient_bound)

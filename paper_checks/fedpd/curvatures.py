@@ -20,6 +20,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, fractions, rational, total
@@ -135,7 +136,12 @@ def stable_exactly_below(h: Any, u: Fraction, stated: Fraction, digits: Fraction
         return False
     q = 1 / max(abs(value) for value in D.diagonal()) ** 2
     low, high = (sympy.Rational(stated + s * digits) for s in (-1, 1))
-    return bool(q < 1 and high < q and polynomial.count_roots(0, q) == 1 and polynomial.count_roots(low, high) == 1)
+    return bool(
+        compare(q, "<", 1)
+        and compare(high, "<", q)
+        and polynomial.count_roots(0, q) == 1
+        and polynomial.count_roots(low, high) == 1
+    )
 
 
 def check_d8(ctx: Context, *, shift: float = 0.0, algorithm: Any = FedPD) -> Iterator[Finding]:

@@ -22,7 +22,16 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.spectrum import round_map
-from fedtheory.proofs.symbolic import is_zero, play_exactly, round_matrix, symbols, vector
+from fedtheory.proofs.symbolic import (
+    agree,
+    is_not_zero,
+    is_positive,
+    is_zero,
+    play_exactly,
+    round_matrix,
+    symbols,
+    vector,
+)
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
@@ -348,7 +357,7 @@ def check_d10(ctx: Context, *, drop: int = 0, method: Any = FedAvg) -> Iterator[
     )
     w = symbols("w")
     slope = sympy.sqrt(1 + w**2).diff(w)
-    single = bool(sympy.simplify(slope.diff(w)).is_positive) and is_zero(slope.subs(w, 0))
+    single = is_positive(sympy.simplify(slope.diff(w))) and is_zero(slope.subs(w, 0))
     yield proved(
         "FedAvg diverges, FedPD converges",
         far and single and proof_of_corrected_theorem(4),
@@ -414,7 +423,7 @@ def check_d14(ctx: Context, *, curvature: Any = None) -> Iterator[Finding]:
     size = found.layout.size
     yield proved(
         "characteristic polynomial",
-        is_zero(polynomial - t ** (size - 1) * (t - 1)),
+        agree(polynomial, t ** (size - 1) * (t - 1)),
         f"{polynomial} for every eta: the multipliers are 0 and 1, FedPD neither diverges nor needs a bound on G",
     )
     trace = run(
@@ -459,7 +468,7 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0) -> Iterator[Finding]:
         point = fedavg_fixed_point((a1, a2), (c1, c2), lr, Q + steps_in_formula)
         states = play_exactly(FedAvg(GradientSteps(Q, lr)), problem, np.array([point], dtype=object), 1)
         kept &= is_zero(states[1].x[0, 0] - point)
-        biased &= not is_zero(point - x_star)
+        biased &= is_not_zero(point - x_star)
     single = is_zero(fedavg_fixed_point((a1, a2), (c1, c2), lr, 1) - x_star)
     yield proved(
         "fixed point",

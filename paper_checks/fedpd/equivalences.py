@@ -19,10 +19,10 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
+from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, play_exactly, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import PAPER, HalfDualStep
-from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models, same_symbols
+from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -71,8 +71,8 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
     yield proved(
         "one round",
         is_zero(states[1].x[0, 0] - z)
-        and same_symbols(states[2].x_i[:, 0], again)
-        and same_symbols(states[2].lam_i[:, 0], dual)
+        and agree(states[2].x_i[:, 0], again)
+        and agree(states[2].lam_i[:, 0], dual)
         and all(fedpd_is_admm(n, algorithm) for n in (2, 3, 4)),
         "the z-, x- and y-steps of ADMM are FedPD's aggregation, local problem and dual step, from any state and whatever points the local "
         "problems return (affine maps of each client and of the mean, so for every n and any functions); and on general quadratics",
@@ -90,7 +90,7 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     proximal = Subproblem(general, rho=penalty / eta, z=point)
     yield proved(
         "local problem",
-        same_symbols(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
+        agree(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
         "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; lam_i grows by the gap (x_i - x_0)/eta in every round",
     )
     problem = random_quadratics(4, 3, seed=ctx.seed)
@@ -162,7 +162,7 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
     made = method(rho, Watch())
     made.round(problem, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
     first_client = seen[0][0, 0]
-    depends = any(not is_zero(first_client.diff(v)) for v in (a2, b2))
+    depends = any(is_not_zero(first_client.diff(v)) for v in (a2, b2))
     yield proved(
         "global gradient in the local problem",
         depends,
@@ -202,7 +202,7 @@ def local_steps_are_linear(lr: Any, Q: int) -> bool:
     y = np.array([symbols("y1 y2")], dtype=object).T
     found, _ = GradientSteps(Q, lr)(Subproblem(f), y, SCRIPT, None)
     sums = np.array(f.seen, dtype=object).reshape(Q, 2).sum(axis=0)[:, None]
-    return same_symbols(found, y - lr * sums)
+    return agree(found, y - lr * sums)
 
 
 def check_eq6(ctx: Context, *, server: str = "mean", step: Any = None) -> Iterator[Finding]:
@@ -227,9 +227,9 @@ def check_eq6(ctx: Context, *, server: str = "mean", step: Any = None) -> Iterat
     yield proved(
         "every Q",
         all(rounds) and plain_mean and all(local_steps_are_linear(lr, Q) for Q in (1, 2, 3)),
-        "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 3 from any points), so "
-        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions or samples "
-        "the gradients are of",
+        "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 3), so "
+        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions "
+        "or samples the gradients are of",
     )
     finite = random_finite_sum(3, 8, 2, seed=ctx.seed)
     trace = run(

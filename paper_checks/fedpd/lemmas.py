@@ -10,12 +10,21 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
-from fedtheory.claims.parts import assume, at_most, holds, proved, refute
+from fedtheory.claims.parts import (
+    assume,
+    assume_constant,
+    assume_exact_solves,
+    at_most,
+    disproved,
+    holds,
+    proved,
+    refute,
+)
 from fedtheory.core.arrays import along_batch, average, squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
-from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
 from paper_checks.fedpd import lagrangian, spreads
 from paper_checks.fedpd.common import (
     A1,
@@ -112,12 +121,10 @@ def check_l2(
     claimed = sympy.sympify(entry, locals={"p": P, "u": u})
     printed = sympy.Matrix([[P * (1 + u), P * u * (1 - u)], [1, u]])
     corrected = sympy.Matrix([[P * (1 + u), claimed], [1, u]])
-    yield holds(
+    yield disproved(
         "printed matrix is rank one",
-        is_zero(printed.det()),
-        "symbolic",
+        is_not_zero(printed.det()),
         f"det A = {sympy.factor(printed.det())} for the printed entry p u (1 - u); it vanishes only for p = 0 or u = 0",
-        refutes=True,
     )
     yield refute(
         "printed inequality",
@@ -293,10 +300,10 @@ def replay_l4(instance: dict[str, Any]) -> Replay:
         exact_bound=exact[1],
         arithmetic="fractions",
         assumptions=(
-            assume(f"A1 with L = {L}: f_i = (L/2) x^2", L > 0),
-            assume("A2: f >= 0", True),
-            assume(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
-            assume("exact local solves, so that (16) holds with epsilon_1 = 0", True),
+            assume_constant("A1", scalar_quadratics([float(L), float(L)]), "L", "<=", L),
+            assume_constant("A2, f is convex and not linear", scalar_quadratics([float(L), float(L)]), "mu", ">=", L),
+            assume("step size", "4*u**2 + 2*u < 1", u=u),
+            assume_exact_solves("(16) with epsilon_1 = 0", FedPD(eta)),
         ),
     )
 

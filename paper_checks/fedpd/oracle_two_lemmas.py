@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
-from fedtheory.claims.parts import assume, equal, holds, proved, refute
+from fedtheory.claims.parts import assume, assume_constant, equal, holds, proved, refute, vouch
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
@@ -99,13 +99,12 @@ def replay_l9(instance: dict[str, Any]) -> Replay:
         exact_bound=exact[1],
         arithmetic="fractions",
         assumptions=(
-            assume(f"A1 with L = {L} (curvatures {instance['curvature']})", True),
-            assume("exact gradients (I = 1), so every error term of the lemma vanishes", True),
-            assume(
-                f"Theorem 2's steps: eta = {eta} < 1/(3 (Q + sqrt Q) L), gamma = {gamma} > 5 eta/sqrt L (B = 1)",
-                1 / (3 * eta * L) > Q and (1 / (3 * eta * L) - Q) ** 2 > Q and gamma**2 * L > 25 * eta**2,
-            ),
-            assume("r >= 1", rounds >= 2),
+            assume_constant("A1", scalar_quadratics([float(h) for h in curvature]), "L", "<=", L),
+            vouch("exact gradients (Oracle II with I = 1), so every error term of the lemma vanishes"),
+            assume("Theorem 2's eta < 1/(3 (Q + sqrt Q) L), first half", "1/(3*eta*L) > Q", eta=eta, L=L, Q=Q),
+            assume("Theorem 2's eta < 1/(3 (Q + sqrt Q) L)", "(1/(3*eta*L) - Q)**2 > Q", eta=eta, L=L, Q=Q),
+            assume("Theorem 2's gamma > 5 eta/sqrt L, B = 1", "gamma**2*L > 25*eta**2", gamma=gamma, L=L, eta=eta),
+            assume("r >= 1", "rounds >= 2", rounds=rounds),
         ),
     )
 

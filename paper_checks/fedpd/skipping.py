@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assume, at_most, holds, refute
+from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, disproved, holds, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero
 from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, rational, total
 from paper_checks.fedpd.theorem_one import paper_constants
@@ -79,12 +80,19 @@ def replay_t3(instance: dict[str, Any]) -> Replay:
         exact_bound=right,
         arithmetic="mpmath with 60 digits",
         assumptions=(
-            assume(f"A1 with L = 1 + c = {L}: the second derivative lies in [{1 - c}, {1 + c}]", 0 < c < 1),
-            assume("A2: f = x^2/2 >= 0, and x^0 = x* = 0, so D_0 = 0", True),
-            assume(f"A4 with G = 2(g + c) = {G}: gradients differ by 2|g + c x/sqrt(1+x^2)|", True),
-            assume(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
-            assume("0 <= p < 1", 0 <= p < 1),
-            assume("exact solves, lam_i^0 = -grad f_i(x^0)", True),
+            assume("f_i is convex and (1 + c)-smooth", "0 < c < 1", c=c),
+            assume_constant("A1 with L = 1 + c", skipping_instance(float(g), float(c)), "L", "<=", L),
+            assume_constant(
+                "A2: f is strongly convex, and x^0 = x* = 0, so D_0 = 0",
+                skipping_instance(float(g), float(c)),
+                "mu_avg",
+                ">=",
+                1,
+            ),
+            assume_constant("A4 with G = 2(g + c)", skipping_instance(float(g), float(c)), "G", "<=", G),
+            assume("step size", "4*u**2 + 2*u < 1", u=u),
+            assume("0 <= p < 1", "0 <= p < 1", p=p),
+            assume_exact_solves("epsilon_1 = 0", FedPD(eta)),
         ),
     )
 
@@ -211,13 +219,12 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", order: st
     played = after_one_skip(G_, C_, eta_, 2)[2]
     agrees = 0 < exactly**2 <= played <= (exactly + Fraction(4, 10**5)) ** 2
     ratio = sympy.limit((1 - P) * P ** (1 - sympy.Rational(order)), P, 0, "+")
-    yield Part(
+    yield disproved(
         "some constant C_5 independent of p",
-        ratio != sympy.oo if agrees and not finite.has(sympy.zoo, sympy.oo, sympy.nan) else None,
-        "exact",
+        agrees and compare(exactly, ">", 0) and not finite.has(sympy.zoo, sympy.oo, sympy.nan) and ratio == sympy.oo,
         f"x_0^2 >= {exactly} (a bracket in fractions), so the left side at T = 2 is at least p(1-p)/2 times its square, while the right side over "
         f"p^{order} tends to a finite number for every C_5 (for p^2: {sympy.factor(finite)}): their ratio tends to {ratio} as p -> 0",
-        refutes=True,
+        "exact",
     )
     yield from _observed_order(ctx)
     c = paper_constants(1 + C_, eta_)["C_5"]
@@ -398,13 +405,16 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
             for q, c in zip(high, c3s, strict=True)
         ]
         log_c3 = float(mp.log((1 + 2 * U) / (1 - U)))
-    yield Part(
+    exact_u = (sympy.sqrt(5) - 1) / 8
+    at_ends = [
+        coefficient(q, exact_u, sympy.Integer(1), 2) / q**2 for q in (sympy.Rational(1, 1000), sympy.Rational(59, 100))
+    ]
+    yield disproved(
         "C(p) is about 12 eta^2 p^2 for small p",
-        max(first) / min(first) < spread,
-        "exact",
+        compare(max(at_ends[1] / at_ends[0], at_ends[0] / at_ends[1]), ">=", rational(spread)),
         f"C(p)/(eta^2 p^2) = {', '.join(f'{v:.3g}' for v in first)} at p = {', '.join(map(str, low))}: it varies by a factor of "
-        f"{max(first) / min(first):.0f} over the row's range, so no constant in place of 12 (nor any C_5) fits it (40 digits)",
-        refutes=True,
+        f"{max(first) / min(first):.0f} over the row's range, so no constant in place of 12 (nor any C_5) fits it",
+        "exact",
     )
     yield holds(
         "C(p) / (eta^2 C_3^(2/(1-p)))",

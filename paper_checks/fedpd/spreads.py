@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.claim import Replay
-from fedtheory.claims.parts import assume
+from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves
 from fedtheory.core.arrays import Array
 from fedtheory.core.errors import require
 from fedtheory.core.problem import Certified
@@ -200,17 +200,12 @@ def replay_l2(instance: dict[str, Any]) -> Replay:
         exact_bound=right,
         arithmetic="fractions",
         assumptions=(
-            assume(f"A1 with L = {L}: the gradients are piecewise linear with slopes in [-{L}, {L}]", L > 0),
-            assume("A2: outermost slopes are positive, so every f_i is bounded below", (outer > 0).all()),
-            assume(
-                f"A4 with G = {G}: the gradients are parallel beyond the knots and differ by {G} at most at them",
-                exact.parallel,
-            ),
-            assume(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
-            assume("0 <= p < 1", 0 <= p < 1),
-            assume(
-                "exact local solves, so that (16) holds with epsilon_1 = 0; r = 1, x_i^0 = x_0^0, some lam_i^0", True
-            ),
+            assume_constant("A1", exact, "L", "<=", L),
+            assume("A2: outermost slopes are positive, so every f_i is bounded below", "least > 0", least=outer.min()),
+            assume_constant("A4", exact, "G", "<=", G),
+            assume("step size", "4*u**2 + 2*u < 1", u=u),
+            assume("0 <= p < 1", "0 <= p < 1", p=p),
+            assume_exact_solves("(16) with epsilon_1 = 0", method),
         ),
     )
 

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedAvg, GradientDescent
 from fedtheory.claims.certified import at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Replay
-from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
+from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
+from fedtheory.core.exact import rational
 from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
@@ -79,12 +81,11 @@ def replay_t4s(instance: dict[str, Any]) -> Replay:
         exact_bound=exact_sufficed,
         arithmetic="mpmath with 50 digits",
         assumptions=(
-            assume(
-                f"the instance is the printed one: N = {n} divides T = {T}, f_i = (2 pi eps/L) g_i(x L/(pi sqrt(2 eps)))",
-                T % n == 0,
+            assume("the printed instance: N divides T", "remainder == 0", remainder=T % n),
+            vouch(
+                "f_i = (2 pi eps/L) g_i(x L/(pi sqrt(2 eps))), and x^1 = x^0 - lr mean_i grad f_i(x^0) from x^0 = 0 is linear"
             ),
-            assume("the method is linear: x^1 = x^0 - lr mean_i grad f_i(x^0), started at x^0 = 0", lr > 0),
-            assume(f"D_0 = f(0) - inf f = {d0:.6g} (closed form)", d0 > 0),
+            assume("D_0 = f(0) - inf f in closed form", "D_0 > 0", D_0=rational(d0)),
         ),
     )
 
@@ -107,13 +108,11 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 198) -> Iterator[Findi
     yield refute("printed instance", replay_t4s, PRINTED | {"n": n}, text="For N >= 6 two large steps suffice on it.")
     sympy = require("sympy", "closed forms")
     demanded = sympy.Integer(clients) / (10 * sympy.pi**2)
-    yield holds(
+    yield disproved(
         "against gradient descent",
-        not bool(demanded > 2),
-        "symbolic",
+        compare(demanded, ">", 2),
         f"gradient descent with step 1/L is in the class and needs at most 2 L D_0/epsilon communications on every L-smooth f, for every "
         f"N; with N = {clients} the theorem demands {float(demanded):.4f} L D_0/epsilon > 2 L D_0/epsilon",
-        refutes=True,
     )
     yield holds(
         "gradient descent's own bound",
@@ -164,7 +163,7 @@ def replay_l5s(instance: dict[str, Any]) -> Replay:
         exact_measured=exact,
         exact_bound=limit,
         arithmetic="mpmath with 50 digits",
-        assumptions=(assume(f"N = {n} divides T = {T}, as the construction asks", T % n == 0),),
+        assumptions=(assume("the construction: N divides T", "remainder == 0", remainder=T % n),),
     )
 
 
@@ -354,8 +353,10 @@ def replay_l8s(instance: dict[str, Any]) -> Replay:
         exact_bound=t,
         arithmetic="sets of coordinates",
         assumptions=(
-            assume(f"the printed instance: client i holds link 1 and the links j with j - 1 = i mod {n}", T % n == 0),
-            assume("any linear method, any number of local steps, started at 0", True),
+            assume("the printed instance: N divides T", "remainder == 0", remainder=T % n),
+            vouch(
+                f"client i holds link 1 and the links j with j - 1 = i mod {n}; any linear method, any local steps, from 0"
+            ),
         ),
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assume, at_most, holds, proved, refute
+from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, holds, proved, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
@@ -264,10 +264,10 @@ def replay_t1(instance: dict[str, Any]) -> Replay:
         exact_bound=c2 * d0,
         arithmetic="fractions",
         assumptions=(
-            assume(f"A1 with L = {L} (curvatures {[str(h) for h in curvature]})", True),
-            assume(f"A2: f is a quadratic with curvature {mean_h} >= 0", mean_h > 0),
-            assume(f"step size: 4 u^2 + 2 u < 1 with u = L eta = {L * eta}", 4 * (L * eta) ** 2 + 2 * L * eta < 1),
-            assume("exact local solves (epsilon_1 = 0), p = 0", True),
+            assume_constant("A1", numeric, "L", "<=", L),
+            assume("A2: f is a quadratic of positive curvature", "h > 0", h=mean_h),
+            assume("step size, u = L eta", "4*u**2 + 2*u < 1", u=L * eta),
+            assume_exact_solves("epsilon_1 = 0", FedPD(eta, init_dual=start)),
         ),
     )
 

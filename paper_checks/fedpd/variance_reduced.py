@@ -126,14 +126,17 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
         exact_bound=c9 * d0,
         arithmetic="fractions (exact recursion of the second moment)",
         assumptions=(
-            assume(f"A1 with L = {mean}: f_i = f = ({mean}/2) x^2", mean == 1),
-            assume("A2: f >= 0", mean > 0),
+            assume("A1 with L = 1: f_i = f = (mean/2) x^2", "mean == 1", mean=mean),
+            assume("A2: f >= 0", "mean > 0", mean=mean),
+            assume("eta < 1/(3 (Q + sqrt(QI/B)) L) with Q = B = 1, first half", "1/(3*eta) > 1", eta=eta),
+            assume("eta < 1/(3 (Q + sqrt(QI/B)) L) with Q = B = 1", "(1/(3*eta) - 1)**2 > I", eta=eta, I=I),
+            assume("gamma > 5 eta/(B sqrt L)", "gamma > 5*eta", gamma=gamma, eta=eta),
             assume(
-                f"eta = {eta} < 1/(3 (Q + sqrt(QI/B)) L) with Q = 1, I = {I}, B = 1: (1/(3 eta) - 1)^2 > {I}",
-                (1 / (3 * eta) - 1) > 0 and (1 / (3 * eta) - 1) ** 2 > I,
+                "samples are +-(H/2) x^2, those of +H/2 a share between 0 and 1",
+                "0 <= (1 + mean/H)/2 <= 1",
+                mean=mean,
+                H=H,
             ),
-            assume(f"gamma = {gamma} > 5 eta/(B sqrt L)", gamma > 5 * eta),
-            assume("samples are +-(H/2) x^2, drawn uniformly (for H = 20: 21 of +10 x^2 and 19 of -10 x^2)", True),
         ),
     )
 
