@@ -228,8 +228,8 @@ def check_eq6(ctx: Context, *, server: str = "mean", step: Any = None) -> Iterat
         "every Q",
         all(rounds) and plain_mean and all(local_steps_are_linear(lr, Q) for Q in (1, 2, 3)),
         "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 3 from any points), so "
-        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions or samples "
-        "the gradients are of",
+        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions or "
+        "samples the gradients are of",
     )
     finite = random_finite_sum(3, 8, 2, seed=ctx.seed)
     trace = run(
