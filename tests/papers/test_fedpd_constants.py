@@ -11,6 +11,7 @@ import sympy
 from fedtheory.algorithms import FedPD
 from paper_checks.fedpd import spreads
 from paper_checks.fedpd.common import total
+from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
 from paper_checks.fedpd.variance_reduced import expected_stationarity, moments
 from problems.finite_sum import SampledQuadratic
@@ -75,3 +76,8 @@ def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different
     error = values.std(axis=0, ddof=1) / np.sqrt(seeds)
     assert np.all(np.abs(values.mean(axis=0) - expected) < 5 * error + 1e-12)
     assert error.max() < 0.05 * expected.max() and np.ptp(expected) > 0.1 * expected.max()
+
+
+@pytest.mark.parametrize(("share", "holds"), [(1, True), (2, True), ("99/100", False), ("1/2", False)])
+def test_the_radius_of_fedavgs_neighbourhood(share: object, holds: bool) -> None:
+    assert neighbourhood_is_reached(share) is holds
