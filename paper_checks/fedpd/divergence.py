@@ -466,7 +466,7 @@ def _convex_runs(ctx: Context, share: float) -> Iterator[Finding]:
             limit,
             "numeric",
             f"{count} convex instances without strong convexity, R = 1..{rounds}: the largest ratio to the bound is "
-            f"{float((gaps / limit).max()):.3f}; after {rounds} rounds f(x) - f* is {float(np.median(left)):.2g} zeta^2 at the median: a neighbourhood, not x*",
+            f"{float((gaps / limit).max()):.3f}; after {rounds} rounds f(x) - f* is {float(np.median(left)):.2g} zeta^2 at the median",
             error=1e-12,
         )
 
@@ -667,6 +667,13 @@ CLAIMS = [
         "Successive local gradient steps lead to sub-optimal communication complexity in most cases.",
         check_q11,
         (Fault("a single local step", "floor on weakly non-iid data", {"steps": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "constant step",
+            "penalised logistic regression, Q = 8",
+        ),
     ),
     Claim(
         "FEDPD-Q12",

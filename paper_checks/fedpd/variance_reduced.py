@@ -497,6 +497,13 @@ CLAIMS = [
         "Oracle II saves a factor of order sqrt(M) in samples.",
         check_q5,
         (Fault("full gradients every round", "saving grows with M", {"fresh": True}),),
+        assumptions=(
+            A2,
+            STEP_VR,
+            "every sample loss is L-smooth",
+            "QN <= sqrt(M)",
+            "equal steps and Q for both oracles",
+        ),
     ),
     Claim(
         "FEDPD-Q6",
