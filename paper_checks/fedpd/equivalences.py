@@ -262,6 +262,10 @@ CLAIMS = [
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
         check_eq2,
         (Fault("rho = 2/eta", "local problem", {"penalty": 2}),),
+        assumptions=(
+            "rho = 1/eta",
+            "full participation",
+        ),
     ),
     Claim(
         "FEDPD-EQ4",
@@ -271,6 +275,10 @@ CLAIMS = [
         "Oracle II has a closed-form step and is not Oracle I with a variance-reduced solver: the estimate spans the primal-dual loop.",
         check_eq4,
         (Fault("step without its denominator", "closed form", {"power": 0}),),
+        assumptions=(
+            "eta > 0, gamma > 0",
+            "p = 0",
+        ),
     ),
     Claim(
         "FEDPD-EQ5",
@@ -280,6 +288,10 @@ CLAIMS = [
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
         check_eq5,
         (Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),),
+        assumptions=(
+            "full participation",
+            "exact local solves",
+        ),
     ),
     Claim(
         "FEDPD-EQ6",

@@ -332,6 +332,14 @@ CLAIMS = [
         "On weakly non-iid data FedProx and FedPD with p = 0 are comparable.",
         check_ex1,
         (Fault("FedProx with a tenth of the penalty", "rates", {"ratio": 0.1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "weakly non-iid synthetic data, penalised logistic regression",
+            "rho = 1/eta, equal local steps",
+        ),
     ),
     Claim(
         "FEDPD-EX2",
@@ -341,6 +349,13 @@ CLAIMS = [
         "FedAvg with local GD, a constant step and Q > 1 does not converge to the stationary point.",
         check_ex2,
         (Fault("a single local step", "floor: penalised logistic regression, weakly non-iid", {"steps": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0",
+            "full local gradients, constant step",
+        ),
     ),
     Claim(
         "FEDPD-EX3",
@@ -350,6 +365,14 @@ CLAIMS = [
         "Skipping half of the communication, FedPD with local GD reaches an error similar to FedAvg's with fewer communications.",
         check_ex3,
         (Fault("no skipping", "communications", {"period": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "weakly non-iid synthetic data, penalised logistic regression",
+            "every second round communicates",
+        ),
     ),
     Claim(
         "FEDPD-EX4",
@@ -359,6 +382,14 @@ CLAIMS = [
         "Algorithms with stochastic solvers become less stable on strongly non-iid data.",
         check_ex4,
         (Fault("data exchanged and quietened", "less stable on strongly non-iid data", {"swap": True}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "synthetic data, penalised logistic regression",
+            "decreasing inner steps as in the authors' code, B = 1",
+        ),
     ),
     Claim(
         "FEDPD-EX5",
@@ -372,6 +403,14 @@ CLAIMS = [
                 "skipping half of the rounds", "FedPD-GD, penalised logistic regression, strongly non-iid", {"p": 0.5}
             ),
         ),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "strongly non-iid data, penalised logistic regression",
+            "p = 0",
+        ),
     ),
     Claim(
         "FEDPD-EX6",
@@ -381,6 +420,13 @@ CLAIMS = [
         "On strongly non-iid data FedProx ends at an error similar to FedAvg with local GD.",
         check_ex6,
         (Fault("equal steps, where they are similar", "the paper's settings", {"equal": True}, holds=True),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0",
+            "strongly non-iid synthetic data, penalised logistic regression",
+        ),
     ),
     Claim(
         "FEDPD-TAB1",
