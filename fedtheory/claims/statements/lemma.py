@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld, constants_of
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.parameters.checker import Refused, check
 from fedtheory.proofs.parameters.derivation import NotProved, states, store
@@ -143,9 +143,10 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
     for case in lemma.cases:
         judged = _judge_case(case, seconds)
         if judged.instance is not None:
-            reason = recheck(lemma, judged.instance)
+            instance = replace(judged.instance, point={**case.fixed, **judged.instance.point})
+            reason = recheck(lemma, instance)
             if reason is None:
-                return Outcome("refuted", instance=judged.instance, log=judged.log)
+                return Outcome("refuted", instance=instance, log=judged.log)
             judged = Judgement("open", log={**judged.log, "instance": f"refused by the text itself: {reason}"})
         found.append(judged)
     words = {judged.word for judged in found}
@@ -262,9 +263,9 @@ def verify_derivations(lemma: Lemma, outcome: Outcome) -> str | None:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far a constant may be moved to one side: it holds (floats see nothing else) at ``holds`` and fails at ``fails``.
+    """How far a constant may be moved to one side: at ``holds`` nothing was found against it, at ``fails`` the exact ``instance`` refutes it.
 
-    ``fails`` is None where it holds up to the factor `FARTHEST`; ``instance`` shows the failure exactly, where one was found.
+    ``fails`` is None where nothing was found up to the factor `FARTHEST`.
     """
 
     name: str
@@ -280,7 +281,7 @@ class Sensitivity:
 
     def __str__(self) -> str:
         if self.fails is None:
-            return f"{self.name} x {float(self.holds / self.stated):.4g} still holds"
+            return f"nothing found against {self.name} x {float(self.holds / self.stated):.4g}"
         return f"would reject {self.name} from x {float(self.fails / self.stated):.6g}"
 
 
@@ -307,27 +308,26 @@ def sensitivity_of(case: Case, name: str) -> list[Sensitivity]:
     region = case.field.region
     points = [*region.simple_points(SENSITIVITY_POINTS), *region.corners(SENSITIVITY_CORNERS)]
 
-    def failing(value: Fraction) -> dict[str, Fraction] | None:
+    def failing(value: Fraction) -> Instance | None:
         system = case.with_constants(**{name: value}).system
         for k, point in enumerate(points):
-            try:
-                if violation(system.at(point))[0] > SUSPECT:
-                    points.insert(0, points.pop(k))  # it will probably fail there again
-                    return point
-            except ZeroDivisionError:
-                continue
+            instance = refute_at(system, [point], {})
+            if instance is not None:
+                points.insert(0, points.pop(k))  # it will probably fail there again
+                return instance
         return None
 
     found = []
     for far in (stated * FARTHEST, stated / FARTHEST):
-        if failing(far) is None:
+        instance = failing(far)
+        if instance is None:
             found.append(Sensitivity(name, stated, far, None))
             continue
         good, bad = stated, far
         for _ in range(HALVINGS):
             middle = (good + bad) / 2
-            good, bad = (good, middle) if failing(middle) is not None else (middle, bad)
-        instance = refute_at(case.with_constants(**{name: bad}).system, points[:1], {})
+            shown = failing(middle)
+            good, bad, instance = (middle, bad, instance) if shown is None else (good, middle, shown)
         found.append(Sensitivity(name, stated, good, bad, instance))
     return found
 
@@ -353,16 +353,3 @@ def needed_premises(lemma: Lemma) -> dict[str, bool | None]:
                 if found[name]:
                     break
     return found
-
-
-__all__ = [
-    "FedtheoryError",
-    "Lemma",
-    "Outcome",
-    "Sensitivity",
-    "needed_premises",
-    "prove_lemma",
-    "recheck",
-    "sensitivity",
-    "verify_derivations",
-]

@@ -56,17 +56,17 @@ def judge(known: ParameterField, system: System, seconds: float = SECONDS) -> Ju
     log.update(search.log)
     if search.data is not None:
         shown = {name: str(_factored(value)) for name, value in search.multipliers.items()}
+        log.pop("suspect points", None)  # a proof overrules floats
         return Judgement("proved for all parameters", search.data, shown, log=log)
     worst = search_region(region, system)
     if worst is not None:
         instance = refute_at(system, [worst], log)
         if instance is not None:
             return Judgement("refuted", instance=instance, log=log)
-    if log.get("suspect"):
-        return Judgement("open", log=log)
-    proofs = tuple(proofs_at(system, looked[:POINTS]))
-    log["points"] = f"{len(proofs)} of {len(looked[:POINTS])}"
-    return Judgement("proved at points" if len(proofs) == len(looked[:POINTS]) else "open", at_points=proofs, log=log)
+    asked = [*looked[:POINTS], *log.pop("suspect points", ())]
+    proofs = tuple(proofs_at(system, asked))
+    log["points"] = f"{len(proofs)} of {len(asked)}"
+    return Judgement("proved at points" if len(proofs) == len(asked) else "open", at_points=proofs, log=log)
 
 
 def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dict[str, Any]) -> Instance | None:
@@ -82,6 +82,7 @@ def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dic
             if instance is not None:
                 return instance
             log["suspect"] = max(float(value), log.get("suspect", 0.0))
+            log.setdefault("suspect points", []).append(dict(point))
     return None
 
 
@@ -91,13 +92,13 @@ def proofs_at(
     """Derivations at single points, each accepted by the checker; points without one are left out."""
     nowhere = ParameterField(Region())
     for point in points:
-        there = system.at(point)
-        found = prove_at_point(there)
-        if found is not None:
-            try:
+        try:
+            there = system.at(point)
+            found = prove_at_point(there)
+            if found is not None:
                 yield dict(point), store(nowhere, there, found)
-            except NotProved:
-                continue
+        except (ZeroDivisionError, NotProved):  # a pole; or the checker has the last word
+            continue
 
 
 def search_region(region: Region, system: System, evaluations: int = EVALUATIONS) -> dict[str, Fraction] | None:

@@ -25,6 +25,7 @@ from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.closed_forms import Floats, fit, monomials
 from fedtheory.proofs.parameters.derivation import NotProved, check_at_point, store
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, cheapest, violation
 from fedtheory.proofs.parameters.quadratics import necessary_equations
 from fedtheory.proofs.parameters.scalings import find_scalings, normalise, restore
@@ -34,6 +35,9 @@ from fedtheory.proofs.parameters.system import Row, System, remainder
 TRIES, SECONDS = 12, 40.0
 #: points at which premises are left out, and intervals narrower than which leave no room
 FEW_POINTS, NO_ROOM = 6, 3e-3
+
+#: denominators of multipliers that depend on no parameter but units
+CONSTANTS = (1, 2, 6, 12, 30, 60, 250)
 
 Equation = tuple[list[Any], Any]
 
@@ -66,7 +70,11 @@ class MultiplierSearch:
         """The derivation as data, or None."""
         begun = time.monotonic()
         self._until = begun + self._seconds
-        self._at = [self.system.at(point) for point in self.points]
+        try:
+            self._at = [self.system.at(point) for point in self.points]
+        except ZeroDivisionError:
+            self.log["stuck"] = "the statement itself has a pole in the region"
+            return None
         first = self._few_premises(self._at[:FEW_POINTS])
         if first is None:
             return None
@@ -79,8 +87,18 @@ class MultiplierSearch:
             self._equations, self._tries = _independent(equations, len(self._rows)), TRIES
             if self._search({}):
                 break
+        if self.data is None and len(self.scalings) == len(self.field.names):
+            self._from_one_point()
         self.log["seconds"] = round(time.monotonic() - begun, 2)
         return self.data
+
+    def _from_one_point(self) -> None:
+        """Where all parameters only set units, a proof at one point is one for all."""
+        found = prove_at_point(self._at[0])
+        if found is not None:
+            one = self.field.one
+            named = {name: restore(self.field, one * value, name, self.scalings) for name, value in found.items()}
+            self._store(named)
 
     def _few_premises(self, at: Sequence[System]) -> list[int] | None:
         """Rows that suffice at some points, the least useful left out first; None if floats see no proof at the first one."""
@@ -133,12 +151,15 @@ class MultiplierSearch:
                 return False
             if not check_at_point(system, values):
                 return False
+        return self._store(named)
+
+    def _store(self, named: Mapping[str, RationalFunction]) -> bool:
         try:
             self.data = store(self.field, self.system, named)
         except NotProved as reason:
             self.log["not proved"] = str(reason)[:200]
             return False
-        self.multipliers = named
+        self.multipliers = dict(named)
         return True
 
     def _propagate(self, fixed: Mapping[int, RationalFunction]) -> dict[int, RationalFunction] | None:
@@ -191,6 +212,10 @@ class MultiplierSearch:
         names = [p for p in self.field.names if p not in bases]
 
         def fitted(values: Floats) -> list[RationalFunction]:
+            if not names:
+                simple = dict.fromkeys(Fraction(float(values[0])).limit_denominator(most) for most in CONSTANTS)
+                close = [c for c in simple if abs(float(c) - values[0]) <= NO_ROOM * abs(values[0])]
+                return [restore(self.field, self.field.number(c), name, self.scalings) for c in close[:3]]
             found = fit(self.field, names, points, values)
             return [] if found is None else [restore(self.field, found, name, self.scalings)]
 
