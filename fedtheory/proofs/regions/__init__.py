@@ -1,0 +1,1 @@
+"""Expressions in named parameters, and the regions of parameters that statements hold on."""
