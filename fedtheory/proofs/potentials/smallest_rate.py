@@ -232,6 +232,19 @@ def _model(
     return follow_errors(rational(algorithm), rational(function_class), participation, assume)
 
 
+def search_potentials(
+    algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None = None
+) -> PotentialSearch:
+    """The program of a method's potentials, for stated ones, too.
+
+    Raises
+    ------
+    CannotTrace, InvalidInput
+        As in `smallest_rate`.
+    """
+    return PotentialSearch.of(_model(algorithm, function_class, participation))
+
+
 def rate_of(
     algorithm: Algorithm,
     function_class: FunctionClass,
