@@ -104,7 +104,9 @@ def prove(
         faces = read_faces(plain.blocks, free, (stated.mean, stated.deviation), [Fraction(v) for v in given])
         multipliers = [_nine_digits(y, scale) for y, scale in zip(plain.multipliers, scales, strict=True)]
         return finished(
-            *certify_tight(model, _clear(plain.multipliers, multipliers), free, faces, plain.value * sizes.goal)
+            *certify_tight(
+                model, without_vanishing(plain.multipliers, multipliers), free, faces, plain.value * sizes.goal
+            )
         )
     except (Refused, SolverFailed) as error:
         reasons.append(f"without margin: {error}")
@@ -141,7 +143,7 @@ def certify(
     Refused
         The rounded multipliers prove nothing.
     """
-    weights, exact = _rounded(model, multipliers, free)
+    weights, exact = balance_multipliers(model, multipliers, free)
     data = _data(model, weights, exact)
     data["bound"] = str(_rounded_up(_constant(model, weights, exact), digits))
     return check(data), data
@@ -170,7 +172,7 @@ def certify_tight(
         if model.leaves.values + sum(length[matrix] for matrix, _ in directions) > MOST_EQUATIONS:
             continue
         try:
-            weights, exact = _rounded(model, multipliers, directions)
+            weights, exact = balance_multipliers(model, multipliers, directions)
             bound = _constant(model, weights, exact)
             if abs(float(bound) - value) > TIGHT * abs(value):
                 raise Refused(f"the range of the optimal Gram matrices is another: {float(bound):.12g} comes out")
@@ -188,13 +190,15 @@ def _nine_digits(y: Any, scale: Fraction) -> Fraction:
     return Fraction(round(float(y) * 10**9), 10**9) * scale
 
 
-def _clear(floats: NDArray[np.float64], multipliers: Sequence[Fraction]) -> list[Fraction]:
+def without_vanishing(floats: NDArray[np.float64], multipliers: Sequence[Fraction]) -> list[Fraction]:
     """The same without those that vanish at the optimum."""
     least = 1e-6 * float(np.max(np.abs(floats), initial=0.0))
     return [Fraction(0) if abs(y) < least else exact for y, exact in zip(floats, multipliers, strict=True)]
 
 
-def _rounded(model: Model, multipliers: Any, free: Sequence[Direction]) -> tuple[list[Fraction], list[Fraction]]:
+def balance_multipliers(
+    model: Model, multipliers: Any, free: Sequence[Direction]
+) -> tuple[list[Fraction], list[Fraction]]:
     """Weights of the objectives (which sum to one) and multipliers of the equations and inequalities, rounded, and balanced exactly."""
     equations, count = len(model.equations), len(model.equations) + len(model.inequalities)
     rounded = [y if isinstance(y, Fraction) else Fraction(round(float(y) * 10**9), 10**9) for y in multipliers]

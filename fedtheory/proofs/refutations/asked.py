@@ -35,9 +35,17 @@ from fedtheory.running.enumeration import enumerate_courses, enumerate_outcomes,
 class Asked(Protocol):
     """A claim about a method over a class; all numbers are fractions."""
 
-    algorithm: Algorithm
-    function_class: FunctionClass
-    participation: Sampling | None
+    @property
+    def algorithm(self) -> Algorithm:
+        """The method."""
+
+    @property
+    def function_class(self) -> FunctionClass:
+        """What is assumed of the functions."""
+
+    @property
+    def participation(self) -> Sampling | None:
+        """Who takes part; None for any number of clients, all of them."""
 
     @property
     def mirrored(self) -> bool:
@@ -66,15 +74,18 @@ class AskedBound:
 
     @property
     def mirrored(self) -> bool:
+        """Measures that do not speak of a minimiser speak of the infimum."""
         return not find_measure(self.measure).of_minimiser
 
     def settle(self, candidate: Candidate, denominator: int) -> Candidate:
+        """With x* = 0, within the radius and zeta; or with f(x^0) - inf f within the radius."""
         if self.mirrored:
             return within_height(candidate, self.radius, denominator)
         candidate = with_minimiser(candidate, self.function_class)
         return within_radius(candidate, self.function_class, self.radius, denominator)
 
     def reached(self, functions: Any, start: Mapping[str, Any]) -> Any:
+        """The measure, all outcomes enumerated."""
         measure = find_measure(self.measure)
         last = measure.over_rounds == "last"
         totals: list[Any] = [0] * (self.rounds + 1)
@@ -87,6 +98,7 @@ class AskedBound:
         return sum(totals[1:]) if measure.over_rounds == "sum" else min(totals[1:])
 
     def describe(self) -> dict[str, Any]:
+        """The question as certificates have it."""
         given = self.algorithm, self.function_class, self.rounds, self.measure, self.radius, self.participation
         return ask_worst_case(*given)
 
@@ -106,9 +118,11 @@ class AskedDecrease:
     mirrored = False
 
     def settle(self, candidate: Candidate, denominator: int) -> Candidate:
+        """With x* = 0; a ratio knows no scale."""
         return with_minimiser(candidate, self.function_class)
 
     def reached(self, functions: Any, start: Mapping[str, Any]) -> Any:
+        """E V(after) / V(before), all outcomes enumerated."""
         origin = next(iter(start.values()))[:1] * 0
         star = self.algorithm.solution_state(functions, origin)
         if star is None:
@@ -142,7 +156,11 @@ class AskedDecrease:
     def broken_relation(self, start: Start) -> str | None:
         """A relation between fields that rounds keep and the start does not; None if it satisfies all."""
         for relation in follow_errors(self.algorithm, self.function_class, self.participation).space.named():
-            rows = [[weight * v for v in row] for name, weight in relation.weights for row in _mean_or_apart(start[name], relation.kind, start)]
+            rows = [
+                [weight * v for v in row]
+                for name, weight in relation.weights
+                for row in _mean_or_apart(start[name], relation.kind, start)
+            ]
             count = len(rows) // len(relation.weights)
             for i in range(count):
                 if any(sum(column, Fraction(0)) for column in zip(*rows[i::count], strict=True)):
@@ -150,6 +168,7 @@ class AskedDecrease:
         return None
 
     def describe(self) -> dict[str, Any]:
+        """The question; its rate is what is claimed."""
         return {
             "kind": "decrease",
             "method": store_object(self.algorithm),

@@ -69,9 +69,7 @@ def build_candidate(
     functions = Envelope(
         tuple(each) * n if alike else tuple(each), Fraction(function_class.L), Fraction(function_class.mu), mirrored
     )
-    start = {
-        name: [rounded.place(v, i) for i in range(1 if v.common else n)] for name, v in data.start.items()
-    }
+    start = {name: [rounded.place(v, i) for i in range(1 if v.common else n)] for name, v in data.start.items()}
     return Candidate(functions, start).trimmed()
 
 
@@ -84,9 +82,7 @@ def with_minimiser(candidate: Candidate, function_class: FunctionClass) -> Candi
     return replace(candidate, functions=functions.moved(slopes))
 
 
-def within_radius(
-    candidate: Candidate, function_class: FunctionClass, radius: Fraction, denominator: int
-) -> Candidate:
+def within_radius(candidate: Candidate, function_class: FunctionClass, radius: Fraction, denominator: int) -> Candidate:
     """The same, scaled down until ||x^0|| <= R and mean_i ||grad f_i(0)||^2 <= zeta^2; functions with x* = 0."""
     functions, (x0,) = candidate.functions, candidate.start["x"]
     share = min(Fraction(1), radius**2 / dot(x0, x0)) if any(x0) else Fraction(1)
@@ -129,7 +125,9 @@ def _shrunk(candidate: Candidate, share: Fraction, denominator: int) -> Candidat
 class Recorded:
     """Functions that note every triple that is asked for."""
 
-    def __init__(self, functions: Any, log: list[dict[tuple[Fraction, ...], tuple[Row, Fraction]]] | None = None) -> None:
+    def __init__(
+        self, functions: Any, log: list[dict[tuple[Fraction, ...], tuple[Row, Fraction]]] | None = None
+    ) -> None:
         self.functions = functions
         self.n, self.d, self.name = functions.n, functions.d, functions.name
         self.log: list[dict[tuple[Fraction, ...], tuple[Row, Fraction]]] = (
@@ -151,24 +149,29 @@ class Recorded:
             log[tuple(Fraction(v) for v in row)] = (list(g), f)
 
     def grad(self, x: Any) -> Any:
+        """Gradients."""
         self._note(x)
         return self.functions.grad(x)
 
     def value(self, x: Any) -> Any:
+        """Values."""
         self._note(x)
         return self.functions.value(x)
 
     def prox(self, v: Any, step: Any) -> Any:
+        """Proximal steps; the points that they lead to are noted."""
         found = self.functions.prox(v, step)
         self._note(found)
         return found
 
     def conjugate_grad(self, y: Any) -> Any:
+        """Gradients of the conjugates; the points that they are are noted."""
         found = self.functions.conjugate_grad(y)
         self._note(found)
         return found
 
     def take(self, clients: Any) -> Any:
+        """Restrict to the clients that take part, whose triples go on being noted."""
         if clients is None:
             return self
         return Recorded(self.functions.take(clients), [self.log[int(i)] for i in clients.index])

@@ -167,8 +167,8 @@ def lowest_value(clients: Sequence[Sequence[Any]], big_l: Fraction, mu: Fraction
     """A number that the average of the functions of the module's docstring is nowhere below.
 
     Minimising over x first leaves the minimum over lam of  mean_i ||q_i||^2 / (2 l) - ||mean_i q_i||^2 / (2 L) - mean_i o_i  with
-    q_i = sum_j lam_ij q_ij. For clients with one function (lam_i alike, l >= L), and for two clients with l = 2 L, where the squares cancel, this is met
-    at vertices; otherwise mean_i ||q_i||^2 >= ||mean_i q_i||^2 leaves a bound that is.
+    q_i = sum_j lam_ij q_ij. For clients with one function (lam_i alike, l >= L), and for two clients with l = 2 L, where the squares cancel, it is
+    met at vertices. Otherwise mean_i ||q_i||^2 >= ||mean_i q_i||^2 leaves a bound that is; for mu > 0, squares are left out.
 
     Raises
     ------
@@ -176,14 +176,13 @@ def lowest_value(clients: Sequence[Sequence[Any]], big_l: Fraction, mu: Fraction
         There are too many vertices.
     """
     l = big_l - mu
-    pieces = []
+    pieces: list[list[tuple[Numbers, Fraction]]] = []
     for triples in clients:
-        own = []
+        own: list[tuple[Numbers, Fraction]] = []
         for x, g, f in triples:
             q = [big_l * a - b for a, b in zip(x, g, strict=True)]
             own.append((q, -(f - big_l / 2 * _inner(x, x)) + _inner(q, q) / (2 * l) - _inner(q, x)))
         pieces.append(own)
-    # mean ||q_i||^2 / (2 l) is left out where that is below, which only matters for mu > 0
     bend = min(1 / (2 * l) - 1 / (2 * big_l), Fraction(0))
     if all(own == pieces[0] for own in pieces):
         return min(bend * _inner(q, q) - o for q, o in pieces[0])

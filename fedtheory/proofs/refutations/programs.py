@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.units import measure_leaves
 from fedtheory.proofs.every_n.vectors import Sampling
@@ -18,8 +17,8 @@ from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.potentials.program import PotentialSearch
 from fedtheory.proofs.refutations.coordinates import WorstData, read_rows
-from fedtheory.proofs.semidefinite.units import power_of_two, units_of
 from fedtheory.proofs.semidefinite.solve import solve_program
+from fedtheory.proofs.semidefinite.units import power_of_two, units_of
 from fedtheory.proofs.sizes import Sizes, sizes_of
 
 #: heterogeneity, in natural sizes, that stands for none assumed, tried in turn
@@ -64,7 +63,9 @@ def propose_for_bound(asked: Any, limit: Fraction, time_limit: float | None = No
     reasons = [*given.relaxations(asked.measure), *filter(None, [found.why_no_instance()])]
     reasons += ["gradients have noise"] * (given.sigma is not None)
     if reasons:
-        return Proposal(found.value, None, f"functions of this class are not rebuilt in fractions: {'; '.join(reasons)}")
+        return Proposal(
+            found.value, None, f"functions of this class are not rebuilt in fractions: {'; '.join(reasons)}"
+        )
     return Proposal(found.value, _data_of_bound(found, asked.radius))
 
 
@@ -87,7 +88,8 @@ def _data_of_bound(found: WorstCaseForEveryN, radius: Fraction) -> WorstData:
     point = radius if measure.of_minimiser and power_of_two(float(radius)) == usual.point else Fraction(usual.point)
     steep = Fraction(found.function_class.L)
     exact: Any = (point, steep * point, steep * point**2, Fraction(1))
-    mean, deviation = measure_leaves(found.model.leaves, found.evaluations, (), found.start, Sizes(*exact))
+    leaves = measure_leaves(found.model.leaves, found.evaluations, (), found.start, Sizes(*exact))
+    mean, deviation = ([Fraction(v) for v in block] for block in leaves)
     free = [] if found.free is None else [("Q", found.free)]
     products = solution.values[found.model.leaves.values :][: max(found.model.leaves.deviation - 1, 0)]
     first = next((leaf for _, leaf in found.start.terms), None)
@@ -133,15 +135,16 @@ def propose_for_decrease(asked: Any, search: PotentialSearch, time_limit: float 
         float(height),
     )
     solution = solve_program(units.apply(program), time_limit=time_limit)
-    seen = {key for form in (before, after, *search.decrease.forms) for m, i, j in form.gram for key in ((m, i), (m, j))}
+    seen = {
+        key for form in (before, after, *search.decrease.forms) for m, i, j in form.gram for key in ((m, i), (m, j))
+    }
     rows = {}
     for m, block, unit in zip(("S", "Q"), solution.blocks, units.leaves, strict=True):
         known = np.array([(m, k) in seen for k in range(len(block))], dtype=float)
         rows[m] = read_rows(block * np.outer(known, known), unit, natural[m])
     steep = Fraction(search.units.steepness)
     values = [float(v) * float(u) / float(steep) for v, u in zip(solution.values, units.values, strict=True)]
-    start = {name: v for name, v in search.step.before.items()}
-    data = WorstData(rows, natural, values, steep, search.decrease.evaluations, start)
+    data = WorstData(rows, natural, values, steep, search.decrease.evaluations, search.step.before)
     return Proposal(solution.value, data)
 
 

@@ -48,9 +48,7 @@ class Refutation:
     def size(self) -> dict[str, int]:
         """How large the instance is: clients, dimension, triples of a client, different numbers, and their largest denominator."""
         clients = self.data["clients"]
-        numbers = {
-            abs(Fraction(v)) for triples in clients for t in triples for v in (*t["x"], *t["g"], t["f"])
-        } - {0}
+        numbers = {abs(Fraction(v)) for triples in clients for t in triples for v in (*t["x"], *t["g"], t["f"])} - {0}
         return {
             "clients": len(clients),
             "dimension": len(clients[0][0]["x"]),

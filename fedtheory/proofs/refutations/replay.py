@@ -50,12 +50,15 @@ class Table:
         return found
 
     def grad(self, x: Any) -> NDArray[Any]:
+        """Gradients ``(n, d)``."""
         return array_of([g for _, g, _ in self._find(rows_of(x, self.n), lambda t, row: t[0] == row)])
 
     def value(self, x: Any) -> NDArray[Any]:
+        """Values ``(n,)``."""
         return np.array([f for *_, f in self._find(rows_of(x, self.n), lambda t, row: t[0] == row)], dtype=object)
 
     def prox(self, v: Any, step: Any) -> NDArray[Any]:
+        """Proximal steps ``(n, d)``."""
         step = Fraction(step)
         if step * -self.mu >= 1:
             raise Refused(f"a proximal step of size {step} has no unique answer")
@@ -66,11 +69,13 @@ class Table:
         return array_of([x for x, *_ in self._find(rows_of(v, self.n), fits)])
 
     def conjugate_grad(self, y: Any) -> NDArray[Any]:
+        """Points ``(n, d)`` with the gradients y."""
         if self.mu <= 0:
             raise Refused("gradients of conjugates are unique for strongly convex functions only")
         return array_of([x for x, *_ in self._find(rows_of(y, self.n), lambda t, row: t[1] == row)])
 
     def take(self, clients: Clients | None) -> Table:
+        """Restrict to the clients that take part."""
         return self if clients is None else Table([self.clients[int(i)] for i in clients.index], self.mu)
 
     @property
