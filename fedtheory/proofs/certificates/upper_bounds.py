@@ -34,7 +34,7 @@ from fedtheory.proofs.sizes import sizes_of
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
 MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)
 #: how accurate a solver's answer must be for the range of its Gram matrices to be read off
-TIGHT = 1e-6
+FACE_ACCURACY = 1e-6
 #: most equations that multipliers are balanced with on a face
 MOST_EQUATIONS = 250
 #: exact bounds with a larger denominator are those of a face that is not rational, and are rounded up
@@ -99,7 +99,7 @@ def prove(
 
     reasons = []
     try:
-        plain = conic.solve_program(program, tolerance=TIGHT, solvers=("CLARABEL",), time_limit=time_limit)
+        plain = conic.solve_program(program, tolerance=FACE_ACCURACY, solvers=("CLARABEL",), time_limit=time_limit)
         given = [rational(v) for v in (function_class.L, radius, function_class.zeta) if v]
         faces = read_faces(plain.blocks, free, (stated.mean, stated.deviation), [Fraction(v) for v in given])
         multipliers = [_nine_digits(y, scale) for y, scale in zip(plain.multipliers, scales, strict=True)]
@@ -174,7 +174,7 @@ def certify_tight(
         try:
             weights, exact = balance_multipliers(model, multipliers, directions)
             bound = _constant(model, weights, exact)
-            if abs(float(bound) - value) > TIGHT * abs(value):
+            if abs(float(bound) - value) > FACE_ACCURACY * abs(value):
                 raise Refused(f"the range of the optimal Gram matrices is another: {float(bound):.12g} comes out")
             if bound.denominator > LONGEST:
                 bound = _rounded_up(bound, len(str(LONGEST)))

@@ -16,8 +16,8 @@ from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused
 from fedtheory.proofs.certificates.faces import read_faces
 from fedtheory.proofs.certificates.questions import store_class, store_object, store_participation
 from fedtheory.proofs.certificates.upper_bounds import (
+    FACE_ACCURACY,
     MARGINS,
-    TIGHT,
     Certificate,
     balance_multipliers,
     certify,
@@ -299,7 +299,7 @@ class PotentialSearch:
             That range is not rational, or was not read off well enough.
         """
         program, scales = self._ratio(before, after)
-        answer = conic.solve_program(program, tolerance=TIGHT, solvers=("CLARABEL",))
+        answer = conic.solve_program(program, tolerance=FACE_ACCURACY, solvers=("CLARABEL",))
         near = without_vanishing(answer.multipliers, _fractions(answer.multipliers, scales))
         blocks, sizes = self._whole_blocks(
             Coordinates.of([before, after, *self.decrease.forms], self._star), answer.blocks
@@ -311,7 +311,7 @@ class PotentialSearch:
         for face in read_faces(blocks, (), sizes, (Fraction(self.model.function_class.L),)):
             try:
                 _, (rate, *multipliers) = balance_multipliers(model, near, face)
-                if abs(float(rate) - answer.value) > TIGHT * abs(answer.value):
+                if abs(float(rate) - answer.value) > FACE_ACCURACY * abs(answer.value):
                     raise Refused("the range is another")
                 question = {"kind": "decrease", "rate": str(rate), **self._about(potential)}
                 return rate, self._certificate(self.decrease, after - before * rate, multipliers, question)

@@ -18,7 +18,7 @@ from fedtheory.proofs.every_n.vectors import Vector
 from fedtheory.proofs.semidefinite.program import Matrix
 
 #: length of a free vector, relative to its products with the others: what it costs in accuracy is about the inverse of its square
-LONG = 100.0
+FREE_LENGTH = 100.0
 #: eigenvalues, entries and columns below these count as zero
 FLAT, THIN = 1e-7, 1e-4
 
@@ -132,7 +132,7 @@ def read_rows(
         rows[kept] = _turned(part, None if first is None else kept.index(first))
     if free and products is not None:
         direction = np.array([float(v) for v in free[0][1]])
-        length = LONG * (1 + float(np.linalg.norm(products)))
+        length = FREE_LENGTH * (1 + float(np.linalg.norm(products)))
         column = length * direction / direction[pivots[0]] * (units[pivots[0]] / units)
         column[kept] += products / length
         rows = np.concatenate([rows, column[:, None]], axis=1)

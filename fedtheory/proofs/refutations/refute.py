@@ -48,7 +48,9 @@ class Refutation:
     def size(self) -> dict[str, int]:
         """How large the instance is: clients, dimension, triples of a client, different numbers, and their largest denominator."""
         clients = self.data["clients"]
-        numbers = {abs(Fraction(v)) for triples in clients for t in triples for v in (*t["x"], *t["g"], t["f"])} - {0}
+        listed = [v for triples in clients for t in triples for v in (*t["x"], *t["g"], t["f"])]
+        listed += [v for rows in self.data["start"].values() for row in rows for v in row]
+        numbers = {abs(Fraction(v)) for v in listed} - {0}
         return {
             "clients": len(clients),
             "dimension": len(clients[0][0]["x"]),

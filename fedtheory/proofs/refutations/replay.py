@@ -27,7 +27,7 @@ from fedtheory.proofs.refutations.instances import Stored, check_instance, read_
 FLOATS = 1e-3
 
 
-class Table:
+class TripleTable:
     """Functions that are known at their triples only, as a problem: what is asked for is looked up, exactly.
 
     A proximal step from v is the stored point x with x + step g = v, the only one where step < 1/|mu|; a gradient of the conjugate at y is the
@@ -74,9 +74,9 @@ class Table:
             raise Refused("gradients of conjugates are unique for strongly convex functions only")
         return array_of([x for x, *_ in self._find(rows_of(y, self.n), lambda t, row: t[1] == row)])
 
-    def take(self, clients: Clients | None) -> Table:
+    def take(self, clients: Clients | None) -> TripleTable:
         """Restrict to the clients that take part."""
-        return self if clients is None else Table([self.clients[int(i)] for i in clients.index], self.mu)
+        return self if clients is None else TripleTable([self.clients[int(i)] for i in clients.index], self.mu)
 
     @property
     def server(self) -> Pooled:
@@ -105,7 +105,7 @@ def replay_exactly(data: Mapping[str, Any], method: Algorithm | None = None) -> 
         if broken is not None:
             raise Refused(f"the state does not satisfy the relation {broken}, which rounds keep")
     try:
-        reached = asked.reached(Table(clients, Fraction(asked.function_class.mu)), start_arrays(start))
+        reached = asked.reached(TripleTable(clients, Fraction(asked.function_class.mu)), start_arrays(start))
     except (FedtheoryError, ArithmeticError, TypeError) as error:
         raise Refused(f"the method does not run on the stored functions: {error}") from error
     if Fraction(reached) != read_number(data["reached"]):
@@ -113,7 +113,7 @@ def replay_exactly(data: Mapping[str, Any], method: Algorithm | None = None) -> 
     return Fraction(reached)
 
 
-def replay_in_floats(data: Mapping[str, Any], method: Algorithm | None = None) -> float:
+def replayin_floats(data: Mapping[str, Any], method: Algorithm | None = None) -> float:
     """Run the method on the smooth functions through the stored triples with floats; what it reaches.
 
     Raises
@@ -121,7 +121,7 @@ def replay_in_floats(data: Mapping[str, Any], method: Algorithm | None = None) -
     Refused
         It is not what the refutation says, up to rounding.
     """
-    asked = _in_floats(_asked(data, method))
+    asked = in_floats(_asked(data, method))
     clients = read_clients(data)
     most = max(len(triples) for triples in clients)
     padded = [triples + [triples[-1]] * (most - len(triples)) for triples in clients]
@@ -139,17 +139,17 @@ def replay_in_floats(data: Mapping[str, Any], method: Algorithm | None = None) -
     return reached
 
 
-def _in_floats(value: Any) -> Any:
+def in_floats(value: Any) -> Any:
     """The same object with floats in the place of fractions, in dataclasses at any depth."""
     if isinstance(value, Fraction):
         return float(value)
     if isinstance(value, Mapping):
-        return {name: _in_floats(v) for name, v in value.items()}
+        return {name: in_floats(v) for name, v in value.items()}
     if isinstance(value, tuple):
-        return tuple(_in_floats(v) for v in value)
+        return tuple(in_floats(v) for v in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        return dataclasses.replace(value, **{name: _in_floats(v) for name, v in fields.items()})
+        return dataclasses.replace(value, **{name: in_floats(v) for name, v in fields.items()})
     return value
 
 
