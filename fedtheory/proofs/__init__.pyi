@@ -9,6 +9,7 @@ from .certificates.thresholds import find_threshold as find_threshold
 from .certificates.thresholds import worst_cases_along as worst_cases_along
 from .certificates.upper_bounds import prove as prove
 from .every_n.vectors import Sampling as Sampling
+from .facts import compare as compare
 from .function_class import FunctionClass as FunctionClass
 from .potentials.smallest_rate import rate_of as rate_of
 from .potentials.smallest_rate import smallest_rate as smallest_rate
