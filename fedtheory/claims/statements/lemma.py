@@ -26,7 +26,7 @@ from fedtheory.core.exact import rational
 from fedtheory.proofs.parameters.checker import Refused, check
 from fedtheory.proofs.parameters.derivation import NotProved, states, store
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.parameters.judge import Judgement, Word, judge, refute_at
+from fedtheory.proofs.parameters.judge import Judgement, Word, judge, refute_at, telling_points
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.search import SECONDS, MultiplierSearch, find_multipliers
@@ -305,8 +305,7 @@ def _ratio(side: Sensitivity) -> float:
 def sensitivity_of(case: Case, name: str) -> list[Sensitivity]:
     """Both sides of a constant in one case, by bisection over points and corners of the region."""
     stated = case.lemma.constants[name]
-    region = case.field.region
-    points = [*region.simple_points(SENSITIVITY_POINTS), *region.corners(SENSITIVITY_CORNERS)]
+    points = telling_points(case.field, case.system, SENSITIVITY_POINTS, SENSITIVITY_CORNERS)
 
     def failing(value: Fraction) -> Instance | None:
         system = case.with_constants(**{name: value}).system

@@ -69,7 +69,7 @@ class RationalFunction:
     """
 
     __slots__ = ("element", "field")
-    __array_ufunc__ = None  # an array on the left leaves the operation to its entries
+    finite = True  # for those who refuse infinities and NaN
 
     def __init__(self, field: ParameterField, element: Any) -> None:
         self.field = field

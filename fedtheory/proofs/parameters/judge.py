@@ -20,6 +20,7 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
+from fedtheory.proofs.parameters.scalings import find_scalings, normalise
 from fedtheory.proofs.parameters.search import SECONDS, find_multipliers
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Region
@@ -48,7 +49,7 @@ class Judgement:
 def judge(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
     """Prove or refute a system over the rational functions of its region."""
     region, log = known.region, dict[str, Any]()
-    looked = [*region.simple_points(POINTS), *region.corners(CORNERS)]
+    looked = telling_points(known, system, POINTS, CORNERS)
     instance = refute_at(system, looked, log)
     if instance is not None:
         return Judgement("refuted", instance=instance, log=log)
@@ -67,6 +68,17 @@ def judge(known: ParameterField, system: System, seconds: float = SECONDS) -> Ju
     proofs = tuple(proofs_at(system, asked))
     log["points"] = f"{len(proofs)} of {len(asked)}"
     return Judgement("proved at points" if len(proofs) == len(asked) else "open", at_points=proofs, log=log)
+
+
+def telling_points(known: ParameterField, system: System, simple: int, corners: int) -> list[dict[str, Fraction]]:
+    """Simple points, then corners of the region; of those that differ by a change of units only one, with units set to one."""
+    scalings = find_scalings(known, system)
+    found: list[dict[str, Fraction]] = []
+    for point in (*known.region.simple_points(simple), *known.region.corners(corners)):
+        plain = normalise(point, scalings)
+        if plain not in found:
+            found.append(plain)
+    return found
 
 
 def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dict[str, Any]) -> Instance | None:

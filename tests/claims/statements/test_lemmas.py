@@ -118,7 +118,7 @@ def test_false_lemmas_are_refuted_by_exact_instances(name):
     outcome = prove_lemma(lemma)
     assert outcome.word == "refuted" and recheck(lemma, outcome.instance) is None
     assert lemma.region.inside(outcome.instance.point)
-    assert outcome.instance.left > 0 and outcome.instance.denominator <= 10**5
+    assert outcome.instance.left > 0 and outcome.instance.denominator <= 10**6
 
 
 @pytest.mark.slow
