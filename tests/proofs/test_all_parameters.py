@@ -14,7 +14,7 @@ from fedtheory.algorithms.scaffnew import Scaffnew
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.parameters import checker
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.parameters.methods import Contraction, bound_system, prove_bound, prove_contraction
+from fedtheory.proofs.parameters.methods import StatedContraction, bound_system, prove_bound, prove_contraction
 from fedtheory.proofs.parameters.scalings import find_scalings
 from fedtheory.proofs.regions.region import Region
 
@@ -23,7 +23,7 @@ FEDPD = "2*L*(1 + L*eta)**2/(1 + 4*L*eta + 2*(L*eta)**2)"
 
 
 def scaffnew(rate, region="0<mu<L, 0<lr<2/L, 0<p<=1"):
-    return Contraction.read(lambda p: Scaffnew(p["lr"], p["p"]), region, STATED, rate)
+    return StatedContraction.read(lambda p: Scaffnew(p["lr"], p["p"]), region, STATED, rate)
 
 
 def test_scaffnews_exact_rate_on_its_whole_region():
@@ -32,7 +32,7 @@ def test_scaffnews_exact_rate_on_its_whole_region():
     assert [str(piece.region.parameters[2]) for piece in pieces] == ["0 < lr <= 2/(L + mu)", "2/(L + mu) <= lr < 2/L"]
     for piece in pieces:
         assert piece.judgement.derivation is not None
-        checker.check(piece.judgement.derivation)
+        checker.check_derivation(piece.judgement.derivation)
 
 
 def test_scaffnews_stated_rate():
@@ -68,7 +68,7 @@ def test_fedpds_first_round(top):
 
 def test_what_cannot_be_stated_is_refused():
     with pytest.raises(InvalidInput, match="weights of the fields"):
-        prove_contraction(Contraction.read(lambda p: Scaffnew(p["lr"], 1), "0<mu<L, 0<lr<1/L", {"u": 1}, 1))
+        prove_contraction(StatedContraction.read(lambda p: Scaffnew(p["lr"], 1), "0<mu<L, 0<lr<1/L", {"u": 1}, 1))
     with pytest.raises(InvalidInput, match="without max"):
         prove_contraction(scaffnew("1 - min(lr*mu, p)"))
     field = ParameterField(Region.parse("0<L, 0<eta<1/L"))

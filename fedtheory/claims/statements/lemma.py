@@ -6,7 +6,7 @@
         f = world.function(p.L, -p.L)
         y = world.vector("y"); x = y * 0
         gx, fx = world.at(f, x, "gx"); gy, fy = world.at(f, y, "gy")
-        return fy - fx - inner(gx, y - x) - square(y - x) * (c.c * p.L / 2)
+        return fy - fx - dot(gx, y - x) - norm2(y - x) * (c.c * p.L / 2)
 
 `prove_lemma` proves the conclusion ``form <= 0`` for all parameters, with a derivation that a checker without packages accepts; or refutes it
 by an exact instance, on which the same text was run with plain numbers. What it can do neither for is open.
@@ -23,13 +23,13 @@ from typing import Any
 from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld, constants_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
-from fedtheory.proofs.parameters.checker import Refused, check
+from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
 from fedtheory.proofs.parameters.derivation import NotProved, states, store
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.parameters.judge import Judgement, Word, judge, refute_at, telling_points
+from fedtheory.proofs.parameters.judge import Judgement, Word, judge_system, refute_at, telling_points
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
-from fedtheory.proofs.parameters.search import SECONDS, MultiplierSearch, find_multipliers
+from fedtheory.proofs.parameters.search import SECONDS, MultiplierSearch, search_multipliers
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Region
 
@@ -114,7 +114,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LemmaOutcome:
     """What came out for a lemma.
 
     ``word``: "proved for all parameters", "proved at points", "refuted" or "open". ``derivations``: for each case, data that the checker
@@ -137,7 +137,7 @@ class Outcome:
         return f"{self.word}{f', {self.scope}' if self.scope and self.word.startswith('proved') else ''}"
 
 
-def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
+def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
     """Prove or refute a lemma; ``seconds`` limits each search for multipliers."""
     found: list[Judgement] = []
     for case in lemma.cases:
@@ -146,7 +146,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
             instance = replace(judged.instance, point={**case.fixed, **judged.instance.point})
             reason = recheck(lemma, instance)
             if reason is None:
-                return Outcome("refuted", instance=instance, log=judged.log)
+                return LemmaOutcome("refuted", instance=instance, log=judged.log)
             judged = Judgement("open", log={**judged.log, "instance": f"refused by the text itself: {reason}"})
         found.append(judged)
     words = {judged.word for judged in found}
@@ -157,7 +157,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
         if "proved at points" in words
         else "proved for all parameters"
     )
-    return Outcome(
+    return LemmaOutcome(
         word,
         tuple(judged.derivation for judged in found if judged.derivation is not None),
         tuple(judged.multipliers for judged in found),
@@ -169,7 +169,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
 
 def _judge_case(case: Case, seconds: float) -> Judgement:
     """As stated; where no derivation is found, from the strongest constants that seem to hold."""
-    judged = judge(case.field, case.system, seconds)
+    judged = judge_system(case.field, case.system, seconds)
     if judged.word in ("proved for all parameters", "refuted"):
         return judged
     for name in case.lemma.constants:
@@ -189,10 +189,10 @@ def _derive_from_stronger(case: Case, name: str, seconds: float) -> MultiplierSe
     stated = case.lemma.constants[name]
     for value in _strongest(case, name):
         strong = case.with_constants(**{name: value}).system
-        search = find_multipliers(case.field, strong, seconds)
+        search = search_multipliers(case.field, strong, seconds)
         if search.data is None:
             continue
-        rest = find_multipliers(
+        rest = search_multipliers(
             case.field, case.system.with_conclusion(case.system.conclusion - strong.conclusion), seconds
         )
         added = dict(search.multipliers)
@@ -247,14 +247,14 @@ def recheck(lemma: Lemma, instance: Instance) -> str | None:
     return None if left > 0 and left == instance.left else f"the left side is {left}"
 
 
-def verify_derivations(lemma: Lemma, outcome: Outcome) -> str | None:
+def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     """Check stored derivations again: by the checker, and that they state this lemma; None, or what is wrong."""
     if len(outcome.derivations) != len(lemma.cases):
         return f"there are {len(outcome.derivations)} derivations for {len(lemma.cases)} cases"
     for case, data in zip(lemma.cases, outcome.derivations, strict=True):
         try:
-            check(data)
-        except Refused as reason:
+            check_derivation(data)
+        except DerivationRefused as reason:
             return str(reason)
         if not states(case.field, case.system, data):
             return "the derivation proves something else"

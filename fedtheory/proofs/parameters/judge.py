@@ -1,6 +1,6 @@
 """A system on a region, judged: proved for all parameters, proved at points, refuted by an exact instance, or open.
 
-Floats propose. Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
+Matrix propose. Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
 the region is searched for a point at which the conclusion fails, and points are proved one by one.
 """
 
@@ -21,7 +21,7 @@ from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.scalings import find_scalings, normalise
-from fedtheory.proofs.parameters.search import SECONDS, find_multipliers
+from fedtheory.proofs.parameters.search import SECONDS, search_multipliers
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Region
 
@@ -46,14 +46,14 @@ class Judgement:
     log: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judge(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
+def judge_system(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
     """Prove or refute a system over the rational functions of its region."""
     region, log = known.region, dict[str, Any]()
     looked = telling_points(known, system, POINTS, CORNERS)
     instance = refute_at(system, looked, log)
     if instance is not None:
         return Judgement("refuted", instance=instance, log=log)
-    search = find_multipliers(known, system, seconds)
+    search = search_multipliers(known, system, seconds)
     log.update(search.log)
     if search.data is not None:
         shown = {name: str(_factored(value)) for name, value in search.multipliers.items()}

@@ -28,7 +28,7 @@ from fedtheory.proofs.every_n.vectors import Form, Number, square
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
-from fedtheory.proofs.parameters.judge import Judgement, judge, refute_at, telling_points
+from fedtheory.proofs.parameters.judge import Judgement, judge_system, refute_at, telling_points
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
@@ -36,13 +36,13 @@ from fedtheory.proofs.potentials.invariants import ErrorModel, follow_errors, fo
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Parameter, Region
 
-Method = Callable[[Mapping[str, Any]], Algorithm]
+MethodOf = Callable[[Mapping[str, Any]], Algorithm]
 #: points at which ways to share out the entries of a rate are looked at, before proofs are looked for
 SCREENED = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Contraction:
+class StatedContraction:
     """E V+ <= rate * V as data.
 
     Parameters
@@ -53,7 +53,7 @@ class Contraction:
     L, mu : expressions
     """
 
-    method: Method
+    method: MethodOf
     region: Region
     weights: Mapping[str, Expression]
     rate: Expression
@@ -62,8 +62,8 @@ class Contraction:
 
     @classmethod
     def read(
-        cls, method: Method, region: str, weights: Mapping[str, Any], rate: Any, L: Any = "L", mu: Any = "mu"
-    ) -> Contraction:
+        cls, method: MethodOf, region: str, weights: Mapping[str, Any], rate: Any, L: Any = "L", mu: Any = "mu"
+    ) -> StatedContraction:
         """From text."""
         return cls(
             method,
@@ -84,7 +84,7 @@ class Piece:
     note: str = ""
 
 
-def prove_contraction(stated: Contraction, seconds: float = SECONDS) -> list[Piece]:
+def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> list[Piece]:
     """Judge a contraction on every piece of its region; it is proved if every piece is, and refuted if one is."""
     found = []
     for fixed, region in stated.region.cases():
@@ -172,19 +172,25 @@ def _root(field: ParameterField, factor: RationalFunction, k: int) -> Expression
 
 
 def _prove_piece(
-    stated: Contraction, fixed: Mapping[str, Fraction], region: Region, entries: Sequence[Expression], seconds: float
+    stated: StatedContraction,
+    fixed: Mapping[str, Fraction],
+    region: Region,
+    entries: Sequence[Expression],
+    seconds: float,
 ) -> Piece:
     field = ParameterField(region)
     traced = _traced(stated, fixed, field)
     rates = [field.read(entry) for entry in entries]
     if len(rates) == 1:
-        return Piece(region, judge(field, traced.system([rates[0]] * len(traced.terms)), seconds), f"rate {entries[0]}")
+        return Piece(
+            region, judge_system(field, traced.system([rates[0]] * len(traced.terms)), seconds), f"rate {entries[0]}"
+        )
     points = telling_points(field, traced.system([rates[0]] * len(traced.terms)), SCREENED, SCREENED)
     for chosen in itertools.product(range(len(rates)), repeat=len(traced.terms)):
         system = traced.system([rates[k] for k in chosen])
         if any(violation(system.at(point))[0] > SUSPECT for point in points):
             continue
-        judged = judge(field, system, seconds)
+        judged = judge_system(field, system, seconds)
         if judged.word == "proved for all parameters":
             note = ", ".join(f"{entries[k]} for {name}" for k, (name, _) in zip(chosen, traced.terms, strict=True))
             return Piece(region, judged, note)
@@ -192,7 +198,7 @@ def _prove_piece(
 
 
 def _refuted(
-    stated: Contraction,
+    stated: StatedContraction,
     fixed: Mapping[str, Fraction],
     field: ParameterField,
     traced: Traced,
@@ -234,7 +240,7 @@ def _system(leaves: Leaves, hypotheses: Any, functions: tuple[Function, ...], co
     return System(mean, deviation, leaves.values, tuple(hypotheses), functions, conclusion)
 
 
-def _traced(stated: Contraction, fixed: Mapping[str, Fraction], field: ParameterField) -> Traced:
+def _traced(stated: StatedContraction, fixed: Mapping[str, Fraction], field: ParameterField) -> Traced:
     here = {**fixed, **field.parameters()}
     big_l, mu = stated.L.at(here), stated.mu.at(here)
     FunctionClass(big_l, mu)  # refuses what is no class on the region
@@ -259,7 +265,7 @@ def _traced(stated: Contraction, fixed: Mapping[str, Fraction], field: Parameter
     return Traced(step.leaves, (Function("interpolation", evaluations, big_l, mu),), after, tuple(terms))
 
 
-def _model(stated: Contraction, fixed: Mapping[str, Fraction], region: Region) -> ErrorModel:
+def _model(stated: StatedContraction, fixed: Mapping[str, Fraction], region: Region) -> ErrorModel:
     """The relations between fields, found at one point; `follow_one_round` proves them for all."""
     point = {**fixed, **region.simple_points(1)[0]}
     numbers = FunctionClass(stated.L.at(point), stated.mu.at(point))
@@ -268,7 +274,7 @@ def _model(stated: Contraction, fixed: Mapping[str, Fraction], region: Region) -
 
 def bound_system(
     field: ParameterField,
-    method: Method,
+    method: MethodOf,
     rounds: int,
     measure: MeasureName,
     bound: Any,
@@ -315,7 +321,7 @@ def bound_system(
 
 
 def prove_bound(
-    method: Method,
+    method: MethodOf,
     region: str | Region,
     rounds: int,
     measure: MeasureName,
@@ -327,6 +333,8 @@ def prove_bound(
     found = []
     for fixed, case in Region.parse(region).cases():
         field = ParameterField(case)
-        judged = judge(field, bound_system(field, method, rounds, measure, bound, fixed=fixed, **constants), seconds)
+        judged = judge_system(
+            field, bound_system(field, method, rounds, measure, bound, fixed=fixed, **constants), seconds
+        )
         found.append(Piece(case, judged))
     return found
