@@ -24,18 +24,19 @@ from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld, con
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
-from fedtheory.proofs.parameters.derivation import NotProved, states, store
+from fedtheory.proofs.parameters.constants import Sensitivity, SystemOf, judge_through_strongest, sensitivities
+from fedtheory.proofs.parameters.derivation import states
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.parameters.judge import Judgement, Word, judge_system, refute_at, telling_points
+from fedtheory.proofs.parameters.judge import Judgement, Word, judge_system
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
-from fedtheory.proofs.parameters.search import SECONDS, MultiplierSearch, search_multipliers
+from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Region
 
 Build = Callable[[Any, Any, Any], Any]
-#: how far constants are moved, halvings of the interval in between, and points at which each is tried
-FARTHEST, HALVINGS, SENSITIVITY_POINTS, SENSITIVITY_CORNERS = Fraction(8), 14, 7, 9
+#: points at which premises are left out
+TRIED_POINTS = 7
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,9 @@ class Case:
         """For all other parameters at once."""
         return self.lemma.system({**self.fixed, **self.field.parameters()})
 
-    def with_constants(self, **change: Any) -> Case:
-        """The same with other constants."""
-        return Case(self.lemma.with_constants(**change), self.fixed, self.field)
+    def system_of(self, name: str) -> SystemOf:
+        """The system as a function of one constant."""
+        return lambda value: Case(self.lemma.with_constants(**{name: value}), self.fixed, self.field).system
 
 
 @dataclass(frozen=True)
@@ -168,66 +169,13 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
 
 
 def _judge_case(case: Case, seconds: float) -> Judgement:
-    """As stated; where no derivation is found, from the strongest constants that seem to hold."""
+    """As stated; where no derivation is found, through the strongest value of one constant after the other."""
     judged = judge_system(case.field, case.system, seconds)
-    if judged.word in ("proved for all parameters", "refuted"):
-        return judged
-    for name in case.lemma.constants:
-        search = _derive_from_stronger(case, name, seconds)
-        if search is not None:
-            shown = {row: str(value) for row, value in search.multipliers.items()}
-            log = {**judged.log, "derived from": f"{name} = {search.log['stronger']}"}
-            return Judgement("proved for all parameters", search.data, shown, log=log)
+    for name, value in case.lemma.constants.items():
+        if judged.word in ("proved for all parameters", "refuted"):
+            break
+        judged = judge_through_strongest(case.field, case.system_of(name), name, value, judged, seconds)
     return judged
-
-
-def _derive_from_stronger(case: Case, name: str, seconds: float) -> MultiplierSearch | None:
-    """A derivation for the strongest value of a constant, and from it one for the stated value.
-
-    If multipliers y prove  form(c*) <= 0  and multipliers z prove  form(c) - form(c*) <= 0,  y + z prove  form(c) <= 0.
-    """
-    stated = case.lemma.constants[name]
-    for value in _strongest(case, name):
-        strong = case.with_constants(**{name: value}).system
-        search = search_multipliers(case.field, strong, seconds)
-        if search.data is None:
-            continue
-        rest = search_multipliers(
-            case.field, case.system.with_conclusion(case.system.conclusion - strong.conclusion), seconds
-        )
-        added = dict(search.multipliers)
-        if rest.data is not None:
-            for row, multiplier in rest.multipliers.items():
-                added[row] = added.get(row, 0) + multiplier
-        try:
-            search.data = store(case.field, case.system, added)
-        except NotProved:
-            continue
-        search.multipliers = added
-        search.log["stronger"] = f"{value} (stated: {stated})"
-        return search
-    return None
-
-
-def _strongest(case: Case, name: str) -> list[Fraction]:
-    """Simple values of a constant near the last that floats see hold, on the side where it fails."""
-    found = []
-    for side in sensitivity_of(case, name):
-        if side.fails is not None:
-            width = abs(side.fails - side.holds)
-            for wide in (100, 10, 1):
-                near = _simplest(side.holds, 2 * wide * width)
-                if near not in found:
-                    found.append(near)
-    return found
-
-
-def _simplest(value: Fraction, room: Fraction) -> Fraction:
-    """The fraction of smallest denominator within some room of a value."""
-    denominator = 1
-    while abs(value.limit_denominator(denominator) - value) > room:
-        denominator *= 2
-    return value.limit_denominator(denominator)
 
 
 def _scope(lemma: Lemma) -> str:
@@ -261,73 +209,15 @@ def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class Sensitivity:
-    """How far a constant may be moved to one side: at ``holds`` nothing was found against it, at ``fails`` the exact ``instance`` refutes it.
-
-    ``fails`` is None where nothing was found up to the factor `FARTHEST`.
-    """
-
-    name: str
-    stated: Fraction
-    holds: Fraction
-    fails: Fraction | None
-    instance: Instance | None = None
-
-    @property
-    def slack(self) -> bool:
-        """Whether the constant could be better by more than a factor 2."""
-        return self.fails is None or not Fraction(1, 2) <= self.fails / self.stated <= 2
-
-    def __str__(self) -> str:
-        if self.fails is None:
-            return f"nothing found against {self.name} x {float(self.holds / self.stated):.4g}"
-        return f"would reject {self.name} from x {float(self.fails / self.stated):.6g}"
-
-
 def sensitivity(lemma: Lemma) -> list[Sensitivity]:
-    """For each constant, on the side where it fails, the factor from which the lemma does."""
+    """For each constant that is not zero, the side on which it fails sooner, in the case where it does."""
     found = []
     for name, value in lemma.constants.items():
-        if value == 0:
-            continue
-        sides = [side for case in lemma.cases for side in sensitivity_of(case, name)]
-        failing = [side for side in sides if side.fails is not None]
-        found += [min(failing, key=lambda s: abs(_ratio(s)))] if failing else sides[:1]
-    return found
-
-
-def _ratio(side: Sensitivity) -> float:
-    assert side.fails is not None
-    return float(abs(side.fails / side.stated - 1))
-
-
-def sensitivity_of(case: Case, name: str) -> list[Sensitivity]:
-    """Both sides of a constant in one case, by bisection over points and corners of the region."""
-    stated = case.lemma.constants[name]
-    points = telling_points(case.field, case.system, SENSITIVITY_POINTS, SENSITIVITY_CORNERS)
-
-    def failing(value: Fraction) -> Instance | None:
-        system = case.with_constants(**{name: value}).system
-        for k, point in enumerate(points):
-            instance = refute_at(system, [point], {})
-            if instance is not None:
-                points.insert(0, points.pop(k))  # it will probably fail there again
-                return instance
-        return None
-
-    found = []
-    for far in (stated * FARTHEST, stated / FARTHEST):
-        instance = failing(far)
-        if instance is None:
-            found.append(Sensitivity(name, stated, far, None))
-            continue
-        good, bad = stated, far
-        for _ in range(HALVINGS):
-            middle = (good + bad) / 2
-            shown = failing(middle)
-            good, bad, instance = (middle, bad, instance) if shown is None else (good, middle, shown)
-        found.append(Sensitivity(name, stated, good, bad, instance))
+        if value != 0:
+            sides = [
+                side for case in lemma.cases for side in sensitivities(case.field, case.system_of(name), name, value)
+            ]
+            found.append(min(sides, key=lambda side: side.distance))
     return found
 
 
@@ -338,7 +228,7 @@ def needed_premises(lemma: Lemma) -> dict[str, bool | None]:
     """
     case = lemma.cases[0]
     system = case.system
-    points = case.field.region.simple_points(SENSITIVITY_POINTS)
+    points = case.field.region.simple_points(TRIED_POINTS)
     found: dict[str, bool | None] = {}
     for name in (*(name for name, _ in system.hypotheses), *(f.name for f in system.functions)):
         rows = tuple(row for row in system.rows if row[0] != name and row[0].rsplit(" ", 2)[0] != name)

@@ -56,9 +56,8 @@ def judge_system(known: ParameterField, system: System, seconds: float = SECONDS
     search = search_multipliers(known, system, seconds)
     log.update(search.log)
     if search.data is not None:
-        shown = {name: str(_factored(value)) for name, value in search.multipliers.items()}
         log.pop("suspect points", None)  # a proof overrules floats
-        return Judgement("proved for all parameters", search.data, shown, log=log)
+        return Judgement("proved for all parameters", search.data, show_multipliers(search.multipliers), log=log)
     worst = search_region(region, system)
     if worst is not None:
         instance = refute_at(system, [worst], log)
@@ -150,6 +149,10 @@ def search_region(region: Region, system: System, evaluations: int = EVALUATIONS
     return None
 
 
-def _factored(value: Any) -> Any:
+def show_multipliers(multipliers: Mapping[str, Any]) -> dict[str, str]:
+    """Multipliers as text, factored."""
     sympy = require("sympy", "proofs for all parameters")
-    return sympy.factor(value.expression) if hasattr(value, "expression") else value
+    return {
+        name: str(sympy.factor(value.expression) if hasattr(value, "expression") else value)
+        for name, value in multipliers.items()
+    }

@@ -295,11 +295,11 @@ def bound_system(
     """
     here = {**(fixed or {}), **field.parameters()}
 
-    def number(text: Any) -> Any:
+    def value(text: Any) -> Any:
         return None if text is None else Expression.parse(text).at(here)
 
     radius: Any = field.one
-    members: Any = FunctionClass(number(L), number(mu), zeta=number(zeta))
+    members: Any = FunctionClass(value(L), value(mu), zeta=value(zeta))
     model, _, _, _ = state_program(method(here), members, rounds, measure, radius, None)
     if len(model.objectives) != 1 or model.equations or any(f.shared for f in model.functions):
         raise CannotTrace(
@@ -313,9 +313,9 @@ def bound_system(
             stated[f"{name}, {repeated}" if repeated else name] = form
     if all(form.constant == 0 for name, form in stated.items() if name != "radius"):
         start = stated.pop("radius") + radius
-        conclusion = model.objectives[0] - start * number(bound)
+        conclusion = model.objectives[0] - start * value(bound)
     else:
-        conclusion = model.objectives[0] - number(bound)
+        conclusion = model.objectives[0] - value(bound)
 
     return _system(model.leaves, tuple(stated.items()), model.functions, conclusion)
 
