@@ -21,7 +21,7 @@ from fedtheory.claims.statements.outcomes import (
     Line,
     OutcomeWord,
     PointProof,
-    Sensitivity,
+    ConstantSensitivity,
     StatementOutcome,
     StatementScope,
     show_point,
@@ -186,7 +186,7 @@ class _Judgement:
         return max((value for value in reached if value is not None), default=None)
 
     def _word(
-        self, solved: Sequence[PointValue], proofs: Sequence[PointProof], moved: Sequence[Sensitivity]
+        self, solved: Sequence[PointValue], proofs: Sequence[PointProof], moved: Sequence[ConstantSensitivity]
     ) -> tuple[OutcomeWord, list[str]]:
         """Proved where every point is; supported where enough of them were solved."""
         reasons = []
