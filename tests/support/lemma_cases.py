@@ -4,7 +4,7 @@ from fractions import Fraction as Q
 from types import SimpleNamespace as NS
 
 from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import bar, inner, square
+from fedtheory.claims.statements.worlds import bar, dot, norm2
 
 TRUE: dict[str, Lemma] = {}
 FALSE: dict[str, Lemma] = {}
@@ -30,7 +30,7 @@ def descent_lemma(w, p, c):
     x = y * 0
     gx, fx = w.at(f, x, "gx")
     _, fy = w.at(f, y, "gy")
-    return fy - fx - inner(gx, y - x) - square(y - x) * (c.c * p.L / 2)
+    return fy - fx - dot(gx, y - x) - norm2(y - x) * (c.c * p.L / 2)
 
 
 @lemma("textbook", "0<L", c=1)
@@ -40,7 +40,7 @@ def cocoercivity(w, p, c):
     y = x * 0
     gx, _ = w.at(f, x, "gx")
     gy, _ = w.at(f, y, "gy")
-    return square(gx - gy) * (c.c / p.L) - inner(gx - gy, x - y)
+    return norm2(gx - gy) * (c.c / p.L) - dot(gx - gy, x - y)
 
 
 @lemma("textbook", "0<mu<L", c=1)
@@ -50,7 +50,7 @@ def strong_cocoercivity(w, p, c):
     y = x * 0
     gx, _ = w.at(f, x, "gx")
     gy, _ = w.at(f, y, "gy")
-    return square(x - y) * (c.c * p.mu * p.L / (p.mu + p.L)) + square(gx - gy) / (p.mu + p.L) - inner(gx - gy, x - y)
+    return norm2(x - y) * (c.c * p.mu * p.L / (p.mu + p.L)) + norm2(gx - gy) / (p.mu + p.L) - dot(gx - gy, x - y)
 
 
 @lemma("textbook", "0<mu<L", c=1)
@@ -59,13 +59,13 @@ def pl_inequality(w, p, c):
     x = w.vector("x")
     g, fx = w.at(f, x, "g")
     _, fs = w.at(f, x * 0, "0", g=x * 0)
-    return fx - fs - square(g) / (2 * p.mu) * c.c
+    return fx - fs - norm2(g) / (2 * p.mu) * c.c
 
 
 @lemma("textbook", "0<s", c=1)
 def young(w, p, c):
     a, b = (w.vector("a"), w.vector("b"))
-    return square(a + b) - square(a) * (1 + p.s) - square(b) * (c.c * (1 + 1 / p.s))
+    return norm2(a + b) - norm2(a) * (1 + p.s) - norm2(b) * (c.c * (1 + 1 / p.s))
 
 
 @lemma("textbook", "0<mu<L, 0<eta<2/(L+mu)", c=1)
@@ -74,11 +74,11 @@ def gradient_step_contracts(w, p, c):
     x = w.vector("x")
     g, _ = w.at(f, x, "g")
     w.at(f, x * 0, "0", g=x * 0)
-    return square(x - g * p.eta) - square(x) * (c.c * (1 - p.eta * p.mu) ** 2)
+    return norm2(x - g * p.eta) - norm2(x) * (c.c * (1 - p.eta * p.mu) ** 2)
 
 
 def lagrangian(value, x, x0, lam, eta):
-    return value + inner(lam, x - x0) + square(x - x0) / (2 * eta)
+    return value + dot(lam, x - x0) + norm2(x - x0) / (2 * eta)
 
 
 def fedpd(w, p):
@@ -99,7 +99,7 @@ def fedpd(w, p):
 @lemma("FedPD (46), x-step", "0<L, 0<eta<1/L", c=1)
 def fedpd_x_step(w, p, c):
     r = fedpd(w, p)
-    d = square(r.xn - r.x)
+    d = norm2(r.xn - r.x)
     return (
         lagrangian(r.vn, r.xn, r.x0, r.lam, p.eta)
         - lagrangian(r.v, r.x, r.x0, r.lam, p.eta)
@@ -113,7 +113,7 @@ def fedpd_dual_step(w, p, c):
     return (
         lagrangian(r.vn, r.xn, r.x0, r.lamn, p.eta)
         - lagrangian(r.vn, r.xn, r.x0, r.lam, p.eta)
-        - square(r.xn - r.x) * (c.c * p.L**2 * p.eta)
+        - norm2(r.xn - r.x) * (c.c * p.L**2 * p.eta)
     )
 
 
@@ -123,7 +123,7 @@ def fedpd_server_step(w, p, c):
     return (
         lagrangian(r.vn, r.xn, r.x0n, r.lamn, p.eta)
         - lagrangian(r.vn, r.xn, r.x0, r.lamn, p.eta)
-        + square(r.x0n - r.x0) * (c.c / (2 * p.eta))
+        + norm2(r.x0n - r.x0) * (c.c / (2 * p.eta))
     )
 
 
@@ -134,8 +134,8 @@ def fedpd_round(w, p, c):
     return (
         lagrangian(r.vn, r.xn, r.x0n, r.lamn, p.eta)
         - lagrangian(r.v, r.x, r.x0, r.lam, p.eta)
-        + square(r.xn - r.x) * (c.c * (1 - 2 * u) * (1 + u) / (2 * p.eta))
-        + square(r.x0n - r.x0) / (2 * p.eta)
+        + norm2(r.xn - r.x) * (c.c * (1 - 2 * u) * (1 + u) / (2 * p.eta))
+        + norm2(r.x0n - r.x0) / (2 * p.eta)
     )
 
 
@@ -149,13 +149,13 @@ def fedpd_inexact(w, p, c):
     _, vn = w.at(f, xn, "g+", g=gn)
     lamn = lam + (xn - x0) / p.eta
     x0n = xn + lamn * p.eta
-    w.assume("solve", square(e) - p.eps)
+    w.assume("solve", norm2(e) - p.eps)
     return (
         lagrangian(vn, xn, x0n, lamn, p.eta)
         - lagrangian(v, x, x0, lam, p.eta)
-        + square(xn - x) * ((1 - 2 * p.L * p.eta) / (2 * p.eta))
-        + square(x0n - x0) / (2 * p.eta)
-        - square(lamn - lam) * p.eta
+        + norm2(xn - x) * ((1 - 2 * p.L * p.eta) / (2 * p.eta))
+        + norm2(x0n - x0) / (2 * p.eta)
+        - norm2(lamn - lam) * p.eta
         - p.eps / (2 * p.L) * c.c
     )
 
@@ -168,7 +168,7 @@ def value_below(factor):
         g, v = w.at(f, x, "g")
         x0 = x * 0
         _, v0 = w.at(f, x0, "g0")
-        return v0 - lagrangian(v, x, x0, -g, p.eta) + square(x - x0) * (c.c * factor * (1 - 2 * p.L * p.eta) / p.eta)
+        return v0 - lagrangian(v, x, x0, -g, p.eta) + norm2(x - x0) * (c.c * factor * (1 - 2 * p.L * p.eta) / p.eta)
 
     return build
 
@@ -207,13 +207,13 @@ def fedslr_descent(w, p, c):
     _, rn = w.at(reg, wn, "s+", g=sn)
 
     def D(fv, rv, a, b, ga):
-        return fv + rv + inner(ga, a - b) + square(a - b) / (2 * eta)
+        return fv + rv + dot(ga, a - b) + norm2(a - b) / (2 * eta)
 
     return (
         D(vn, rn, wn, yn, gn)
         - D(v, r, wt, y, gam)
-        + square(yn - y) * (c.c * (1 - 2 * p.L * eta) * (1 + p.L * eta) / (2 * eta))
-        + square(wn - wt) / (2 * eta)
+        + norm2(yn - y) * (c.c * (1 - 2 * p.L * eta) * (1 + p.L * eta) / (2 * eta))
+        + norm2(wn - wt) / (2 * eta)
     )
 
 
@@ -225,7 +225,7 @@ def fedslr_drift(w, p, c):
     yn = wt - (gn - gam) * p.eta
     w.at(f, y, "gamma", g=gam)
     w.at(f, yn, "g+", g=gn)
-    return square(wt - yn) - square(yn - y) * (c.c * (p.L * p.eta) ** 2)
+    return norm2(wt - yn) - norm2(yn - y) * (c.c * (p.L * p.eta) ** 2)
 
 
 @lemma("FedSLR Lemma 5 (86)", "0<eta", c=1)
@@ -236,7 +236,7 @@ def fedslr_prox_step(w, p, c):
     _, r = w.at(reg, x, "s")
     xn = x - (a + s) * p.eta
     _, rn = w.at(reg, xn, "s+", g=s)
-    return rn - r + square(xn - x) * (c.c / p.eta) - inner(a, x - xn)
+    return rn - r + norm2(xn - x) * (c.c / p.eta) - dot(a, x - xn)
 
 
 @lemma("A-FedPD descent display (A-FedPD-DESC)", "0<L, 2*L<rho", c=1)
@@ -249,7 +249,7 @@ def afedpd_descent(w, p, c):
     w.at(f, thn, "g+", g=gn)
     tbn = bar(thn + lam / p.rho)
     _, vbn = w.at(f, tbn, "gbar+")
-    return vbn - vb - square(thn - tb) * (c.c * p.L / 2 * (1 + p.L / p.rho)) + square(bar(gb)) / (2 * p.rho)
+    return vbn - vb - norm2(thn - tb) * (c.c * p.L / 2 * (1 + p.L / p.rho)) + norm2(bar(gb)) / (2 * p.rho)
 
 
 def afedpd_lemma2(coefficient):
@@ -266,9 +266,9 @@ def afedpd_lemma2(coefficient):
         w.at(f, thn, "g+", g=gn)
         k = p.L**2 / p.rho**2
         return (
-            square(thn - tb) * (1 - 4 * k)
-            - square(th - tb) * (8 * k)
-            - square(bar(gb)) * (c.c * coefficient(p) / p.rho**2)
+            norm2(thn - tb) * (1 - 4 * k)
+            - norm2(th - tb) * (8 * k)
+            - norm2(bar(gb)) * (c.c * coefficient(p) / p.rho**2)
         )
 
     return build
@@ -301,7 +301,7 @@ def afedpd_lemma3(w, p, c):
     a = w.vector("theta+", True)
     tb = bar(a) * 0
     d = bar(a)
-    return square(a - d) - square(a - tb) * c.c
+    return norm2(a - d) - norm2(a - tb) * c.c
 
 
 @lemma("DualFL: accelerated proximal step, potential (dual form)", "0<L, 1<t", c=1)
@@ -322,9 +322,9 @@ def dualfl_step(w, p, c):
     un = x + (xn - x) * p.t
     return (
         (fn + rn - fs - rs) * (c.c * 2 * p.t**2 / p.L)
-        + square(un)
+        + norm2(un)
         - (fx + rx - fs - rs) * (2 * (p.t**2 - p.t) / p.L)
-        - square(u)
+        - norm2(u)
     )
 
 
@@ -342,7 +342,7 @@ def nesterov_strong(w, p, c):
     xn = y - gy / L
     _, fn = w.at(f, xn, "g+")
     zn = z * (1 - a) + y * a - gy * (a / p.mu)
-    return fn - fs + square(zn) * (p.mu / 2) - (fx - fs + square(z) * (p.mu / 2)) * (1 - c.c * a)
+    return fn - fs + norm2(zn) * (p.mu / 2) - (fx - fs + norm2(z) * (p.mu / 2)) * (1 - c.c * a)
 
 
 @lemma("textbook: gradient step under PL, nonconvex", "0<mu<L, 0<eta<1/L", c=1)
@@ -353,7 +353,7 @@ def pl_gradient_step(w, p, c):
     g, fx = w.at(f, x, "g")
     _, fn = w.at(f, x - g * p.eta, "g+")
     fs = w.value("f*")
-    w.assume("PL at x", (fx - fs) * (2 * p.mu) - square(g))
+    w.assume("PL at x", (fx - fs) * (2 * p.mu) - norm2(g))
     w.assume("minimum", fs - fx)
     return fn - fs - (fx - fs) * (1 - c.c * p.eta * p.mu * (2 - p.L * p.eta))
 
@@ -366,7 +366,7 @@ def prox_three_points(w, p, c):
     xn = x - s * p.eta
     _, rn = w.at(reg, xn, "s+", g=s)
     _, rz = w.at(reg, z, "sz")
-    return (rn - rz) * (2 * p.eta) - square(x - z) + square(xn - z) + square(xn - x) * c.c
+    return (rn - rz) * (2 * p.eta) - norm2(x - z) + norm2(xn - z) + norm2(xn - x) * c.c
 
 
 @lemma("FedPD D2, T = 1: largest gradient after one round", "0<L, 0<eta<1/(2*L)", c=1)
@@ -378,9 +378,9 @@ def fedpd_one_round(w, p, c):
     gn, fn = w.at(f, x - g * p.eta, "g+")
     fs = w.value("f*")
     u = p.L * p.eta
-    w.assume("bounded below at x", fs - fx + square(g) / (2 * p.L))
-    w.assume("bounded below at x+", fs - fn + square(gn) / (2 * p.L))
-    return square(gn) - (fx - fs) * (c.c * 2 * p.L * (1 + u) ** 2 / (1 + 4 * u + 2 * u**2))
+    w.assume("bounded below at x", fs - fx + norm2(g) / (2 * p.L))
+    w.assume("bounded below at x+", fs - fn + norm2(gn) / (2 * p.L))
+    return norm2(gn) - (fx - fs) * (c.c * 2 * p.L * (1 + u) ** 2 / (1 + 4 * u + 2 * u**2))
 
 
 @lemma("A-FedPD T1R (i): potential of a round, P = C", "0<L, 8*L<rho", c=1)
@@ -398,7 +398,7 @@ def afedpd_potential(w, p, c):
     _, vbn = w.at(f, tbn, "gbar+")
     old = w.vector("theta-bar before")
     k = p.L**2 / (4 * p.rho)
-    return vbn + square(thn - tb) * k - vb - square(th - old) * k + square(bar(gb)) * (c.c / (4 * p.rho))
+    return vbn + norm2(thn - tb) * k - vb - norm2(th - old) * k + norm2(bar(gb)) * (c.c / (4 * p.rho))
 
 
 @lemma("FedSLR Lemma 3 at the first round, dual started at 0", "0<L, 0<eta<1/(2*L)", true=False, c=1)
@@ -417,7 +417,7 @@ def fedslr_descent_cold(w, p, c):
     _, rn = w.at(reg, wn, "s+", g=sn)
 
     def D(fv, rv, a, b, ga):
-        return fv + rv + inner(ga, a - b) + square(a - b) / (2 * eta)
+        return fv + rv + dot(ga, a - b) + norm2(a - b) / (2 * eta)
 
     return D(vn, rn, wn, yn, gn) - D(v, r, wt, y, gn * 0)
 
@@ -430,7 +430,7 @@ def fedslr_prox_step_printed(w, p, c):
     _, r = w.at(reg, x, "s", g=s)
     xn = x - (a + s) * p.eta
     _, rn = w.at(reg, xn, "s+")
-    return rn - r + square(xn - x) * (c.c / p.eta) - inner(a, x - xn)
+    return rn - r + norm2(xn - x) * (c.c / p.eta) - dot(a, x - xn)
 
 
 @lemma("wrong in the last 1 % of the region only: step up to 2.02/(L+mu)", "0<mu<L, 0<eta<2.02/(L+mu)", true=False, c=1)
@@ -439,7 +439,7 @@ def gradient_step_corner(w, p, c):
     x = w.vector("x")
     g, _ = w.at(f, x, "g")
     w.at(f, x * 0, "0", g=x * 0)
-    return square(x - g * p.eta) - square(x) * (c.c * (1 - p.eta * p.mu) ** 2)
+    return norm2(x - g * p.eta) - norm2(x) * (c.c * (1 - p.eta * p.mu) ** 2)
 
 
 @lemma("textbook: long gradient step", "0<mu<L, 2/(L+mu)<eta<2/L", c=1)
@@ -448,7 +448,7 @@ def gradient_step_long(w, p, c):
     x = w.vector("x")
     g, _ = w.at(f, x, "g")
     w.at(f, x * 0, "0", g=x * 0)
-    return square(x - g * p.eta) - square(x) * (c.c * (1 - p.eta * p.L) ** 2)
+    return norm2(x - g * p.eta) - norm2(x) * (c.c * (1 - p.eta * p.L) ** 2)
 
 
 @lemma("gradient descent, N = 3, L R^2/(4N+2): size", "0<L", c=1)
@@ -460,7 +460,7 @@ def gd_three_steps(w, p, c):
     for k in range(4):
         g, v = w.at(f, x, f"g{k}")
         x = x - g / p.L
-    return v - fs - square(x0) * (c.c * p.L / 14)
+    return v - fs - norm2(x0) * (c.c * p.L / 14)
 
 
 WRONG = {

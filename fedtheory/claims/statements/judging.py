@@ -21,7 +21,7 @@ from fedtheory.claims.statements.outcomes import (
     Line,
     OutcomeWord,
     PointProof,
-    Sensitivity,
+    ConstantSensitivity,
     StatementOutcome,
     StatementScope,
     show_point,
@@ -32,6 +32,7 @@ from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivi
 from fedtheory.claims.statements.survey import PointValue, Survey
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.refutations.asked import AskedBound
+from fedtheory.proofs.stated_bounds import ERROR
 
 #: searches over functions at a point: the question, what is claimed, a seed; the largest measured / claimed, None where they do not apply
 InstanceSearch = Callable[[AskedBound, float, int], float | None]
@@ -102,9 +103,8 @@ class _Judgement:
         if not solved:
             why = next((reason for _, reason in self.survey.unsolved.values()), "no point satisfies its conditions")
             return self._say("inconclusive", [f"no point of the region was solved: {why}"])
-        if solved[0].ratio < 1 - ALIKE_RATIOS:
-            return self._against(solved[0])
-        return self._for(solved)
+        against = self._against(solved[0]) if solved[0].ratio < 1 - ALIKE_RATIOS else None
+        return self._for(solved) if against is None else against
 
     def _visit(self) -> None:
         """Corners, random points, local search; random points are spared where nothing bounds the worst case."""
@@ -122,8 +122,11 @@ class _Judgement:
         now = time.perf_counter()
         self.seconds[name], self._begun = now - self._begun, now
 
-    def _against(self, worst: PointValue) -> StatementOutcome:
-        """The claim is less than the worst case somewhere; only an exact instance makes that a refutation."""
+    def _against(self, worst: PointValue) -> StatementOutcome | None:
+        """The claim is less than the worst case somewhere; only an exact instance makes that a refutation.
+
+        None where there is no instance and the excess is what a solver's value may be off.
+        """
         reason = ""
         for value in simplest_failing(self.survey)[:3]:
             try:
@@ -134,6 +137,8 @@ class _Judgement:
             self._clock("refutation")
             return self._say("refuted", [], refutation=found, refuted_at=point)
         self._clock("refutation")
+        if worst.ratio >= 1 - ERROR:
+            return None
         over = "any factor" if worst.ratio == 0 else f"the factor {1 / worst.ratio:.6g}"
         at = show_point(worst.point)
         return self._say(
@@ -181,7 +186,7 @@ class _Judgement:
         return max((value for value in reached if value is not None), default=None)
 
     def _word(
-        self, solved: Sequence[PointValue], proofs: Sequence[PointProof], moved: Sequence[Sensitivity]
+        self, solved: Sequence[PointValue], proofs: Sequence[PointProof], moved: Sequence[ConstantSensitivity]
     ) -> tuple[OutcomeWord, list[str]]:
         """Proved where every point is; supported where enough of them were solved."""
         reasons = []
@@ -193,7 +198,7 @@ class _Judgement:
             reasons.append(
                 f"the bound is loose: it is at least {solved[0].ratio:.4g} times the worst case at every point"
             )
-        elif solved[0].ratio < 1 + ALIKE_RATIOS:
+        elif solved[0].ratio < 1 + ERROR:
             reasons.append("the bound is tight, up to what solvers tell apart")
         reasons += [f"{s.constant} could be moved by more than a factor of 2" for s in moved if s.loose]
         if self.survey.is_whole():

@@ -6,7 +6,7 @@
         f = world.function(p.L, -p.L)
         y = world.vector("y"); x = y * 0
         gx, fx = world.at(f, x, "gx"); gy, fy = world.at(f, y, "gy")
-        return fy - fx - inner(gx, y - x) - square(y - x) * (c.c * p.L / 2)
+        return fy - fx - dot(gx, y - x) - norm2(y - x) * (c.c * p.L / 2)
 
 `prove_lemma` proves the conclusion ``form <= 0`` for all parameters, with a derivation that a checker without packages accepts; or refutes it
 by an exact instance, on which the same text was run with plain numbers. What it can do neither for is open.
@@ -23,19 +23,20 @@ from typing import Any
 from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld, constants_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
-from fedtheory.proofs.parameters.checker import Refused, check
-from fedtheory.proofs.parameters.derivation import NotProved, states, store
+from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
+from fedtheory.proofs.parameters.constants import Sensitivity, SystemOf, judge_through_strongest, sensitivities
+from fedtheory.proofs.parameters.derivation import states
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.parameters.judge import Judgement, Word, judge, refute_at
+from fedtheory.proofs.parameters.judge import Judgement, Word, judge_system
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
-from fedtheory.proofs.parameters.search import SECONDS, MultiplierSearch, find_multipliers
+from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Region
 
 Build = Callable[[Any, Any, Any], Any]
-#: how far constants are moved, halvings of the interval in between, and points at which each is tried
-FARTHEST, HALVINGS, SENSITIVITY_POINTS, SENSITIVITY_CORNERS = Fraction(8), 14, 7, 9
+#: points at which premises are left out
+TRIED_POINTS = 7
 
 
 @dataclass(frozen=True)
@@ -108,13 +109,13 @@ class Case:
         """For all other parameters at once."""
         return self.lemma.system({**self.fixed, **self.field.parameters()})
 
-    def with_constants(self, **change: Any) -> Case:
-        """The same with other constants."""
-        return Case(self.lemma.with_constants(**change), self.fixed, self.field)
+    def system_of(self, name: str) -> SystemOf:
+        """The system as a function of one constant."""
+        return lambda value: Case(self.lemma.with_constants(**{name: value}), self.fixed, self.field).system
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LemmaOutcome:
     """What came out for a lemma.
 
     ``word``: "proved for all parameters", "proved at points", "refuted" or "open". ``derivations``: for each case, data that the checker
@@ -137,7 +138,7 @@ class Outcome:
         return f"{self.word}{f', {self.scope}' if self.scope and self.word.startswith('proved') else ''}"
 
 
-def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
+def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
     """Prove or refute a lemma; ``seconds`` limits each search for multipliers."""
     found: list[Judgement] = []
     for case in lemma.cases:
@@ -146,7 +147,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
             instance = replace(judged.instance, point={**case.fixed, **judged.instance.point})
             reason = recheck(lemma, instance)
             if reason is None:
-                return Outcome("refuted", instance=instance, log=judged.log)
+                return LemmaOutcome("refuted", instance=instance, log=judged.log)
             judged = Judgement("open", log={**judged.log, "instance": f"refused by the text itself: {reason}"})
         found.append(judged)
     words = {judged.word for judged in found}
@@ -157,7 +158,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
         if "proved at points" in words
         else "proved for all parameters"
     )
-    return Outcome(
+    return LemmaOutcome(
         word,
         tuple(judged.derivation for judged in found if judged.derivation is not None),
         tuple(judged.multipliers for judged in found),
@@ -168,66 +169,13 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> Outcome:
 
 
 def _judge_case(case: Case, seconds: float) -> Judgement:
-    """As stated; where no derivation is found, from the strongest constants that seem to hold."""
-    judged = judge(case.field, case.system, seconds)
-    if judged.word in ("proved for all parameters", "refuted"):
-        return judged
-    for name in case.lemma.constants:
-        search = _derive_from_stronger(case, name, seconds)
-        if search is not None:
-            shown = {row: str(value) for row, value in search.multipliers.items()}
-            log = {**judged.log, "derived from": f"{name} = {search.log['stronger']}"}
-            return Judgement("proved for all parameters", search.data, shown, log=log)
+    """As stated; where no derivation is found, through the strongest value of one constant after the other."""
+    judged = judge_system(case.field, case.system, seconds)
+    for name, value in case.lemma.constants.items():
+        if judged.word in ("proved for all parameters", "refuted"):
+            break
+        judged = judge_through_strongest(case.field, case.system_of(name), name, value, judged, seconds)
     return judged
-
-
-def _derive_from_stronger(case: Case, name: str, seconds: float) -> MultiplierSearch | None:
-    """A derivation for the strongest value of a constant, and from it one for the stated value.
-
-    If multipliers y prove  form(c*) <= 0  and multipliers z prove  form(c) - form(c*) <= 0,  y + z prove  form(c) <= 0.
-    """
-    stated = case.lemma.constants[name]
-    for value in _strongest(case, name):
-        strong = case.with_constants(**{name: value}).system
-        search = find_multipliers(case.field, strong, seconds)
-        if search.data is None:
-            continue
-        rest = find_multipliers(
-            case.field, case.system.with_conclusion(case.system.conclusion - strong.conclusion), seconds
-        )
-        added = dict(search.multipliers)
-        if rest.data is not None:
-            for row, multiplier in rest.multipliers.items():
-                added[row] = added.get(row, 0) + multiplier
-        try:
-            search.data = store(case.field, case.system, added)
-        except NotProved:
-            continue
-        search.multipliers = added
-        search.log["stronger"] = f"{value} (stated: {stated})"
-        return search
-    return None
-
-
-def _strongest(case: Case, name: str) -> list[Fraction]:
-    """Simple values of a constant near the last that floats see hold, on the side where it fails."""
-    found = []
-    for side in sensitivity_of(case, name):
-        if side.fails is not None:
-            width = abs(side.fails - side.holds)
-            for wide in (100, 10, 1):
-                near = _simplest(side.holds, 2 * wide * width)
-                if near not in found:
-                    found.append(near)
-    return found
-
-
-def _simplest(value: Fraction, room: Fraction) -> Fraction:
-    """The fraction of smallest denominator within some room of a value."""
-    denominator = 1
-    while abs(value.limit_denominator(denominator) - value) > room:
-        denominator *= 2
-    return value.limit_denominator(denominator)
 
 
 def _scope(lemma: Lemma) -> str:
@@ -247,88 +195,29 @@ def recheck(lemma: Lemma, instance: Instance) -> str | None:
     return None if left > 0 and left == instance.left else f"the left side is {left}"
 
 
-def verify_derivations(lemma: Lemma, outcome: Outcome) -> str | None:
+def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     """Check stored derivations again: by the checker, and that they state this lemma; None, or what is wrong."""
     if len(outcome.derivations) != len(lemma.cases):
         return f"there are {len(outcome.derivations)} derivations for {len(lemma.cases)} cases"
     for case, data in zip(lemma.cases, outcome.derivations, strict=True):
         try:
-            check(data)
-        except Refused as reason:
+            check_derivation(data)
+        except DerivationRefused as reason:
             return str(reason)
         if not states(case.field, case.system, data):
             return "the derivation proves something else"
     return None
 
 
-@dataclass(frozen=True)
-class Sensitivity:
-    """How far a constant may be moved to one side: at ``holds`` nothing was found against it, at ``fails`` the exact ``instance`` refutes it.
-
-    ``fails`` is None where nothing was found up to the factor `FARTHEST`.
-    """
-
-    name: str
-    stated: Fraction
-    holds: Fraction
-    fails: Fraction | None
-    instance: Instance | None = None
-
-    @property
-    def slack(self) -> bool:
-        """Whether the constant could be better by more than a factor 2."""
-        return self.fails is None or not Fraction(1, 2) <= self.fails / self.stated <= 2
-
-    def __str__(self) -> str:
-        if self.fails is None:
-            return f"nothing found against {self.name} x {float(self.holds / self.stated):.4g}"
-        return f"would reject {self.name} from x {float(self.fails / self.stated):.6g}"
-
-
 def sensitivity(lemma: Lemma) -> list[Sensitivity]:
-    """For each constant, on the side where it fails, the factor from which the lemma does."""
+    """For each constant that is not zero, the side on which it fails sooner, in the case where it does."""
     found = []
     for name, value in lemma.constants.items():
-        if value == 0:
-            continue
-        sides = [side for case in lemma.cases for side in sensitivity_of(case, name)]
-        failing = [side for side in sides if side.fails is not None]
-        found += [min(failing, key=lambda s: abs(_ratio(s)))] if failing else sides[:1]
-    return found
-
-
-def _ratio(side: Sensitivity) -> float:
-    assert side.fails is not None
-    return float(abs(side.fails / side.stated - 1))
-
-
-def sensitivity_of(case: Case, name: str) -> list[Sensitivity]:
-    """Both sides of a constant in one case, by bisection over points and corners of the region."""
-    stated = case.lemma.constants[name]
-    region = case.field.region
-    points = [*region.simple_points(SENSITIVITY_POINTS), *region.corners(SENSITIVITY_CORNERS)]
-
-    def failing(value: Fraction) -> Instance | None:
-        system = case.with_constants(**{name: value}).system
-        for k, point in enumerate(points):
-            instance = refute_at(system, [point], {})
-            if instance is not None:
-                points.insert(0, points.pop(k))  # it will probably fail there again
-                return instance
-        return None
-
-    found = []
-    for far in (stated * FARTHEST, stated / FARTHEST):
-        instance = failing(far)
-        if instance is None:
-            found.append(Sensitivity(name, stated, far, None))
-            continue
-        good, bad = stated, far
-        for _ in range(HALVINGS):
-            middle = (good + bad) / 2
-            shown = failing(middle)
-            good, bad, instance = (middle, bad, instance) if shown is None else (good, middle, shown)
-        found.append(Sensitivity(name, stated, good, bad, instance))
+        if value != 0:
+            sides = [
+                side for case in lemma.cases for side in sensitivities(case.field, case.system_of(name), name, value)
+            ]
+            found.append(min(sides, key=lambda side: side.distance))
     return found
 
 
@@ -339,7 +228,7 @@ def needed_premises(lemma: Lemma) -> dict[str, bool | None]:
     """
     case = lemma.cases[0]
     system = case.system
-    points = case.field.region.simple_points(SENSITIVITY_POINTS)
+    points = case.field.region.simple_points(TRIED_POINTS)
     found: dict[str, bool | None] = {}
     for name in (*(name for name, _ in system.hypotheses), *(f.name for f in system.functions)):
         rows = tuple(row for row in system.rows if row[0] != name and row[0].rsplit(" ", 2)[0] != name)

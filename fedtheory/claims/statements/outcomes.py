@@ -50,7 +50,7 @@ class PointProof:
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class ConstantSensitivity:
     """How far a named constant can be moved before the claim fails: ``factor`` at ``point``; None if never within a factor of 100.
 
     ``exact``: functions in fractions on which the claim with the constant moved a little further (``tried``) fails.
@@ -103,7 +103,7 @@ class StatementOutcome:
     refutation: Refutation | None = None
     refuted_at: Mapping[str, Fraction] | None = None
     on_runs: float | None = None
-    sensitivity: tuple[Sensitivity, ...] = ()
+    sensitivity: tuple[ConstantSensitivity, ...] = ()
     unsolved: tuple[tuple[Mapping[str, Fraction], str], ...] = ()
     line: Line | None = None
     seconds: Mapping[str, float] | None = None

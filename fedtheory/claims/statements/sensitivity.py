@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from fedtheory.claims.statements.outcomes import Sensitivity
+from fedtheory.claims.statements.outcomes import ConstantSensitivity
 from fedtheory.claims.statements.refuting import refute_at
 from fedtheory.claims.statements.survey import Place, PointValue, Survey
 from fedtheory.core.errors import FedtheoryError
 
 #: how far a constant is moved, to what accuracy the factor is found, and how much further the claim is refuted exactly
-FARTHEST, ACCURACY, FURTHER = 100.0, 1e-3, 0.01
+FARTHEST_FACTOR, ACCURACY, FURTHER = 100.0, 1e-3, 0.01
 #: ratios nearer to one than this are not told apart by a solver
 ALIKE_RATIOS = 1e-6
 
 
-def find_sensitivity(survey: Survey, constant: str, *, searches: int, patience: float) -> Sensitivity:
+def find_sensitivity(survey: Survey, constant: str, *, searches: int, patience: float) -> ConstantSensitivity:
     """The factor on a constant that is nearest to one among those with which the claim fails somewhere.
 
     Parameters
@@ -38,7 +38,7 @@ def find_sensitivity(survey: Survey, constant: str, *, searches: int, patience: 
 
     def bisected() -> float | None:
         found: list[float] = []
-        for far in (1 / FARTHEST, FARTHEST):
+        for far in (1 / FARTHEST_FACTOR, FARTHEST_FACTOR):
             if failing(far) is None:
                 continue
             bad, good = far, 1.0
@@ -59,7 +59,7 @@ def find_sensitivity(survey: Survey, constant: str, *, searches: int, patience: 
         factor = improved
     place = None if factor is None else failing(factor)
     if factor is None or place is None:
-        return Sensitivity(constant, None)
+        return ConstantSensitivity(constant, None)
     tried = value * _decimal(factor * (1 - FURTHER if factor < 1 else 1 + FURTHER))
     point, exact = survey.found[place].point, None
     try:
@@ -68,7 +68,7 @@ def find_sensitivity(survey: Survey, constant: str, *, searches: int, patience: 
             exact = refute_at(survey.statement, point, claimed, patience=patience, smallest=False)
     except FedtheoryError:
         pass  # the value of the program stands by itself
-    return Sensitivity(constant, factor, point, tried, exact)
+    return ConstantSensitivity(constant, factor, point, tried, exact)
 
 
 def _ratio(survey: Survey, place: Place, constant: str, moved: Fraction) -> float:

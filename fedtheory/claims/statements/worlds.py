@@ -1,7 +1,7 @@
 """What a lemma's text is read with: vectors, functions of a class and hypotheses, as symbols of a system or as plain numbers.
 
-The text of a lemma calls ``world.vector``, ``world.function``, ``world.at``, ``world.value``, ``world.assume``, and the products `inner`,
-`square` and the average over clients `bar`. With `SymbolicWorld` it makes a system (numbers are fractions, or rational functions for
+The text of a lemma calls ``world.vector``, ``world.function``, ``world.at``, ``world.value``, ``world.assume``, and the products `dot`,
+`norm2` and the average over clients `bar`. With `SymbolicWorld` it makes a system (numbers are fractions, or rational functions for
 all parameters); with `ConcreteWorld` the same text is run on the coordinates of an instance, and every inequality becomes a number.
 """
 
@@ -16,19 +16,19 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
-from fedtheory.proofs.parameters.checker import NAME
+from fedtheory.proofs.parameters.checker import WORDS
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.parameters.system import System
 
 
-def inner(u: Any, v: Any) -> Any:
+def dot(u: Any, v: Any) -> Any:
     """<u, v>; of client vectors, the average over clients."""
-    return u.inner(v) if isinstance(u, Concrete) else inner_product(u, v)
+    return u.dot(v) if isinstance(u, Concrete) else inner_product(u, v)
 
 
-def square(u: Any) -> Any:
+def norm2(u: Any) -> Any:
     """||u||^2; of client vectors, the average over clients."""
-    return inner(u, u)
+    return dot(u, u)
 
 
 def bar(u: Any) -> Any:
@@ -57,7 +57,7 @@ class _World:
 
     def function(self, L: Any = None, mu: Any = 0, *, client: bool = False, name: str = "f") -> FunctionOf:
         """A function: convex for mu = 0, only smooth for mu = -L; ``client``: every client has one, of this class."""
-        if not (NAME.fullmatch(name) and " " not in name) or any(f.name == name for f in self.functions):
+        if not (WORDS.fullmatch(name) and " " not in name) or any(f.name == name for f in self.functions):
             raise InvalidInput(f"a function's name is one word in letters and digits, each once; got {name!r}")
         self.functions.append(FunctionOf(name, L, mu, client))
         return self.functions[-1]
@@ -67,7 +67,7 @@ class _World:
         taken = any(known == name for known, _ in self.hypotheses) or any(
             f.name == name.split(maxsplit=1)[0] for f in self.functions
         )
-        if not NAME.fullmatch(name) or taken:
+        if not WORDS.fullmatch(name) or taken:
             raise InvalidInput(
                 f"a hypothesis has a name of its own, in letters and digits, that starts with no function's; got {name!r}"
             )
@@ -162,7 +162,7 @@ class Concrete:
     def __truediv__(self, divisor: Any) -> Concrete:
         return self * (1 / Fraction(divisor))
 
-    def inner(self, other: Concrete) -> Fraction:
+    def dot(self, other: Concrete) -> Fraction:
         """The average over clients of inner products."""
         products = [
             sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))

@@ -34,27 +34,27 @@ from typing import Any
 
 Powers = tuple[int, ...]  # of the parameters, of t, or of the factors
 Polynomial = dict[Powers, Fraction]
-Number = dict[Powers, Fraction]  # the same in the factors, with powers of any sign
-Vector = dict[str, dict[int, Number]]
-Linear = dict[tuple[Any, ...], Number]  # ("S", i, j), ("Q", i, j), ("f", t), ("1",) -> coefficient
+FactorSum = dict[Powers, Fraction]  # the same in the factors, with powers of any sign
+LeafVector = dict[str, dict[int, FactorSum]]
+FormEntries = dict[tuple[Any, ...], FactorSum]  # ("S", i, j), ("Q", i, j), ("f", t), ("1",) -> coefficient
 
 DERIVATION_FORMAT = "fedtheory derivation 1"
-FRACTION = re.compile(r"-?[0-9]{1,400}(/[0-9]{1,400})?")
-COUNT = re.compile(r"0|[1-9][0-9]{0,3}")
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9 ,_'+*-]{0,99}")
+_FRACTION = re.compile(r"-?[0-9]{1,400}(/[0-9]{1,400})?")
+_COUNT = re.compile(r"0|[1-9][0-9]{0,3}")
+WORDS = re.compile(r"[A-Za-z][A-Za-z0-9 ,_'+*-]{0,99}")
 MOST_BYTES, MOST_LEVELS, MOST_LEAVES, MOST_PARAMETERS, MOST_POWER = 10_000_000, 40, 200, 8, 100
 #: products of terms, and boxes, after which a check gives up
 MOST_WORK, MOST_BOXES = 20_000_000, 400
 
 
-class Refused(ValueError):
+class DerivationRefused(ValueError):
     """The derivation does not prove what it states; the message names the first step that fails."""
 
 
 # ---- polynomials, as mappings from powers to coefficients ---------------------------------------------------------------------------
 
 
-class Work:
+class WorkLimit:
     """Counts products of terms."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Work:
         """Give up when it is too much."""
         self.left -= products
         if self.left < 0:
-            raise Refused("the derivation is too long for this checker")
+            raise DerivationRefused("the derivation is too long for this checker")
 
 
 def add(a: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
@@ -79,7 +79,7 @@ def add(a: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> Polynom
     return total
 
 
-def multiply(a: Polynomial, b: Polynomial, work: Work) -> Polynomial:
+def multiply(a: Polynomial, b: Polynomial, work: WorkLimit) -> Polynomial:
     """The product."""
     work.spend(len(a) * len(b))
     total: Polynomial = {}
@@ -95,7 +95,7 @@ def one(width: int) -> Polynomial:
     return {(0,) * width: Fraction(1)}
 
 
-def product_of(polynomials: Iterable[tuple[Polynomial, int]], width: int, work: Work) -> Polynomial:
+def product_of(polynomials: Iterable[tuple[Polynomial, int]], width: int, work: WorkLimit) -> Polynomial:
     """The product of powers."""
     total = one(width)
     for polynomial, power in polynomials:
@@ -234,18 +234,18 @@ class Range:
     """One parameter: its ends as numbers of earlier parameters, and which ends belong to it."""
 
     name: str
-    low: Number
-    high: Number | None
+    low: FactorSum
+    high: FactorSum | None
     closed: tuple[bool, bool]
 
 
 @dataclass
-class Region:
+class CheckedRegion:
     """Parameters in order and the factors; parameters are (numerator, denominator), polynomials in t."""
 
     ranges: tuple[Range, ...]
     factors: Sequence[Polynomial]
-    work: Work = field(default_factory=Work)
+    work: WorkLimit = field(default_factory=WorkLimit)
     _at: list[tuple[Polynomial, Polynomial]] = field(default_factory=list)
     _signs: dict[int, Sign | None] = field(default_factory=dict)
 
@@ -270,10 +270,10 @@ class Region:
         """Which ends of t belong to the region; oo never does."""
         return tuple((part.closed[0], part.closed[1] and part.high is not None) for part in self.ranges)
 
-    def _number(self, number: Number, known: int) -> tuple[Polynomial, Polynomial]:
+    def _number(self, number: FactorSum, known: int) -> tuple[Polynomial, Polynomial]:
         """A number that is one product, of parameters before the given one, as a quotient of polynomials in t."""
         if len(number) > 1:
-            raise Refused("an end of a parameter is not one product")
+            raise DerivationRefused("an end of a parameter is not one product")
         top, bottom = one(len(self.ranges)), one(len(self.ranges))
         if not number:
             return {}, bottom
@@ -281,7 +281,9 @@ class Region:
         for k, power in enumerate(powers):
             if power:
                 if any(any(p[known:]) for p in self.factors[k]):
-                    raise Refused(f"an end of {self.ranges[known].name!r} depends on a parameter that is not before it")
+                    raise DerivationRefused(
+                        f"an end of {self.ranges[known].name!r} depends on a parameter that is not before it"
+                    )
                 above, below = self.substitute(self.factors[k])
                 if power < 0:
                     self.require_nonzero(k)
@@ -332,9 +334,9 @@ class Region:
         """Refuse a factor that may vanish on the region."""
         sign = self.sign(k)
         if sign is None or not sign.strict:
-            raise Refused(f"the denominator {self.show(k)} was not shown to be nonzero on the region")
+            raise DerivationRefused(f"the denominator {self.show(k)} was not shown to be nonzero on the region")
 
-    def sign_of(self, number: Number) -> Sign | None:
+    def sign_of(self, number: FactorSum) -> Sign | None:
         """The sign of a number that is one product (or zero)."""
         if not number:
             return Sign(1, False)
@@ -349,19 +351,19 @@ class Region:
                 strict = strict and sign.strict
         return Sign(direction, strict)
 
-    def require_nonnegative(self, number: Number, what: str) -> None:
+    def require_nonnegative(self, number: FactorSum, what: str) -> None:
         """Refuse a number that was not shown to be at least zero on the region."""
         sign = self.sign_of(number)
         if sign is None or (sign.direction < 0 and number):
-            raise Refused(f"{what} was not shown to be nonnegative on the region")
+            raise DerivationRefused(f"{what} was not shown to be nonnegative on the region")
 
-    def require_positive(self, number: Number, what: str) -> None:
+    def require_positive(self, number: FactorSum, what: str) -> None:
         """Refuse a number that was not shown to be above zero on the region."""
         sign = self.sign_of(number)
         if not number or sign is None or sign.direction < 0 or not sign.strict:
-            raise Refused(f"{what} was not shown to be positive on the region")
+            raise DerivationRefused(f"{what} was not shown to be positive on the region")
 
-    def common(self, number: Number) -> tuple[Polynomial, Powers]:
+    def common(self, number: FactorSum) -> tuple[Polynomial, Powers]:
         """A sum of products as a polynomial times powers of the factors."""
         least = tuple(min((powers[k] for powers in number), default=0) for k in range(len(self.factors)))
         total: Polynomial = {}
@@ -370,11 +372,11 @@ class Region:
             total = add(total, product_of(pieces, len(self.ranges), self.work), value)
         return total, least
 
-    def is_zero(self, number: Number) -> bool:
+    def is_zero(self, number: FactorSum) -> bool:
         """Whether a sum of products vanishes: brought to one denominator, it is the zero polynomial."""
         return not number or not self.common(number)[0]
 
-    def sign_of_sum(self, number: Number) -> Sign | None:
+    def sign_of_sum(self, number: FactorSum) -> Sign | None:
         """The sign of a sum of products, or None."""
         top, least = self.common(number)
         if not top:
@@ -388,7 +390,7 @@ class Region:
         """A factor, readable."""
         return show_polynomial(self.factors[k], [part.name for part in self.ranges])
 
-    def show_number(self, number: Number) -> str:
+    def show_number(self, number: FactorSum) -> str:
         """A product, readable."""
         if not number:
             return "0"
@@ -429,14 +431,14 @@ def read_fraction(value: Any) -> Fraction:
     """A fraction, from "1/3", "2" or 2."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    if not (isinstance(value, str) and FRACTION.fullmatch(value)):
+    if not (isinstance(value, str) and _FRACTION.fullmatch(value)):
         raise ValueError(f"{ascii(value)[:40]} is not a whole number or a fraction of at most 400 digits")
     return Fraction(value)
 
 
-def read_count(value: Any) -> int:
+def read_index(value: Any) -> int:
     """A small whole number, from 3 or "3"."""
-    if isinstance(value, bool) or not isinstance(value, int | str) or not COUNT.fullmatch(str(value)):
+    if isinstance(value, bool) or not isinstance(value, int | str) or not _COUNT.fullmatch(str(value)):
         raise ValueError(f"{ascii(value)[:40]} does not count anything")
     return int(value)
 
@@ -444,7 +446,7 @@ def read_count(value: Any) -> int:
 def _read_polynomial(terms: Any, width: int) -> Polynomial:
     found: Polynomial = {}
     for value, powers in terms:
-        at = tuple(read_count(p) for p in powers)
+        at = tuple(read_index(p) for p in powers)
         if len(at) != width or at in found or max(at, default=0) > MOST_POWER:
             raise ValueError("the powers of a polynomial's term do not fit the parameters")
         found[at] = read_fraction(value)
@@ -455,7 +457,7 @@ def _read_polynomial(terms: Any, width: int) -> Polynomial:
 
 
 def _read_name(value: Any) -> str:
-    if not (isinstance(value, str) and NAME.fullmatch(value)):
+    if not (isinstance(value, str) and WORDS.fullmatch(value)):
         raise ValueError(f"{ascii(value)[:40]} is not a name")
     return value
 
@@ -467,13 +469,13 @@ class Reader:
     factors: int
     denominators: set[int] = field(default_factory=set)
 
-    def number(self, value: Any) -> Number:
+    def number(self, value: Any) -> FactorSum:
         """One product."""
         powers = [0] * self.factors
         if isinstance(value, list):
             value, given = value
             for k, power in given.items():
-                at = read_count(k)
+                at = read_index(k)
                 if (
                     at >= self.factors
                     or isinstance(power, bool)
@@ -493,52 +495,54 @@ class Reader:
         closed = (data["low closed"] is True, data["high closed"] is True)
         return Range(_read_name(data["name"]), self.number(data["low"]), high, closed)
 
-    def vector(self, parts: Any) -> Vector:
+    def vector(self, parts: Any) -> LeafVector:
         """Coefficients on the leaves of both matrices."""
         return {
-            matrix: {read_count(leaf): self.number(value) for leaf, value in parts.get(matrix, {}).items()}
+            matrix: {read_index(leaf): self.number(value) for leaf, value in parts.get(matrix, {}).items()}
             for matrix in ("S", "Q")
         }
 
-    def form(self, form: Any) -> Linear:
+    def form(self, form: Any) -> FormEntries:
         """``{"S": {"i,j": q}, "Q": {...}, "f": {"t": q}, "1": q}``; an entry i < j stands for the sum of both."""
-        found: Linear = {}
+        found: FormEntries = {}
         for matrix in ("S", "Q"):
             for key, value in form.get(matrix, {}).items():
-                i, j = (read_count(k) for k in key.split(","))
+                i, j = (read_index(k) for k in key.split(","))
                 found[(matrix, i, j)] = self.number(value)
         for t, value in form.get("f", {}).items():
-            found[("f", read_count(t))] = self.number(value)
+            found[("f", read_index(t))] = self.number(value)
         found[("1",)] = self.number(form.get("1", 0))
         return found
 
-    def function(self, data: Any) -> Function:
+    def function(self, data: Any) -> StoredFunction:
         """A class and evaluations."""
         evaluations = tuple(
-            (self.vector(e["x"]), self.vector(e["g"]), {read_count(t): self.number(c) for t, c in e["f"].items()})
+            (self.vector(e["x"]), self.vector(e["g"]), {read_index(t): self.number(c) for t, c in e["f"].items()})
             for e in data["evaluations"]
         )
-        return Function(evaluations, None if data["L"] is None else self.number(data["L"]), self.number(data["mu"]))
+        return StoredFunction(
+            evaluations, None if data["L"] is None else self.number(data["L"]), self.number(data["mu"])
+        )
 
 
 @dataclass(frozen=True)
-class Function:
+class StoredFunction:
     """Evaluations (x, g, coefficients of the value) and the class: L (None: not smooth) and mu."""
 
     evaluations: tuple[Any, ...]
-    L: Number | None
-    mu: Number
+    L: FactorSum | None
+    mu: FactorSum
 
 
 # ---- the proof -----------------------------------------------------------------------------------------------------------------------
 
 
-def times(a: Number, b: Number, work: Work) -> Number:
+def times(a: FactorSum, b: FactorSum, work: WorkLimit) -> FactorSum:
     """The product of two numbers."""
     return multiply(a, b, work)
 
 
-def interpolation(function: Function, i: int, j: int, unit: Number, work: Work) -> Linear:
+def interpolation(function: StoredFunction, i: int, j: int, unit: FactorSum, work: WorkLimit) -> FormEntries:
     """The inequality of evaluations i and j (Taylor, Hendrickx, Glineur 2017, Theorem 4), times 2 (L - mu) for smooth functions.
 
     f_j - f_i + <g_j, x_i - x_j> + (||dg||^2 + mu L ||dx||^2 - 2 mu <dg, dx>) / (2 (L - mu)) <= 0 ;  without L: the first three terms.
@@ -546,16 +550,16 @@ def interpolation(function: Function, i: int, j: int, unit: Number, work: Work) 
     """
     (xi, gi, fi), (xj, gj, fj) = function.evaluations[i], function.evaluations[j]
     scale = unit if function.L is None else add({}, add(function.L, function.mu, Fraction(-1)), Fraction(2))
-    form: Linear = {}
+    form: FormEntries = {}
 
-    def put(key: tuple[Any, ...], value: Number) -> None:
+    def put(key: tuple[Any, ...], value: FactorSum) -> None:
         form[key] = add(form.get(key, {}), value)
 
     for values, sign in ((fj, 1), (fi, -1)):
         for t, value in values.items():
             put(("f", t), times(scale, {p: sign * v for p, v in value.items()}, work))
     dx, dg = _difference(xi, xj), _difference(gi, gj)
-    terms: list[tuple[Vector, Vector, Number]] = [(gj, dx, scale)]
+    terms: list[tuple[LeafVector, LeafVector, FactorSum]] = [(gj, dx, scale)]
     if function.L is not None:
         terms += [
             (dg, dg, unit),
@@ -570,7 +574,7 @@ def interpolation(function: Function, i: int, j: int, unit: Number, work: Work) 
     return form
 
 
-def _difference(u: Vector, v: Vector) -> Vector:
+def _difference(u: LeafVector, v: LeafVector) -> LeafVector:
     return {
         matrix: {
             leaf: add(u[matrix].get(leaf, {}), v[matrix].get(leaf, {}), Fraction(-1))
@@ -580,14 +584,14 @@ def _difference(u: Vector, v: Vector) -> Vector:
     }
 
 
-def check(data: dict[str, Any]) -> Region:
+def check_derivation(data: dict[str, Any]) -> CheckedRegion:
     """Return the region on which the derivation proves its conclusion.
 
     Multipliers of interpolation inequalities (named ``function i j``) of smooth functions are those of the inequality times 2 (L - mu).
 
     Raises
     ------
-    Refused
+    DerivationRefused
         It is malformed, or a step of the proof fails.
     """
     try:
@@ -606,27 +610,27 @@ def check(data: dict[str, Any]) -> Region:
         constant = reader.number(data["constant"])
         pivots = {
             matrix: [
-                (reader.number(p["pivot"]), {read_count(k): reader.number(v) for k, v in p["row"].items()})
+                (reader.number(p["pivot"]), {read_index(k): reader.number(v) for k, v in p["row"].items()})
                 for p in data["pivots"][matrix]
             ]
             for matrix in ("S", "Q")
         }
-        sizes = {"S": read_count(data["mean"]), "Q": read_count(data["deviation"])}
+        sizes = {"S": read_index(data["mean"]), "Q": read_index(data["deviation"])}
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        raise Refused(f"the derivation is malformed: {type(error).__name__} {error}") from error
+        raise DerivationRefused(f"the derivation is malformed: {type(error).__name__} {error}") from error
     if max(sizes.values()) > MOST_LEAVES:
-        raise Refused(f"the derivation is malformed: a Gram matrix of more than {MOST_LEAVES} vectors")
+        raise DerivationRefused(f"the derivation is malformed: a Gram matrix of more than {MOST_LEAVES} vectors")
     if len({part.name for part in ranges}) < width:
-        raise Refused("two parameters have one name")
+        raise DerivationRefused("two parameters have one name")
 
-    region = Region(ranges, factors)
+    region = CheckedRegion(ranges, factors)
     for k in sorted(reader.denominators):
         region.require_nonzero(k)
     for name, function in functions.items():
         _require_class(name, function, region)
     for name in hypotheses:
         if name.split()[0] in functions:
-            raise Refused(
+            raise DerivationRefused(
                 f"the hypothesis {name!r} has the name of an interpolation inequality, which the checker writes down itself"
             )
 
@@ -650,41 +654,43 @@ def check(data: dict[str, Any]) -> Region:
                         left[(matrix, i, j)] = add(left.get((matrix, i, j), {}), value, Fraction(1 + (i < j)))
     for key, number in left.items():
         if key[0] in ("S", "Q") and not 0 <= key[1] <= key[2] < sizes[key[0]]:
-            raise Refused(f"entry {key[1]}, {key[2]} lies outside the block {key[0]} of size {sizes[key[0]]}")
+            raise DerivationRefused(f"entry {key[1]}, {key[2]} lies outside the block {key[0]} of size {sizes[key[0]]}")
         if not region.is_zero(number):
             what = {"f": "value number", "1": "the constant"}.get(key[0], f"entry of {key[0]}")
-            raise Refused(f"the identity fails: {what} {', '.join(map(str, key[1:]))} does not balance")
+            raise DerivationRefused(f"the identity fails: {what} {', '.join(map(str, key[1:]))} does not balance")
     return region
 
 
-def _pair(name: str, functions: dict[str, Function], unit: Number, work: Work) -> Linear:
+def _pair(name: str, functions: dict[str, StoredFunction], unit: FactorSum, work: WorkLimit) -> FormEntries:
     word, *numbers = name.split()
     function = functions.get(word)
     most = 0 if function is None else len(function.evaluations)
-    if function is None or len(numbers) != 2 or not all(COUNT.fullmatch(k) and int(k) < most for k in numbers):
-        raise Refused(f"{name!r} is neither a hypothesis nor a pair of evaluations")
+    if function is None or len(numbers) != 2 or not all(_COUNT.fullmatch(k) and int(k) < most for k in numbers):
+        raise DerivationRefused(f"{name!r} is neither a hypothesis nor a pair of evaluations")
     return interpolation(function, int(numbers[0]), int(numbers[1]), unit, work)
 
 
-def _require_class(name: str, function: Function, region: Region) -> None:
+def _require_class(name: str, function: StoredFunction, region: CheckedRegion) -> None:
     """L > 0 and -L <= mu < L, on the whole region; or convex without L."""
     if function.L is None:
         if function.mu:
-            raise Refused(f"{name!r} is not smooth, and then mu must be 0")
+            raise DerivationRefused(f"{name!r} is not smooth, and then mu must be 0")
         return
     region.require_positive(function.L, f"L of {name!r}")
     for factor, what in ((-1, "L - mu"), (1, "L + mu")):
         sign = region.sign_of_sum(add(function.L, function.mu, Fraction(factor)))
         if sign is None or sign.direction < 0 or (factor < 0 and not sign.strict):
-            raise Refused(f"{what} of {name!r} was not shown to be {'positive' if factor < 0 else 'nonnegative'}")
+            raise DerivationRefused(
+                f"{what} of {name!r} was not shown to be {'positive' if factor < 0 else 'nonnegative'}"
+            )
 
 
-def read_file(path: Path | str) -> dict[str, Any]:
+def read_derivation(path: Path | str) -> dict[str, Any]:
     """Read a stored derivation: JSON with whole numbers and printable ASCII alone.
 
     Raises
     ------
-    Refused
+    DerivationRefused
         The file is not there or holds something else; the message is one line.
     """
 
@@ -713,19 +719,21 @@ def read_file(path: Path | str) -> dict[str, Any]:
         if level:
             raise RecursionError
     except RecursionError:
-        raise Refused(f"it is not a readable derivation: it has more than {MOST_LEVELS} levels") from None
+        raise DerivationRefused(f"it is not a readable derivation: it has more than {MOST_LEVELS} levels") from None
     except (OSError, ValueError) as error:
-        raise Refused(f"it is not a readable derivation: {getattr(error, 'strerror', None) or error}") from error
+        raise DerivationRefused(
+            f"it is not a readable derivation: {getattr(error, 'strerror', None) or error}"
+        ) from error
     if not isinstance(data, dict) or data.get("format") != DERIVATION_FORMAT:
-        raise Refused(f"it is not a derivation (JSON with format {DERIVATION_FORMAT!r}) but something else")
+        raise DerivationRefused(f"it is not a derivation (JSON with format {DERIVATION_FORMAT!r}) but something else")
     return dict(data)
 
 
-def describe(data: dict[str, Any], region: Region) -> list[str]:
+def describe_derivation(data: dict[str, Any], region: CheckedRegion) -> list[str]:
     """What `check` verified, in lines; the derivation has passed it."""
     used = [name for name in data["hypotheses"] if name in data["multipliers"]]
     classes = [name for name in data["functions"] if any(m.split()[0] == name for m in data["multipliers"])]
-    clients = "any number of clients and any dimension" if read_count(data["deviation"]) else "any dimension"
+    clients = "any number of clients and any dimension" if read_index(data["deviation"]) else "any dimension"
     return [
         f"derivation verified: the conclusion holds in {clients} for all parameters of the region",
         f"  {region}",
@@ -733,14 +741,14 @@ def describe(data: dict[str, Any], region: Region) -> list[str]:
     ]
 
 
-UNCHECKED = "  not checked: that evaluations, hypotheses and conclusion are those of a lemma or of a method"
+_UNCHECKED = "  not checked: that evaluations, hypotheses and conclusion are those of a lemma or of a method"
 
 
 if __name__ == "__main__":
     try:
-        given = read_file(sys.argv[1])
-        print(*describe(given, check(given)), UNCHECKED, sep="\n")
-    except Refused as error:
+        given = read_derivation(sys.argv[1])
+        print(*describe_derivation(given, check_derivation(given)), _UNCHECKED, sep="\n")
+    except DerivationRefused as error:
         sys.exit(f"refused: {error}")
     except IndexError:
         sys.exit("usage: python checker.py FILE")

@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.semidefinite.program import Matrix
 
-Floats = NDArray[np.float64]
 #: degrees of numerator and denominator in each variable, in the order in which they are tried
 SHAPES = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 2), (2, 3), (3, 3), (4, 3), (4, 4))
-DENOMINATORS = (1, 2, 4, 12, 48)
+COEFFICIENT_DENOMINATORS = (1, 2, 4, 12, 48)
 
 
 def fit(
     field: ParameterField,
     names: Sequence[str],
     points: Sequence[Mapping[str, Fraction]],
-    values: Floats,
+    values: Matrix,
     accuracy: float = 1e-3,
 ) -> RationalFunction | None:
     """The simplest rational function of some parameters through the values, with small fractions as coefficients; or None.
@@ -47,7 +46,7 @@ def fit(
             continue
         vector = right[-1] / scale
         vector = vector / vector[np.argmax(np.abs(vector))]
-        for most in DENOMINATORS:
+        for most in COEFFICIENT_DENOMINATORS:
             found = [Fraction(float(v)).limit_denominator(most) for v in vector]
             got = np.array(columns).T[:, : len(top)] @ np.array(found[: len(top)], float)
             under = np.array(columns).T[:, len(top) :] @ np.array(found[len(top) :], float)

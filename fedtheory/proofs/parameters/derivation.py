@@ -73,7 +73,7 @@ def check_at_point(system: System, multipliers: Sequence[Fraction]) -> bool:
 
 
 def store(field: ParameterField, system: System, multipliers: Mapping[str, Number]) -> dict[str, Any]:
-    """The derivation as data, which `checker.check` accepted.
+    """The derivation as data, which `checker.check_derivation` accepted.
 
     Parameters
     ----------
@@ -103,13 +103,13 @@ def store(field: ParameterField, system: System, multipliers: Mapping[str, Numbe
     pivots = {"S": decompose(s, nonnegative), "Q": decompose(q, nonnegative)}
     data = _store(field, system, multipliers, -left.constant, pivots)
     try:
-        checker.check(data)
-    except checker.Refused as reason:
+        checker.check_derivation(data)
+    except checker.DerivationRefused as reason:
         raise NotProved(f"the checker refuses it: {reason}") from None
     return data
 
 
-def store_system(products: Products, system: System) -> dict[str, Any]:
+def store_statement(products: Products, system: System) -> dict[str, Any]:
     """The part of a derivation that states what is proved."""
     return {
         "mean": len(system.mean),
@@ -129,7 +129,7 @@ def _store(
 ) -> dict[str, Any]:
     products = Products(field)
     ends = products.ends()
-    stated = store_system(products, system)
+    stated = store_statement(products, system)
     smooth = {f.name: (f.L - f.mu) * 2 for f in system.functions if f.L is not None}
     hypotheses = {name for name, _ in system.hypotheses}
     proof = {
@@ -163,7 +163,7 @@ def states(field: ParameterField, system: System, data: Mapping[str, Any]) -> bo
     """
     products = Products(field)
     ends = products.ends()
-    stated = store_system(products, system)
+    stated = store_statement(products, system)
     ours = {"parameters": ends, "factors": products.stored_factors(), **stated}
     return bool(_canonical(ours) == _canonical({key: data[key] for key in ours}))
 

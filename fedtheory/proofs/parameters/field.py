@@ -69,7 +69,7 @@ class RationalFunction:
     """
 
     __slots__ = ("element", "field")
-    __array_ufunc__ = None  # an array on the left leaves the operation to its entries
+    finite = True  # for those who refuse infinities and NaN
 
     def __init__(self, field: ParameterField, element: Any) -> None:
         self.field = field
@@ -202,14 +202,14 @@ def evaluate(polynomial: Any, values: Sequence[Fraction]) -> Fraction:
 
 
 class Products:
-    """Rational functions taken apart into irreducible factors, which are numbered as they come; signs by `checker.Region`."""
+    """Rational functions taken apart into irreducible factors, which are numbered as they come; signs by `checker.CheckedRegion`."""
 
     def __init__(self, field: ParameterField) -> None:
         self.field = field
         self.factors: list[checker.Polynomial] = []
         self._number: dict[Any, int] = {}
         self._taken: dict[Any, tuple[Fraction, dict[int, int]]] = {}
-        self._region: checker.Region | None = None
+        self._region: checker.CheckedRegion | None = None
 
     def take_apart(self, value: Any) -> tuple[Fraction, dict[int, int]]:
         """A fraction, and powers by number of factor, whose product it is."""
@@ -270,5 +270,5 @@ class Products:
         if self._region is None:
             ends = self.ends()
             reader = checker.Reader(len(self.factors))
-            self._region = checker.Region(tuple(map(reader.range, ends)), self.factors)
+            self._region = checker.CheckedRegion(tuple(map(reader.range, ends)), self.factors)
         return self._region.sign_of({tuple(powers.get(k, 0) for k in range(len(self.factors))): size} if size else {})

@@ -1,6 +1,6 @@
 """A system on a region, judged: proved for all parameters, proved at points, refuted by an exact instance, or open.
 
-Floats propose. Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
+Matrix propose. Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
 the region is searched for a point at which the conclusion fails, and points are proved one by one.
 """
 
@@ -20,7 +20,8 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
-from fedtheory.proofs.parameters.search import SECONDS, find_multipliers
+from fedtheory.proofs.parameters.scalings import find_scalings, normalise
+from fedtheory.proofs.parameters.search import SECONDS, search_multipliers
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Region
 
@@ -45,19 +46,18 @@ class Judgement:
     log: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judge(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
+def judge_system(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
     """Prove or refute a system over the rational functions of its region."""
     region, log = known.region, dict[str, Any]()
-    looked = [*region.simple_points(POINTS), *region.corners(CORNERS)]
+    looked = telling_points(known, system, POINTS, CORNERS)
     instance = refute_at(system, looked, log)
     if instance is not None:
         return Judgement("refuted", instance=instance, log=log)
-    search = find_multipliers(known, system, seconds)
+    search = search_multipliers(known, system, seconds)
     log.update(search.log)
     if search.data is not None:
-        shown = {name: str(_factored(value)) for name, value in search.multipliers.items()}
         log.pop("suspect points", None)  # a proof overrules floats
-        return Judgement("proved for all parameters", search.data, shown, log=log)
+        return Judgement("proved for all parameters", search.data, show_multipliers(search.multipliers), log=log)
     worst = search_region(region, system)
     if worst is not None:
         instance = refute_at(system, [worst], log)
@@ -67,6 +67,17 @@ def judge(known: ParameterField, system: System, seconds: float = SECONDS) -> Ju
     proofs = tuple(proofs_at(system, asked))
     log["points"] = f"{len(proofs)} of {len(asked)}"
     return Judgement("proved at points" if len(proofs) == len(asked) else "open", at_points=proofs, log=log)
+
+
+def telling_points(known: ParameterField, system: System, simple: int, corners: int) -> list[dict[str, Fraction]]:
+    """Simple points, then corners of the region; of those that differ by a change of units only one, with units set to one."""
+    scalings = find_scalings(known, system)
+    found: list[dict[str, Fraction]] = []
+    for point in (*known.region.simple_points(simple), *known.region.corners(corners)):
+        plain = normalise(point, scalings)
+        if plain not in found:
+            found.append(plain)
+    return found
 
 
 def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dict[str, Any]) -> Instance | None:
@@ -138,6 +149,10 @@ def search_region(region: Region, system: System, evaluations: int = EVALUATIONS
     return None
 
 
-def _factored(value: Any) -> Any:
+def show_multipliers(multipliers: Mapping[str, Any]) -> dict[str, str]:
+    """Multipliers as text, factored."""
     sympy = require("sympy", "proofs for all parameters")
-    return sympy.factor(value.expression) if hasattr(value, "expression") else value
+    return {
+        name: str(sympy.factor(value.expression) if hasattr(value, "expression") else value)
+        for name, value in multipliers.items()
+    }

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.core.exact import solve_exactly
-from fedtheory.proofs.parameters.closed_forms import Floats
 from fedtheory.proofs.parameters.derivation import check_at_point
 from fedtheory.proofs.parameters.programs import Balanced, cheapest
 from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.semidefinite.program import Matrix
 
 #: by how much the remainder is kept away from the boundary in turn, and denominators of multipliers
-MARGINS = (1e-2, 1e-3, 1e-4, 1e-5, 0.0, -1e-9, -1e-7)
-DENOMINATORS = (1, 2, 6, 12, 60, 250, 1000, 10**4, 10**6)
+PROOF_MARGINS = (1e-2, 1e-3, 1e-4, 1e-5, 0.0, -1e-9, -1e-7)
+MULTIPLIER_DENOMINATORS = (1, 2, 6, 12, 60, 250, 1000, 10**4, 10**6)
 
 
 def prove_at_point(system: System) -> dict[str, Fraction] | None:
@@ -24,11 +24,11 @@ def prove_at_point(system: System) -> dict[str, Fraction] | None:
 
     With a margin they are rounded inside the feasible set; without one on the face that the kernel of the remainder spans.
     """
-    for margin in MARGINS:
+    for margin in PROOF_MARGINS:
         found = cheapest(system, system.rows, np.ones(len(system.rows)), margin)
         if found is None:
             continue
-        for denominator in DENOMINATORS:
+        for denominator in MULTIPLIER_DENOMINATORS:
             for face in (False, True) if margin <= 0 else (False,):
                 exact = _rounded(system, found, denominator, face)
                 if exact is not None and check_at_point(system, exact):
@@ -36,7 +36,7 @@ def prove_at_point(system: System) -> dict[str, Fraction] | None:
     return None
 
 
-def _rounded(system: System, found: Floats, denominator: int, face: bool) -> list[Fraction] | None:
+def _rounded(system: System, found: Matrix, denominator: int, face: bool) -> list[Fraction] | None:
     """Fractions near the multipliers whose values balance exactly, and (face) that keep the kernel of the remainder."""
     near = [Fraction(float(v)).limit_denominator(denominator) if v > 1e-7 else Fraction(0) for v in found]
     used = [k for k, v in enumerate(found) if v > 1e-7]
@@ -64,7 +64,7 @@ def _rounded(system: System, found: Floats, denominator: int, face: bool) -> lis
     return near
 
 
-def _kernel_equations(system: System, found: Floats, used: Sequence[int]) -> list[tuple[list[Any], Any]]:
+def _kernel_equations(system: System, found: Matrix, used: Sequence[int]) -> list[tuple[list[Any], Any]]:
     """Z n = 0 for the kernel of the floats' remainder, in echelon form with small fractions."""
     balanced = Balanced.of(system, system.rows)
     exact = [system.matrices(form)[:2] for _, form in system.rows]
@@ -84,7 +84,7 @@ def _kernel_equations(system: System, found: Floats, used: Sequence[int]) -> lis
     return equations
 
 
-def _echelon(m: Floats) -> Floats:
+def _echelon(m: Matrix) -> Matrix:
     """Reduced row echelon form of floats."""
     m, done = m.copy(), 0
     for column in range(m.shape[1]):

@@ -8,15 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.system import Row, System
+from fedtheory.proofs.parameters.system import NamedForm, System
 from fedtheory.proofs.semidefinite import solve as conic
-from fedtheory.proofs.semidefinite.program import Program
+from fedtheory.proofs.semidefinite.program import Matrix, Program
 
-Floats = NDArray[np.float64]
 #: a left side above this, where all vectors together have size one in balanced units, suggests that a conclusion fails
 SUSPECT = 3e-7
 #: residuals of an answer that is looked at
@@ -31,13 +29,13 @@ class Balanced:
     """
 
     blocks: tuple[int, ...]
-    matrices: tuple[Floats, ...]
-    values: Floats
-    leaves: tuple[Floats, ...]
-    rows: Floats
+    matrices: tuple[Matrix, ...]
+    values: Matrix
+    leaves: tuple[Matrix, ...]
+    rows: Matrix
 
     @classmethod
-    def of(cls, system: System, rows: Sequence[Row]) -> Balanced:
+    def of(cls, system: System, rows: Sequence[NamedForm]) -> Balanced:
         """Write them down."""
         forms = [*(form for _, form in rows), system.conclusion]
         sizes = (*system.sizes, 1)
@@ -70,7 +68,7 @@ class Balanced:
         scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
         return cls(blocks, tuple(scaled), values * row_units[:, None], tuple(leaf_units), row_units)
 
-    def program(self, bounds: Floats, delta: float = 0.0, *, limited: bool) -> Program:
+    def program(self, bounds: Matrix, delta: float = 0.0, *, limited: bool) -> Program:
         """Maximise the conclusion (plus delta times the trace) where the rows are at most ``bounds``; limited: and the trace at most one."""
         own = [m[:-1] for m in self.matrices]
         goal = tuple(m[-1] + delta * np.eye(m.shape[1]) for m in self.matrices)
@@ -83,7 +81,7 @@ class Balanced:
 
 
 def violation(
-    system: System, rows: Sequence[Row] | None = None, margin: float = 0.0
+    system: System, rows: Sequence[NamedForm] | None = None, margin: float = 0.0
 ) -> tuple[float, conic.Solution | None, Balanced]:
     """The largest left side of the conclusion, in units, where the rows are at most ``-margin`` and the trace is at most one.
 
@@ -104,8 +102,8 @@ def violation(
 
 
 def cheapest(
-    system: System, rows: Sequence[Row], weights: Any, delta: float = 0.0, conclusion: Form | None = None
-) -> Floats | None:
+    system: System, rows: Sequence[NamedForm], weights: Any, delta: float = 0.0, conclusion: Form | None = None
+) -> Matrix | None:
     """Multipliers of least weighted sum whose remainder is at least delta times the identity in units; None if there are none or none was found."""
     asked = system if conclusion is None else system.with_conclusion(conclusion)
     balanced = Balanced.of(asked, rows)
@@ -120,5 +118,5 @@ def cheapest(
 
 
 def fractions_near(values: Any, denominator: int) -> list[Fraction]:
-    """Floats as fractions with denominators up to the given one."""
+    """Matrix as fractions with denominators up to the given one."""
     return [Fraction(float(v)).limit_denominator(denominator) for v in values]

@@ -16,7 +16,7 @@ from fedtheory.core.exact import reduce_rows
 from fedtheory.proofs.every_n.vectors import Form, Number
 from fedtheory.proofs.parameters.system import System
 
-Matrix = list[list[Any]]
+Entries = list[list[Any]]
 PARTS = ("mean", "deviation")
 #: how many choices of curvatures are tried
 MOST_CHOICES = 30
@@ -59,7 +59,7 @@ class Quadratics:
             bases.append(kernel(equations, size + len(system.functions), zero) if size else [])
         return cls(system, tuple(chosen), zero, (bases[0], bases[1]))
 
-    def restricted(self, form: Form) -> tuple[Matrix, Matrix]:
+    def restricted(self, form: Form) -> tuple[Entries, Entries]:
         """A form without its constant as quadratic forms on the bases."""
         system, found = self.system, []
         dense = system.matrices(form, self.zero)[:2]
@@ -144,5 +144,5 @@ def _dot(u: Sequence[Any], v: Sequence[Any], zero: Any) -> Any:
     return sum((a * b for a, b in zip(u, v, strict=False) if a != 0 and b != 0), zero)
 
 
-def _apply(matrix: Matrix, vector: Sequence[Any], zero: Any) -> list[Any]:
+def _apply(matrix: Entries, vector: Sequence[Any], zero: Any) -> list[Any]:
     return [_dot(row, vector, zero) for row in matrix]

@@ -18,9 +18,9 @@ from fedtheory.proofs.parameters.programs import violation
 from fedtheory.proofs.parameters.quadratics import Quadratics, curvatures
 from fedtheory.proofs.parameters.system import System
 
-Coordinates = tuple[tuple[Fraction, ...], ...]
+LeafCoordinates = tuple[tuple[Fraction, ...], ...]
 #: denominators tried for coordinates, and margins of the program, relative to its value
-DENOMINATORS, MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5), (0.3, 0.1, 0.03, 0.01)
+INSTANCE_DENOMINATORS, INSTANCE_MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5), (0.3, 0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Instance:
 
     kind: str
     point: Mapping[str, Fraction]
-    mean: Coordinates
-    deviation: Coordinates
+    mean: LeafCoordinates
+    deviation: LeafCoordinates
     values: tuple[Fraction, ...]
     left: Fraction
     curvatures: tuple[Fraction, ...] = ()
@@ -47,7 +47,7 @@ class Instance:
 
 
 def left_side(
-    system: System, form: Form, mean: Coordinates, deviation: Coordinates, values: Sequence[Fraction]
+    system: System, form: Form, mean: LeafCoordinates, deviation: LeafCoordinates, values: Sequence[Fraction]
 ) -> Fraction:
     """A form where the leaves and values are these."""
     total = Fraction(form.constant)
@@ -83,7 +83,7 @@ def _quadratic(system: System, point: Mapping[str, Fraction]) -> Instance | None
                     matrix = _floats(goal[block]) - weight * sum((_floats(h[block]) for h in hypotheses), np.zeros(()))
                     sizes_found, vectors = np.linalg.eigh(matrix)
                     starts += [(block, vectors[:, k]) for k in range(len(matrix)) if sizes_found[k] > 1e-9]
-        for denominator in DENOMINATORS[:6]:
+        for denominator in INSTANCE_DENOMINATORS[:6]:
             for block, vector in starts:
                 for scale in (Fraction(1), Fraction(1, 10), Fraction(10)):
                     combination = [
@@ -112,7 +112,7 @@ def _floats(matrix: Sequence[Sequence[Any]]) -> Any:
 def _interpolated(system: System, point: Mapping[str, Fraction], value: float) -> Instance | None:
     if not np.isfinite(value) or value <= 0:
         return None
-    for share in MARGINS:
+    for share in INSTANCE_MARGINS:
         _, found, balanced = violation(system, margin=share * value)
         if found is None or found.value <= 0:
             continue
@@ -121,7 +121,7 @@ def _interpolated(system: System, point: Mapping[str, Fraction], value: float) -
         if 2 in units:  # the constant is what it is
             block, unit = units[2]
             scale = 1 / max(float(block[0, 0] * unit[0] ** 2), 1e-12)
-        for denominator in DENOMINATORS:
+        for denominator in INSTANCE_DENOMINATORS:
             coordinates = []
             for k, size in enumerate(system.sizes):
                 rows: Any = np.zeros((size, 0))
@@ -144,8 +144,8 @@ def _made(
     kind: str,
     system: System,
     point: Mapping[str, Fraction],
-    mean: Coordinates,
-    deviation: Coordinates,
+    mean: LeafCoordinates,
+    deviation: LeafCoordinates,
     values: tuple[Fraction, ...],
     chosen: Sequence[Fraction] = (),
 ) -> Instance | None:

@@ -22,14 +22,15 @@ import numpy as np
 from fedtheory.core.errors import require
 from fedtheory.core.exact import reduce_rows
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.closed_forms import Floats, fit, monomials
+from fedtheory.proofs.parameters.closed_forms import fit, monomials
 from fedtheory.proofs.parameters.derivation import NotProved, check_at_point, store
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, cheapest, violation
 from fedtheory.proofs.parameters.quadratics import necessary_equations
 from fedtheory.proofs.parameters.scalings import find_scalings, normalise, restore
-from fedtheory.proofs.parameters.system import Row, System, remainder
+from fedtheory.proofs.parameters.system import NamedForm, System, remainder
+from fedtheory.proofs.semidefinite.program import Matrix
 
 #: derivations that are tried, and seconds
 TRIES, SECONDS = 12, 40.0
@@ -37,7 +38,7 @@ TRIES, SECONDS = 12, 40.0
 FEW_POINTS, NO_ROOM = 6, 3e-3
 
 #: denominators of multipliers that depend on no parameter but units
-CONSTANTS = (1, 2, 6, 12, 30, 60, 250)
+SIMPLE_CONSTANTS = (1, 2, 6, 12, 30, 60, 250)
 
 Equation = tuple[list[Any], Any]
 
@@ -63,7 +64,7 @@ class MultiplierSearch:
         self._tries = TRIES
         self._at: list[System] = []
         self._kept: list[int] = []
-        self._rows: list[Row] = []
+        self._rows: list[NamedForm] = []
         self._equations: list[Equation] = []
 
     def run(self) -> dict[str, Any] | None:
@@ -211,9 +212,9 @@ class MultiplierSearch:
         bases = {scaling.base for scaling in self.scalings}
         names = [p for p in self.field.names if p not in bases]
 
-        def fitted(values: Floats) -> list[RationalFunction]:
+        def fitted(values: Matrix) -> list[RationalFunction]:
             if not names:
-                simple = dict.fromkeys(Fraction(float(values[0])).limit_denominator(most) for most in CONSTANTS)
+                simple = dict.fromkeys(Fraction(float(values[0])).limit_denominator(most) for most in SIMPLE_CONSTANTS)
                 close = [c for c in simple if abs(float(c) - values[0]) <= NO_ROOM * abs(values[0])]
                 return [restore(self.field, self.field.number(c), name, self.scalings) for c in close[:3]]
             found = fit(self.field, names, points, values)
@@ -236,7 +237,7 @@ class MultiplierSearch:
 
     def _interval(
         self, known: Mapping[int, RationalFunction], still: Sequence[int], j: int
-    ) -> tuple[Floats, Floats, list[dict[str, Fraction]]] | None:
+    ) -> tuple[Matrix, Matrix, list[dict[str, Fraction]]] | None:
         """Smallest and largest value of a multiplier at the points, the others free; without the points where the solver gives up."""
         lows, highs, points = [], [], []
         weights = np.array([float(m == j) for m in still])
@@ -307,7 +308,7 @@ def _independent(equations: Sequence[Equation], width: int) -> list[Equation]:
     return [(row[:-1], row[-1]) for row in table if any(value != 0 for value in row)]
 
 
-def find_multipliers(field: ParameterField, system: System, seconds: float = SECONDS) -> MultiplierSearch:
+def search_multipliers(field: ParameterField, system: System, seconds: float = SECONDS) -> MultiplierSearch:
     """Look for a derivation; `MultiplierSearch.data` holds it, where it was found."""
     search = MultiplierSearch(field, system, seconds)
     search.run()

@@ -16,8 +16,8 @@ from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector
 from fedtheory.proofs.parameters.field import RationalFunction
 
-Row = tuple[str, Form]
-Matrices = tuple[list[list[Any]], list[list[Any]], Any]
+NamedForm = tuple[str, Form]
+DenseForm = tuple[list[list[Any]], list[list[Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,12 @@ class System:
     mean: tuple[str, ...]
     deviation: tuple[str, ...]
     values: int
-    hypotheses: tuple[Row, ...]
+    hypotheses: tuple[NamedForm, ...]
     functions: tuple[Function, ...]
     conclusion: Form
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[NamedForm, ...]:
         """The hypotheses, then the interpolation conditions of every function."""
         return (*self.hypotheses, *(row for f in self.functions for row in f.conditions(None)))
 
@@ -88,7 +88,7 @@ class System:
         changed.__dict__["rows"] = self.rows
         return changed
 
-    def matrices(self, form: Form, zero: Number = Fraction(0)) -> Matrices:
+    def matrices(self, form: Form, zero: Number = Fraction(0)) -> DenseForm:
         """A form as symmetric matrices on S and Q, and its constant."""
         found = [[[zero] * n for _ in range(n)] for n in self.sizes]
         for (which, i, j), value in form.gram.items():
@@ -99,7 +99,7 @@ class System:
         return found[0], found[1], form.constant + zero
 
 
-def remainder(system: System, multipliers: Sequence[Number], rows: Sequence[Row] | None = None) -> Form:
+def remainder(system: System, multipliers: Sequence[Number], rows: Sequence[NamedForm] | None = None) -> Form:
     """Multipliers times rows, less the conclusion: what must be a positive semidefinite form with balanced values."""
     total = -system.conclusion
     for value, (_, row) in zip(multipliers, system.rows if rows is None else rows, strict=True):

@@ -113,7 +113,7 @@ def replay_exactly(data: Mapping[str, Any], method: Algorithm | None = None) -> 
     return Fraction(reached)
 
 
-def replayin_floats(data: Mapping[str, Any], method: Algorithm | None = None) -> float:
+def replay_in_floats(data: Mapping[str, Any], method: Algorithm | None = None) -> float:
     """Run the method on the smooth functions through the stored triples with floats; what it reaches.
 
     Raises
