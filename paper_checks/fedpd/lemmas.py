@@ -27,6 +27,7 @@ from paper_checks.fedpd.common import (
     HalfDualStep,
     WithoutDuals,
     certainly_nonnegative,
+    constants_hold,
     rational,
     whole,
 )
@@ -155,6 +156,7 @@ def check_l2(
     problem = root_plus_quadratic(
         np.ones((count, 2)), np.stack([g, -g], axis=-1), np.stack([c, -c], axis=-1), name="skipping instances"
     )
+    yield constants_hold("constants of the instances", problem, ctx.seed, role="repaired")
     L, G = constant(problem, "L").value, constant(problem, "G").value
     u_ = rng.uniform(0.02, 0.3, count)
     eta = along_batch(u_ / L)
