@@ -37,6 +37,10 @@ def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry(
     replay = spreads.replay_l2(spreads.APART)
     assert (replay.exact_measured, replay.exact_bound) == (Fraction(489, 1400), Fraction(309, 1400)) and replay.violated
     assert spreads.both_sides(spreads.APART, "p*u*(1+u)") == (Fraction(489, 1400), Fraction(489, 1400))
+    from_the_start = spreads.replay_l2(spreads.FROM_THE_START)
+    assert from_the_start.violated and from_the_start.exact_measured == Fraction(297, 3430)
+    left, right = spreads.both_sides(spreads.FROM_THE_START, "p*u*(1+u)")
+    assert left == right
 
 
 @pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
