@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
-from fedtheory.claims.parts import at_most, disproved, holds
+from fedtheory.claims.parts import at_most, disproved, equal, holds
 from fedtheory.core.problem import constant
 from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Exact, GradientSteps
@@ -23,13 +23,14 @@ from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.measures.paired import paired_difference
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
+from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, communications, total
 from paper_checks.fedpd.variance_reduced import CountedSamples
 from problems.datasets import breast_cancer
 from problems.logistic import Logistic, fedpd_synthetic
-from problems.quadratics import random_quadratics
+from problems.quadratics import random_quadratics, scalar_quadratics
 from problems.separable import PowerTail
 from problems.splits import by_sorted_label, federate
 
@@ -282,6 +283,19 @@ def check_tab1(ctx: Context, *, power: float = 1.0, skipping: Any = SKIPPING) ->
         fit.high < 1,
         "numeric",
         f"strongly convex quadratics: contraction {fit} a round, so O(log(1/epsilon)) rounds",
+        role="repaired",
+    )
+    alike = scalar_quadratics([0.4, 0.4, 0.4], [1.0, -1.0, 3.0])
+    a_round = round_map(FedSplit(0.5), alike, np.ones(1))
+    known = a_round.contraction_from(a_round.layout.flatten(FedSplit(0.5).init(alike, np.full((1, 1), 3.0)))) ** 2
+    seen = total(alike, FedSplit(0.5), np.full(1, 3.0), 60)
+    yield equal(
+        "row FedSplit: fitted and exact rate",
+        np.log(fit_contraction(seen.rounds, seen["stationarity"], slice(0, 40)).rate),
+        np.log(known),
+        "spectrum",
+        f"clients of one curvature: the fit of ||grad f||^2 over rounds finds the spectrum's {known:.6f}",
+        rtol=1e-6,
         role="repaired",
     )
     Q, T = 5, 60

@@ -23,7 +23,7 @@ from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, PAPER, rational, total, whole
+from paper_checks.fedpd.common import A1, A2, PAPER, constants_hold, rational, total, whole
 from problems.finite_sum import random_finite_sum, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
@@ -256,6 +256,8 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         curves.append({"label": f"I = {I}, smooth samples", "x": list(range(0, 200)), "y": values[:200].tolist()})
     for Q, I, B in ((2, 20, 2), (4, 16, 4)):
         problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
+        if Q == 2:  # the same problem for both
+            yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
         L = float(constant(problem, "L_sample"))
         eta = 0.999 * step_limit(Q, I, B, L)
         method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))

@@ -96,6 +96,12 @@ def test_verdict(claim: str, tmp_path: Path) -> None:
         assert replayed.claim.id == claim and replayed.status == verdict.status
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_headline_ordering_has_one_word_for_every_seed(seed: int) -> None:
+    assert check_one(Reference(SOURCE, "FEDPD-Q3"), Context(seed=seed)).status == EXPECTED["FEDPD-Q3"]
+
+
 @of_every_claim
 def test_planted_faults(claim: str) -> None:
     for found in run_faults(Reference(SOURCE, claim), Context()):

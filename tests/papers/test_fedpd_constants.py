@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from fedtheory.algorithms import FedPD
 from paper_checks.fedpd import spreads
 from paper_checks.fedpd.common import total
 from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
+from paper_checks.fedpd.oracle_two_lemmas import lemma_nine_follows
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
 from paper_checks.fedpd.variance_reduced import expected_stationarity, moments
 from problems.finite_sum import SampledQuadratic
@@ -37,6 +39,10 @@ def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry(
     replay = spreads.replay_l2(spreads.APART)
     assert (replay.exact_measured, replay.exact_bound) == (Fraction(489, 1400), Fraction(309, 1400)) and replay.violated
     assert spreads.both_sides(spreads.APART, "p*u*(1+u)") == (Fraction(489, 1400), Fraction(489, 1400))
+    from_the_start = spreads.replay_l2(spreads.FROM_THE_START)
+    assert from_the_start.violated and from_the_start.exact_measured == Fraction(297, 3430)
+    left, right = spreads.both_sides(spreads.FROM_THE_START, "p*u*(1+u)")
+    assert left == right
 
 
 @pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
@@ -81,3 +87,17 @@ def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different
 @pytest.mark.parametrize(("share", "holds"), [(1, True), (2, True), ("99/100", False), ("1/2", False)])
 def test_the_radius_of_fedavgs_neighbourhood(share: object, holds: bool) -> None:
     assert neighbourhood_is_reached(share) is holds
+
+
+@pytest.mark.parametrize(
+    ("settings", "holds"),
+    [
+        ({}, True),
+        ({"noise": 2, "nine": 10}, True),
+        ({"sign": 1}, False),
+        ({"noise": "99/100"}, False),
+        ({"nine": "899/100"}, False),
+    ],
+)
+def test_the_constants_of_lemma_9(settings: dict[str, Any], holds: bool) -> None:
+    assert lemma_nine_follows(**settings) is holds

@@ -56,7 +56,7 @@ def verdict_under(source, id, fault) -> str:
 @pytest.mark.parametrize(
     ("id", "fault"),
     [
-        ("FEDPD-TAB3", "any spread allowed"),
+        ("FEDPD-TAB3", "a spread of 120 allowed"),
         ("FEDPD-L5s", "T = 2N, where it holds"),
         ("FEDPD-L6s", "T = 2N, where it holds"),
         ("FEDPD-Q10", "a small ball"),

@@ -18,10 +18,10 @@ import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.outcomes import (
+    ConstantSensitivity,
     Line,
     OutcomeWord,
     PointProof,
-    ConstantSensitivity,
     StatementOutcome,
     StatementScope,
     show_point,
