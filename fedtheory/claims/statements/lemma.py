@@ -119,7 +119,7 @@ class LemmaOutcome:
     """What came out for a lemma.
 
     ``word``: "proved for all parameters", "proved at points", "refuted" or "open". ``derivations``: for each case, data that the checker
-    without packages accepted. ``instance``: plain fractions where the conclusion fails, on which `recheck` ran the lemma's text.
+    without packages accepted. ``instance``: plain fractions where the conclusion fails, on which `recheck_instance` ran the lemma's text.
     ``scope``: what a proof holds for.
     """
 
@@ -145,7 +145,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
         judged = _judge_case(case, seconds)
         if judged.instance is not None:
             instance = replace(judged.instance, point={**case.fixed, **judged.instance.point})
-            reason = recheck(lemma, instance)
+            reason = recheck_instance(lemma, instance)
             if reason is None:
                 return LemmaOutcome("refuted", instance=instance, log=judged.log)
             judged = Judgement("open", log={**judged.log, "instance": f"refused by the text itself: {reason}"})
@@ -183,7 +183,7 @@ def _scope(lemma: Lemma) -> str:
     return f"{clients}every dimension, {lemma.region}" if lemma.region.parameters else f"{clients}every dimension"
 
 
-def recheck(lemma: Lemma, instance: Instance) -> str | None:
+def recheck_instance(lemma: Lemma, instance: Instance) -> str | None:
     """Run the lemma's text on the plain numbers of an instance: None if it breaks the conclusion and nothing else, or why not."""
     if not lemma.region.inside(instance.point):
         return "the point lies outside of the region"
@@ -195,7 +195,7 @@ def recheck(lemma: Lemma, instance: Instance) -> str | None:
     return None if left > 0 and left == instance.left else f"the left side is {left}"
 
 
-def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
+def verify_lemma(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     """Check stored derivations again: by the checker, and that they state this lemma; None, or what is wrong."""
     if len(outcome.derivations) != len(lemma.cases):
         return f"there are {len(outcome.derivations)} derivations for {len(lemma.cases)} cases"
@@ -209,7 +209,7 @@ def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     return None
 
 
-def sensitivity(lemma: Lemma) -> list[Sensitivity]:
+def lemma_sensitivity(lemma: Lemma) -> list[Sensitivity]:
     """For each constant that is not zero, the side on which it fails sooner, in the case where it does."""
     found = []
     for name, value in lemma.constants.items():
