@@ -18,9 +18,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld, constants_of
+from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
@@ -57,7 +58,7 @@ class Lemma:
 
     name: str
     source: str
-    region: Region
+    region: Any
     build: Build = field(compare=False)
     constants: Mapping[str, Any] = field(default_factory=dict)
 
@@ -88,7 +89,7 @@ class Lemma:
     def system(self, parameters: Mapping[str, Any]) -> System:
         """The text read with these numbers."""
         world = SymbolicWorld()
-        return world.system(self.build(world, constants_of(parameters), constants_of(self.constants)))
+        return world.system(self.build(world, SimpleNamespace(**parameters), SimpleNamespace(**self.constants)))
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -188,7 +189,7 @@ def recheck_instance(lemma: Lemma, instance: Instance) -> str | None:
     if not lemma.region.inside(instance.point):
         return "the point lies outside of the region"
     world = ConcreteWorld(instance)
-    left = lemma.build(world, constants_of(instance.point), constants_of(lemma.constants))
+    left = lemma.build(world, SimpleNamespace(**instance.point), SimpleNamespace(**lemma.constants))
     broken = world.broken()
     if broken:
         return f"the instance does not meet {broken[0]}"

@@ -20,6 +20,7 @@ from fedtheory.claims.statements.worlds import bar, dot, norm2
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
 from fedtheory.proofs.parameters.derivation import check_at_point
+from fedtheory.proofs.parameters.refutations import Instance
 
 EVERYDAY_TRUE = ("descent_lemma", "strong_cocoercivity", "fedpd_round", "fedpd_one_round", "gd_three_steps", "young")
 EVERYDAY_FALSE = (
@@ -119,6 +120,7 @@ def test_false_lemmas_are_refuted_by_exact_instances(name):
     assert outcome.word == "refuted" and recheck_instance(lemma, outcome.instance) is None
     assert lemma.region.inside(outcome.instance.point)
     assert outcome.instance.left > 0 and outcome.instance.denominator <= 10**6
+    assert Instance.read(json.loads(json.dumps(outcome.instance.store()))) == outcome.instance
 
 
 @pytest.mark.slow
@@ -171,6 +173,30 @@ def test_tampering_is_refused(stored, name):
     with pytest.raises(DerivationRefused) as error:
         check_derivation(data)
     assert "\n" not in str(error.value)
+
+
+def test_polynomials_that_are_far_too_large_are_refused_in_time(stored):
+    data = copy.deepcopy(stored)
+    data["factors"].append([["1", [100, 100]], ["-1", [100, 0]], ["1", [0, 0]]])
+    data["multipliers"]["f 0 1"] = ["1", {str(len(data["factors"]) - 1): 99}]
+    with pytest.raises(DerivationRefused):
+        check_derivation(data)
+
+
+def test_hypotheses_that_contradict_each_other_are_noted():
+    def build(w, p, c):
+        x = w.vector("x")
+        w.assume("below", norm2(x) + 1)
+        return norm2(x) - c.c
+
+    assert "vacuous" in prove_lemma(Lemma("", "", "0<L", build, {"c": 1})).log
+
+
+def test_an_instance_that_was_changed_is_refused():
+    lemma = lemma_cases.FALSE["fedpd_round, c = 51/50"]
+    stored = prove_lemma(lemma).instance.store()
+    for change in ({"left": "1"}, {"point": {"L": "1", "eta": "1"}}, {"values": ["0"] * len(stored["values"])}):
+        assert recheck_instance(lemma, Instance.read({**stored, **change})) is not None
 
 
 def test_free_text_is_not_believed(stored):
