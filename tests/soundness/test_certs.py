@@ -207,12 +207,12 @@ def test_hypotheses_and_functions_of_the_question_are_all_there():
     verify_method(data)
     del data["hypotheses"]["zeta"]
     data["multipliers"].pop("zeta", None)
-    with pytest.raises(Refused, match="hypotheses.*'zeta' is missing"):
+    with pytest.raises(Refused, match=r"hypotheses.*'zeta' is missing"):
         verify_method(data)
     data = dict(prove(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=1).data)
     data["functions"] = {"regulariser": {"L": None, "mu": "0", "shared": True, "evaluations": []}}
     assert check(data)
-    with pytest.raises(Refused, match="functions.*interpolation, regulariser and not interpolation"):
+    with pytest.raises(Refused, match=r"functions.*interpolation, regulariser and not interpolation"):
         verify_method(data)
 
 
@@ -485,7 +485,7 @@ ROOT = FedAvg(GradientSteps(1, lambda r, q: 0.5**0.5))  # of gradient descent wi
 
 def test_an_irrational_step_size_has_no_certificate_and_still_a_verdict():
     """Its contraction (1 - mu/sqrt(2))^2 is known: a bound above it holds numerically, one below is violated by a run."""
-    with pytest.raises(InvalidInput, match="needs rational coefficients, .* give hyper-parameters as decimal numbers"):
+    with pytest.raises(InvalidInput, match=r"needs rational coefficients, .* give hyper-parameters as decimal numbers"):
         prove(ROOT, CONTRACTION, rounds=1)
     true = (1 - 0.1 / 2**0.5) ** 2
     found = worst_case(ROOT, CONTRACTION, rounds=1)
