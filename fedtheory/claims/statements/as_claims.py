@@ -87,9 +87,11 @@ def state(
         functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
         stated = (f"functions: {functions}", f"parameters: {statement.parameters}")
     names = list(statement.constants)
-    faults = [Fault(f"{name} beyond where it is rejected", STATEMENT, {"beyond": name}) for name in names]
+    faults = [
+        Fault(f"{name} beyond where it is rejected", STATEMENT, {"beyond": name}, sharpness=True) for name in names
+    ]
     if not names:
-        faults = [Fault(f"{TIGHTENED} of what is claimed", STATEMENT, {"times": TIGHTENED})]
+        faults = [Fault(f"{TIGHTENED} of what is claimed", STATEMENT, {"times": TIGHTENED}, sharpness=True)]
     return Claim(
         id,
         paper,
