@@ -47,8 +47,8 @@ class Effort:
     """How much is spent.
 
     ``derivation``: seconds for a piece of a proof for all parameters. ``cases``: choices of whole numbers whose corners are visited.
-    ``random`` points, ``local`` points of the local search, ``proofs`` at the worst points. ``runs``: candidates of a search over functions. ``searches`` for each
-    constant. ``patience``: seconds for an exact instance; ``time_limit``: for one program.
+    ``random`` points, ``local`` points of the local search, ``proofs`` at the worst points. ``runs``: candidates of a search over functions.
+    ``searches`` for each constant. ``patience``: seconds for an exact instance; ``time_limit``: for one program.
     """
 
     derivation: float

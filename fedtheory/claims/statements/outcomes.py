@@ -74,7 +74,7 @@ class ConstantSensitivity:
 
     def __str__(self) -> str:
         if self.factor is None:
-            return f"nothing rejects another {self.constant}"
+            return f"nothing rejects another {self.constant}, by a factor of up to 100 (loose)"
         how = "on an exact instance" if self.exact is not None else "by the program's value"
         return f"would reject {self.constant} from x {self.factor:.4g} ({how})" + (" (loose)" if self.loose else "")
 
