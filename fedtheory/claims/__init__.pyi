@@ -23,6 +23,10 @@ from .parts import at_most as at_most
 from .parts import equal as equal
 from .parts import holds as holds
 from .parts import refute as refute
+from .statements.bound import Bound as Bound
+from .statements.bound import Contraction as Contraction
+from .statements.judging import judge_statement as judge_statement
+from .statements.outcomes import StatementOutcome as StatementOutcome
 from .verdict import Verdict as Verdict
 from .verdict import decide as decide
 from .verdict import margin_of as margin_of

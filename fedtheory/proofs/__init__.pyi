@@ -13,6 +13,9 @@ from .function_class import FunctionClass as FunctionClass
 from .potentials.smallest_rate import rate_of as rate_of
 from .potentials.smallest_rate import smallest_rate as smallest_rate
 from .rebuilt import verify_method as verify_method
+from .refutations.refute import refute_bound as refute_bound
+from .refutations.refute import refute_decrease as refute_decrease
+from .refutations.replay import replay_exactly as replay_exactly
 from .spectrum import contraction_factor as contraction_factor
 from .spectrum import round_map as round_map
 from .spectrum import spectral_radius as spectral_radius

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from math import inf
 
 import pytest
 
@@ -12,7 +13,7 @@ from fedtheory.claims.statements import survey as surveying
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.runs import largest_on_runs
-from fedtheory.claims.statements.survey import Survey, worst_value
+from fedtheory.claims.statements.survey import Survey, compare_to_worst, worst_value
 from fedtheory.core.errors import FedtheoryError, InvalidInput, SolverFailed
 from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.rebuilt import verify_method
@@ -174,10 +175,24 @@ def test_too_few_points_are_inconclusive(monkeypatch):
     assert found.word == "inconclusive" and "points were solved" in found.reasons[0]
 
 
-def test_a_claim_that_is_not_positive_somewhere_is_not_solved_there():
-    statement = Bound("gd", "lr = 1/L", region="1 <= L <= 2", functions="L", measure="gap", claimed="L - 1.5")
+@pytest.mark.parametrize(("claimed", "word"), [("L - 1.5", "refuted"), ("1/L", "refuted"), ("(L - 1.5)**2", "refuted")])
+def test_a_claim_that_is_no_positive_number_somewhere_fails_there(claimed, word):
+    statement = Bound("gd", "lr = 1/L", region="1 <= L <= 20", functions="L", measure="gap", claimed=claimed)
     found = judge_statement(statement)
-    assert any("no positive number" in reason for _, reason in found.unsolved)
+    assert found.word == word and found.refutation.reached > found.refutation.claimed
+
+
+def test_a_claim_of_zero_holds_where_the_worst_case_is_zero():
+    ratios = [
+        compare_to_worst(Fraction(claimed), worst) for claimed, worst in ((0, 0.0), (-1, 0.0), (1, 2.0), (1, inf))
+    ]
+    assert ratios == [inf, -inf, 0.5, 0.0]
+
+
+def test_a_claim_without_value_is_not_solved_there():
+    statement = Bound("gd", "lr = 1/L", region="1 <= L <= 2", functions="L", measure="gap", claimed="1/(L - 1)")
+    found = judge_statement(statement)
+    assert any("division by zero" in reason for _, reason in found.unsolved)
 
 
 def test_searches_of_ones_own_are_asked():

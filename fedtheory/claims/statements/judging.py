@@ -153,7 +153,7 @@ class _Judgement:
         self._clock("refutation")
         if worst.ratio >= 1 - ERROR:
             return None
-        over = "any factor" if worst.ratio == 0 else f"the factor {1 / worst.ratio:.6g}"
+        over = "any factor" if worst.ratio <= 0 else f"the factor {1 / worst.ratio:.6g}"
         at = show_point(worst.point)
         return self._say(
             "inconclusive",
