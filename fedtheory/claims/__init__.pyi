@@ -40,6 +40,7 @@ from .statements.lemma import lemma_sensitivity as lemma_sensitivity
 from .statements.lemma import needed_premises as needed_premises
 from .statements.lemma import prove_lemma as prove_lemma
 from .statements.lemma import verify_lemma as verify_lemma
+from .statements.outcomes import StatementOutcome as StatementOutcome
 from .statements.worlds import bar as bar
 from .statements.worlds import dot as dot
 from .statements.worlds import norm2 as norm2

@@ -155,6 +155,10 @@ class MethodStatement:
 
     def method_at(self, point: ParameterPoint) -> Algorithm:
         """The method, with fractions for its numbers."""
+        return rational(self.method_with(point))  # type: ignore[no-any-return]
+
+    def method_with(self, point: Mapping[str, Any]) -> Algorithm:
+        """The method with numbers of any kind for its parameters."""
         if not isinstance(self.method, str):
             return _call(self.method, point)  # type: ignore[no-any-return]
         entry, values = listed(self.method), dict[str, Any]()
@@ -166,12 +170,12 @@ class MethodStatement:
                     if _is_word(option, text)
                     else _number(option, self.expressions[f"option {option.name}"].at(point))
                 )
-        return rational(entry.build(**values))  # type: ignore[no-any-return]
+        return entry.build(**values)
 
     def functions_at(self, point: ParameterPoint) -> FunctionClass:
         """The class of functions, with fractions for its constants."""
         if not isinstance(self.functions, str):
-            return _call(self.functions, point)  # type: ignore[no-any-return]
+            return rational(_call(self.functions, point))  # type: ignore[no-any-return]
         texts = read_settings(self.functions)
         values: dict[str, Any] = {
             name: True if name in FLAGS else self.expressions[f"class {name}"].at(point) for name in texts
@@ -290,7 +294,7 @@ def _word(option: Option, text: str) -> Any:
     return text not in ("false", "False")
 
 
-def _number(option: Option, value: Fraction) -> int | Fraction:
+def _number(option: Option, value: Any) -> Any:
     return _whole(option.name, value) if option.kind is int else value
 
 
@@ -306,5 +310,5 @@ def _call(make: Callable[..., Any], point: ParameterPoint) -> Any:
     missing = [name for name in asked if name not in point]
     if missing:
         raise InvalidInput(f"a function of the statement asks for {missing[0]!r}, which is no parameter of the region")
-    plain = {name: int(v) if Fraction(v).denominator == 1 else v for name, v in point.items()}
-    return rational(make(**{name: plain[name] for name in asked}))
+    plain = {name: int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for name, v in point.items()}
+    return make(**{name: plain[name] for name in asked})
