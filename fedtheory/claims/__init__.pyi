@@ -31,6 +31,14 @@ from .parts import proved as proved
 from .parts import refute as refute
 from .parts import vouch as vouch
 from .proof_objects import Proof as Proof
+from .statements.lemma import Lemma as Lemma
+from .statements.lemma import lemma_sensitivity as lemma_sensitivity
+from .statements.lemma import needed_premises as needed_premises
+from .statements.lemma import prove_lemma as prove_lemma
+from .statements.lemma import verify_lemma as verify_lemma
+from .statements.worlds import bar as bar
+from .statements.worlds import dot as dot
+from .statements.worlds import norm2 as norm2
 from .verdict import Verdict as Verdict
 from .verdict import decide as decide
 from .verdict import margin_of as margin_of

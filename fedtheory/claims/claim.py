@@ -287,9 +287,10 @@ class Claim:
         findings = self.check(context, **(subject or {}))
         while True:
             with collect_facts(facts):
-                finding = next(findings, None)
-            if finding is None:
-                return
+                try:
+                    finding = next(findings)
+                except StopIteration:
+                    return
             yield finding
 
     def __post_init__(self) -> None:

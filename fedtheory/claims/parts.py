@@ -199,6 +199,10 @@ def assume(text: str, condition: str, **values: Any) -> Assumption:
     InvalidInput
         The condition is no comparison, or a value is not exact.
     """
+    if not isinstance(condition, str):
+        raise InvalidInput(
+            f"{text}: {condition!r} is no comparison; write one as text, such as '2*u < 1', or use 'vouch'"
+        )
     comparison = Comparison.parse(condition)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | Fraction):

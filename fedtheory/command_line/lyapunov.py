@@ -11,7 +11,7 @@ import click
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 
 if TYPE_CHECKING:
-    from fedtheory.proofs.potentials.smallest_rate import Contraction
+    from fedtheory.proofs.potentials.smallest_rate import SmallestRate
 
 INSTANCES, ROUNDS = 5, 20  # of the numeric check
 MOST_SUBSETS = 1000
@@ -78,7 +78,7 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
     _report(answer, options["json_file"])
 
 
-def _summary(found: Contraction) -> dict[str, Any]:
+def _summary(found: SmallestRate) -> dict[str, Any]:
     exists = found.potential is not None
     return {
         "rate": found.rate if exists else None,
@@ -94,7 +94,7 @@ def _summary(found: Contraction) -> dict[str, Any]:
     }
 
 
-def _observed(found: Contraction, options: dict[str, Any]) -> dict[str, Any] | None:
+def _observed(found: SmallestRate, options: dict[str, Any]) -> dict[str, Any] | None:
     """Largest E V(after) / V(before) that the numeric engine sees on random quadratics of the class; None where there is nothing to see."""
     from math import comb
 
@@ -119,7 +119,7 @@ def _observed(found: Contraction, options: dict[str, Any]) -> dict[str, Any] | N
     return {"largest": largest, "instances": INSTANCES, "rounds": ROUNDS, "clients": n}
 
 
-def _write(found: Contraction, file: Path) -> list[str]:
+def _write(found: SmallestRate, file: Path) -> list[str]:
     from fedtheory.core.errors import SolverFailed
 
     if found.decrease is None or found.floor is None:

@@ -9,10 +9,17 @@ from .certificates.thresholds import find_threshold as find_threshold
 from .certificates.thresholds import worst_cases_along as worst_cases_along
 from .certificates.upper_bounds import prove as prove
 from .every_n.vectors import Sampling as Sampling
+from .facts import compare as compare
 from .function_class import FunctionClass as FunctionClass
+from .parameters.checker import check_derivation as check_derivation
+from .parameters.methods import StatedContraction as StatedContraction
+from .parameters.methods import prove_bound as prove_bound
+from .parameters.methods import prove_contraction as prove_contraction
 from .potentials.smallest_rate import rate_of as rate_of
 from .potentials.smallest_rate import smallest_rate as smallest_rate
 from .rebuilt import verify_method as verify_method
+from .regions.expressions import Expression as Expression
+from .regions.region import Region as Region
 from .spectrum import contraction_factor as contraction_factor
 from .spectrum import round_map as round_map
 from .spectrum import spectral_radius as spectral_radius

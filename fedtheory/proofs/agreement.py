@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,31 +36,56 @@ def hold_together(name: str, one: float, other_name: str, other: float, *, size:
 
 
 def require_membership(
-    instance: Interpolated, x0: NDArray[np.float64], function_class: FunctionClass, measure: Measure, radius: float
+    instance: Interpolated,
+    x0: NDArray[np.float64],
+    function_class: FunctionClass,
+    measure: Measure,
+    radius: float,
+    *,
+    models: Sequence[NDArray[np.float64]] = (),
+    tolerance: float = REBUILT,
 ) -> None:
-    """Check a rebuilt instance whose minimiser is the origin: the start, f's gradient there, and what the class lets the clients' be.
+    """Check a rebuilt instance: the start, f's gradient at its minimiser, the origin, and what the class lets the clients' gradients be.
 
-    L and mu hold by construction (`Interpolated`). Without a minimiser nothing is checked here.
+    L and mu hold by construction (`Interpolated`). Conditions that are imposed at the server's models are checked at ``models``, arrays
+    ``(1, d)``, and at x*. Without a minimiser the start is not checked: that f is nowhere below a value cannot be seen from points.
+
+    Parameters
+    ----------
+    tolerance : by how much a condition may be missed, relative to the size of what it speaks of.
 
     Raises
     ------
     SolverFailed
-        A condition is missed by more than rebuilding costs.
+        A condition is missed by more.
     """
-    if not measure.of_minimiser:
-        return
-    far = float(np.linalg.norm(x0))
-    if not far <= radius * (1 + REBUILT):
-        raise SolverFailed(f"the functions rebuilt from the solution start {far:.9g} from x*, not {radius:.9g}")
-    slopes = instance.grad(np.zeros((1, instance.d)))
-    size = max(sizes_of(function_class, measure, radius).gradient, float(np.sqrt((slopes**2).sum(-1).mean())))
-    left = float(np.linalg.norm(slopes.mean(axis=0)))
-    if not left <= REBUILT * size:
-        raise SolverFailed(
-            f"the average of the functions rebuilt from the solution has the gradient {left:.3g} at x*, not 0"
-        )
-    zeta = function_class.zeta
-    if zeta is not None and not np.sqrt((slopes**2).sum(-1).mean()) <= float(zeta) + REBUILT * size:
-        raise SolverFailed(
-            f"the functions rebuilt from the solution have clients that differ by more than zeta={zeta} at x*"
-        )
+    origin = np.zeros((1, instance.d))
+    slopes = instance.grad(origin)
+    steepest = float(np.sqrt((slopes**2).sum(-1).mean()))
+    size = max(sizes_of(function_class, measure, radius).gradient, steepest if measure.of_minimiser else 0.0)
+    rebuilt = "the functions rebuilt from the solution"
+    if measure.of_minimiser:
+        far = float(np.linalg.norm(x0))
+        if not far <= radius * (1 + tolerance):
+            raise SolverFailed(f"{rebuilt} start {far:.9g} from x*, not {radius:.9g}")
+        left = float(np.linalg.norm(slopes.mean(axis=0)))
+        if not left <= tolerance * size:
+            raise SolverFailed(f"the average of {rebuilt} has the gradient {left:.3g} at x*, not 0")
+        zeta = function_class.zeta
+        if zeta is not None and not steepest <= float(zeta) + tolerance * size:
+            raise SolverFailed(f"{rebuilt} have clients that differ by more than zeta={zeta} at x*")
+    for x in [origin, *models] if measure.of_minimiser else models:
+        _require_alike(instance.grad(x), function_class, rebuilt, tolerance * size)
+
+
+def _require_alike(gradients: NDArray[np.float64], function_class: FunctionClass, rebuilt: str, allowed: float) -> None:
+    """Check (G, D) and the dissimilarity of clients at one point."""
+    if function_class.bgd is not None:
+        big_g, big_d = (float(v) for v in function_class.bgd)
+        mean = float(np.linalg.norm(gradients.mean(axis=0)))
+        if not np.sqrt((gradients**2).sum(-1).mean()) <= np.hypot(big_g, big_d * mean) + allowed:
+            raise SolverFailed(f"{rebuilt} differ by more than (G, D)={function_class.bgd} allows")
+    if function_class.dissimilarity is not None:
+        apart = np.linalg.norm(gradients[:, None] - gradients[None], axis=-1).max()
+        if not apart <= float(function_class.dissimilarity) + allowed:
+            raise SolverFailed(f"{rebuilt} differ by {apart:.6g}, more than G={function_class.dissimilarity}")

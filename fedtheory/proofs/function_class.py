@@ -121,7 +121,7 @@ class FunctionClass:
 
 def _require_finite(name: str, value: Any) -> None:
     """Refuse a constant that is no finite number; None says that nothing is assumed."""
-    if value is None:
+    if value is None or getattr(value, "finite", False):  # rational functions of parameters say so themselves
         return
     try:
         known = not isinstance(value, str | bool) and math.isfinite(value)

@@ -161,7 +161,7 @@ def prox_of_max_affine(q: _Matrix, offset: _Matrix, w: _Matrix, step: float) -> 
     """
     level = offset + q @ w
     gram = step * (q @ q.T)
-    lam = _simplex_qp(gram, level)
+    lam = guess_simplex_weights(gram, level)
     active = np.flatnonzero(lam > 1e-7)
     exact = _on_active_set(gram, level, active)
     if exact is not None:
@@ -169,7 +169,7 @@ def prox_of_max_affine(q: _Matrix, offset: _Matrix, w: _Matrix, step: float) -> 
     return np.asarray(w - step * (lam @ q))
 
 
-def _simplex_qp(gram: _Matrix, level: _Matrix) -> _Matrix:
+def guess_simplex_weights(gram: _Matrix, level: _Matrix) -> _Matrix:
     """Maximise level @ lam - lam @ gram @ lam / 2 over the simplex."""
     from scipy import sparse
 

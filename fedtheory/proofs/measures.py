@@ -71,9 +71,13 @@ class Measure:
 
     def reached(self, values: NDArray[np.float64]) -> float:
         """The measure of a run whose ``metric`` was ``values`` ``(R + 1,)`` after 0..R rounds."""
+        return float(self.summarise(values))
+
+    def summarise(self, values: NDArray[Any]) -> Any:
+        """The measure of runs whose ``metric`` was ``values`` ``(R + 1, *batch)`` after 0..R rounds."""
         if self.over_rounds == "last":
-            return float(values[-1])
-        return float(values[1:].sum() if self.over_rounds == "sum" else values[1:].min())
+            return values[-1]
+        return values[1:].sum(axis=0) if self.over_rounds == "sum" else values[1:].min(axis=0)
 
 
 def find_measure(name: str) -> Measure:

@@ -5,7 +5,8 @@ because hyper-parameters are not rational or there is one client, the numerical 
 *violated*: an exact witness (`fedtheory.proofs.certificates.lower_bounds.attain`) exceeds it; where there is none, a run on functions of the
 class does, from a start and with a heterogeneity that were checked, by more than such a run is off. Never where the class was relaxed: the
 value of the program is then not one that functions of the class reach.
-*undecided*: everything else, a bound that is tight among it. How far the two sides are from the bound is said.
+*undecided*: everything else, a bound that is tight without an exact proof of the worst case among it. How far the two sides are from the
+bound is said.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput, SolverFailed
 from fedtheory.core.exact import rational
+from fedtheory.proofs.agreement import require_membership
 from fedtheory.proofs.certificates.lower_bounds import attain
 from fedtheory.proofs.certificates.thresholds import CLEARLY
 from fedtheory.proofs.certificates.upper_bounds import prove
@@ -164,10 +164,8 @@ def replay_on_class(found: Answer) -> float | None:
         return None
     else:
         instance, x0 = found.instance, found.x0
-    gradients = instance.grad(np.zeros((1, instance.d)))
-    steepest = float(np.sqrt((gradients**2).sum(-1).mean()))
-    scale = max(steepest, float(given.L) * found.radius)
-    inside = float(np.linalg.norm(x0)) <= found.radius * (1 + SAME)
-    minimised = float(np.linalg.norm(gradients.mean(0))) <= SAME * scale
-    alike = given.zeta is None or steepest <= float(given.zeta) + SAME * scale
-    return found.replay() if inside and minimised and alike else None
+    try:
+        require_membership(instance, x0, given, find_measure(found.measure), found.radius, tolerance=SAME)
+    except SolverFailed:
+        return None
+    return found.replay()

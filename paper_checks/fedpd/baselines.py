@@ -361,6 +361,13 @@ CLAIMS = [
             Fault("weights a_i", "both", {"weight": plain_mean}),
             Fault("constant of the proof cut by a tenth", "both", {"strength": 3.6}),
         ),
+        assumptions=(
+            A1,
+            A2,
+            "exact local solves",
+            "constant rho > 0 (FedProx)",
+            "u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
+        ),
     ),
     Claim(
         "FEDPD-Q8",
@@ -382,5 +389,6 @@ CLAIMS = [
         (Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),),
         repaired="Bounded variance bounds the noise only; additive noise on a quadratic has unbounded gradients.",
         replay=replay_q10,
+        assumptions=("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
     ),
 ]

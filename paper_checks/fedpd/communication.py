@@ -454,6 +454,12 @@ CLAIMS = [
         "In the construction the f_i are non-iid, with G growing with T (D = 1); with homogeneous data O(1) communications are enough.",
         check_r1,
         (Fault("identical clients", "G grows with T", {"same": True}),),
+        assumptions=(
+            A1,
+            A2,
+            CTA,
+            "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)",
+        ),
     ),
     Claim(
         "FEDPD-Q1",

@@ -156,17 +156,20 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
     class Watch(Exact):
         def __call__(self, sub: Subproblem, start: Any, key: Any, memory: None) -> Any:
             answer = Exact.__call__(self, sub, start, key, memory)
-            seen.append(answer[0])
+            seen.extend([answer[0], sub.grad(sub.z)])
             return answer
 
     made = method(rho, Watch())
     made.round(problem, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
     first_client = seen[0][0, 0]
     depends = any(is_not_zero(first_client.diff(v)) for v in (a2, b2))
+    average_gradient = ((a1 + a2) * x - b1 - b2) / 2
+    at_server = all(is_zero(g - average_gradient) for g in seen[1][:, 0])
     yield proved(
         "global gradient in the local problem",
-        depends,
-        "client 1's answer depends on client 2's data in the same round, so a second exchange takes place: outside class (5)",
+        depends and at_server,
+        "at the server's model every local problem has the gradient of the average, and client 1's answer depends on client 2's data in the same "
+        "round, so a second exchange takes place: outside class (5)",
     )
     yield holds("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
@@ -201,6 +204,8 @@ def local_steps_are_linear(lr: Any, Q: int) -> bool:
     f: Any = FreshGradients(2)
     y = np.array([symbols("y1 y2")], dtype=object).T
     found, _ = GradientSteps(Q, lr)(Subproblem(f), y, SCRIPT, None)
+    if len(f.seen) != 2 * Q:  # other than one gradient a step and client
+        return False
     sums = np.array(f.seen, dtype=object).reshape(Q, 2).sum(axis=0)[:, None]
     return agree(found, y - lr * sums)
 
@@ -215,7 +220,7 @@ def check_eq6(ctx: Context, *, server: str = "mean", step: Any = None) -> Iterat
         f: Any = FreshGradients(n)
         made = FedAvg(GradientSteps(Q, lr)).round(f, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
         model = sympy.expand(made.x[0, 0] if server == "mean" else made.x[0, 0] ** 2)
-        rounds.append(is_zero(model - (x - eta / n * sum(f.seen))))
+        rounds.append(len(f.seen) == n * Q and is_zero(model - (x - eta / n * sum(f.seen))))
         yield holds(
             f"Q = {Q}, N = {n}",
             rounds[-1],
@@ -262,6 +267,10 @@ CLAIMS = [
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
         check_eq2,
         (Fault("rho = 2/eta", "local problem", {"penalty": 2}),),
+        assumptions=(
+            "rho = 1/eta",
+            "full participation",
+        ),
     ),
     Claim(
         "FEDPD-EQ4",
@@ -271,6 +280,10 @@ CLAIMS = [
         "Oracle II has a closed-form step and is not Oracle I with a variance-reduced solver: the estimate spans the primal-dual loop.",
         check_eq4,
         (Fault("step without its denominator", "closed form", {"power": 0}),),
+        assumptions=(
+            "eta > 0, gamma > 0",
+            "p = 0",
+        ),
     ),
     Claim(
         "FEDPD-EQ5",
@@ -280,6 +293,10 @@ CLAIMS = [
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
         check_eq5,
         (Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),),
+        assumptions=(
+            "full participation",
+            "exact local solves",
+        ),
     ),
     Claim(
         "FEDPD-EQ6",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
-from fedtheory.claims.parts import at_most, disproved, holds
+from fedtheory.claims.parts import at_most, disproved, equal, holds
 from fedtheory.core.problem import constant
 from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.solvers import Exact, GradientSteps
@@ -23,13 +23,14 @@ from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.measures.paired import paired_difference
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
+from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, communications, total
 from paper_checks.fedpd.variance_reduced import CountedSamples
 from problems.datasets import breast_cancer
 from problems.logistic import Logistic, fedpd_synthetic
-from problems.quadratics import random_quadratics
+from problems.quadratics import random_quadratics, scalar_quadratics
 from problems.separable import PowerTail
 from problems.splits import by_sorted_label, federate
 
@@ -284,6 +285,19 @@ def check_tab1(ctx: Context, *, power: float = 1.0, skipping: Any = SKIPPING) ->
         f"strongly convex quadratics: contraction {fit} a round, so O(log(1/epsilon)) rounds",
         role="repaired",
     )
+    alike = scalar_quadratics([0.4, 0.4, 0.4], [1.0, -1.0, 3.0])
+    a_round = round_map(FedSplit(0.5), alike, np.ones(1))
+    known = a_round.contraction_from(a_round.layout.flatten(FedSplit(0.5).init(alike, np.full((1, 1), 3.0)))) ** 2
+    seen = total(alike, FedSplit(0.5), np.full(1, 3.0), 60)
+    yield equal(
+        "row FedSplit: fitted and exact rate",
+        np.log(fit_contraction(seen.rounds, seen["stationarity"], slice(0, 40)).rate),
+        np.log(known),
+        "spectrum",
+        f"clients of one curvature: the fit of ||grad f||^2 over rounds finds the spectrum's {known:.6f}",
+        rtol=1e-6,
+        role="repaired",
+    )
     Q, T = 5, 60
     work = {name: local_work(problem, p, Q, T, ctx.seed) for name, p in skipping.items()}
     a_communication = [Fraction(steps, Q * max(sent, 1)) for steps, sent, _ in work.values()]
@@ -332,6 +346,14 @@ CLAIMS = [
         "On weakly non-iid data FedProx and FedPD with p = 0 are comparable.",
         check_ex1,
         (Fault("FedProx with a tenth of the penalty", "rates", {"ratio": 0.1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "weakly non-iid synthetic data, penalised logistic regression",
+            "rho = 1/eta, equal local steps",
+        ),
     ),
     Claim(
         "FEDPD-EX2",
@@ -341,6 +363,13 @@ CLAIMS = [
         "FedAvg with local GD, a constant step and Q > 1 does not converge to the stationary point.",
         check_ex2,
         (Fault("a single local step", "floor: penalised logistic regression, weakly non-iid", {"steps": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0",
+            "full local gradients, constant step",
+        ),
     ),
     Claim(
         "FEDPD-EX3",
@@ -350,6 +379,14 @@ CLAIMS = [
         "Skipping half of the communication, FedPD with local GD reaches an error similar to FedAvg's with fewer communications.",
         check_ex3,
         (Fault("no skipping", "communications", {"period": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "weakly non-iid synthetic data, penalised logistic regression",
+            "every second round communicates",
+        ),
     ),
     Claim(
         "FEDPD-EX4",
@@ -359,6 +396,14 @@ CLAIMS = [
         "Algorithms with stochastic solvers become less stable on strongly non-iid data.",
         check_ex4,
         (Fault("data exchanged and quietened", "less stable on strongly non-iid data", {"swap": True}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "synthetic data, penalised logistic regression",
+            "decreasing inner steps as in the authors' code, B = 1",
+        ),
     ),
     Claim(
         "FEDPD-EX5",
@@ -372,6 +417,14 @@ CLAIMS = [
                 "skipping half of the rounds", "FedPD-GD, penalised logistic regression, strongly non-iid", {"p": 0.5}
             ),
         ),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0, lam_i^0 = 0",
+            "strongly non-iid data, penalised logistic regression",
+            "p = 0",
+        ),
     ),
     Claim(
         "FEDPD-EX6",
@@ -381,6 +434,13 @@ CLAIMS = [
         "On strongly non-iid data FedProx ends at an error similar to FedAvg with local GD.",
         check_ex6,
         (Fault("equal steps, where they are similar", "the paper's settings", {"equal": True}, holds=True),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "x^0 = 0",
+            "strongly non-iid synthetic data, penalised logistic regression",
+        ),
     ),
     Claim(
         "FEDPD-TAB1",

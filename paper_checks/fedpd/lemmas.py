@@ -36,6 +36,7 @@ from paper_checks.fedpd.common import (
     HalfDualStep,
     WithoutDuals,
     certainly_nonnegative,
+    constants_hold,
     rational,
     whole,
 )
@@ -132,6 +133,15 @@ def check_l2(
         spreads.APART | {"p": p},
         text="Clients whose gradients rise where the x_i^1 are and fall where the x_i^2 are.",
     )
+    yield refute(
+        "printed inequality, duals of the proof",
+        spreads.replay_l2,
+        spreads.FROM_THE_START | {"p": p},
+        text="The same after three skipped rounds and one that communicates, started from lam_i^0 = -grad f_i(x^0).",
+    )
+    yield Reading(
+        "The expectation is over the coin of the round, given the rounds before, as the lemma's right side has no expectation."
+    )
     eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + P * (1 + u)))
     yield holds(
         "corrected matrix",
@@ -148,12 +158,14 @@ def check_l2(
         "this entry or a larger one, for all n, d, p, u < 1 and errors; the second line is the first of them over 1 - u",
         role="repaired",
     )
-    left, right = spreads.both_sides(spreads.APART, entry)
+    sides = [spreads.both_sides(instance, entry) for instance in (spreads.APART, spreads.FROM_THE_START)]
     yield holds(
         "attained",
-        left <= right,
+        all(left <= right for left, right in sides),
         "exact",
-        f"on the instance above the left side is {left}, and the corrected right side {right}: no smaller entry serves",
+        "on the two instances above left and corrected right side are "
+        + " and ".join(f"{left} and {right}" for left, right in sides)
+        + ": no smaller entry serves",
         role="repaired",
     )
     count = ctx.pick(300, 3000)
@@ -162,6 +174,7 @@ def check_l2(
     problem = root_plus_quadratic(
         np.ones((count, 2)), np.stack([g, -g], axis=-1), np.stack([c, -c], axis=-1), name="skipping instances"
     )
+    yield constants_hold("constants of the instances", problem, ctx.seed, role="repaired")
     L, G = constant(problem, "L").value, constant(problem, "G").value
     u_ = rng.uniform(0.02, 0.3, count)
     eta = along_batch(u_ / L)
@@ -387,7 +400,7 @@ CLAIMS = [
             Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
             Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
         ),
-        (A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)"),
+        (A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
         repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
         replay=spreads.replay_l2,
     ),

@@ -109,6 +109,18 @@ APART = {
     "p": "1/2",
     "x0": "0",
     "lam0": ["-7/30", "21/5"],
+    "communicates": [True],
+}
+#: the same from the proof's own duals: three skipped rounds draw the clients apart where gradients fall, a fourth takes them where they rise
+FROM_THE_START = {
+    "knots": ["-1", "4", "41/10", "11/2", "28/5", "8"],
+    "slopes": [["1", "-1", "1", "1", "-1", "-1", "1"], ["1", "-1", "-1", "1", "1", "-1", "1"]],
+    "level": ["-11/10", "-1"],
+    "eta": "3/10",
+    "p": "1/2",
+    "x0": "0",
+    "lam0": "gradients",
+    "communicates": [False, False, False, True],
 }
 
 
@@ -131,14 +143,33 @@ def _solve(problem: Ramps, client: int, v: Fraction, eta: Fraction) -> Fraction:
     raise AssertionError("no piece holds the solution")
 
 
-def _two_rounds(problem: Ramps, x0: Fraction, lam: list[Fraction], eta: Fraction) -> tuple[Fraction, Fraction]:
-    """Spreads of the x_i^1 and of the uploads of round 1, where round 0 communicates, from the printed lines of Algorithm 2 alone."""
-    first = [_solve(problem, i, x0 - eta * lam[i], eta) for i in (0, 1)]
-    dual = [lam[i] + (first[i] - x0) / eta for i in (0, 1)]
-    server = sum((first[i] + eta * dual[i] for i in (0, 1)), Fraction(0)) / 2
-    second = [_solve(problem, i, server - eta * dual[i], eta) for i in (0, 1)]
-    upload = [second[i] + eta * (dual[i] + (second[i] - server) / eta) for i in (0, 1)]
-    return abs(first[0] - first[1]), abs(upload[0] - upload[1])
+@dataclass(frozen=True)
+class Spreads:
+    """Distances of the two clients' copies and models before a round, and of their uploads in it."""
+
+    copies: Fraction
+    models: Fraction
+    uploads: Fraction
+
+
+def _play(problem: Ramps, x0: Fraction, lam: list[Fraction], eta: Fraction, coins: list[bool]) -> Spreads:
+    """Algorithm 2 from its printed lines alone: rounds with these coins (True: communicate) from x_i^0 = x_0^0, then one more."""
+    copies, models = [x0, x0], [x0, x0]
+    for coin in (*coins, True):
+        before = abs(copies[0] - copies[1]), abs(models[0] - models[1])
+        models = [_solve(problem, i, copies[i] - eta * lam[i], eta) for i in (0, 1)]
+        lam = [lam[i] + (models[i] - copies[i]) / eta for i in (0, 1)]
+        uploads = [models[i] + eta * lam[i] for i in (0, 1)]
+        copies = [(uploads[0] + uploads[1]) / 2] * 2 if coin else uploads
+    return Spreads(*before, abs(uploads[0] - uploads[1]))
+
+
+def _start(problem: Ramps, instance: dict[str, Any]) -> tuple[Fraction, list[Fraction]]:
+    """x^0 and the lam_i^0: "gradients" stands for -grad f_i(x^0)."""
+    x0 = rational(instance["x0"])
+    if instance["lam0"] == "gradients":
+        return x0, [-g for g in problem.grad(np.array([[x0], [x0]], dtype=object))[:, 0]]
+    return x0, [rational(v) for v in instance["lam0"]]
 
 
 def entry_at(entry: str, p: Fraction, u: Fraction) -> Fraction:
@@ -156,19 +187,18 @@ def first_row(entry: Fraction, p: Any, u: Any, eta: Any, copies: Any, models: An
 
 
 def both_sides(instance: dict[str, Any], entry: str) -> tuple[Fraction, Fraction]:
-    """E [spread of the x_{0,i}^2 | round 1] and the right side of (22), in fractions."""
+    """E [spread of the x_{0,i} after the last round | the rounds before] and the right side of (22), in fractions."""
     problem, eta, p = _problem(instance), rational(instance["eta"]), rational(instance["p"])
     u = max(abs(s) for s in problem.slopes.ravel()) * eta
-    lam = [rational(v) for v in instance["lam0"]]
-    models, upload = _two_rounds(problem, rational(instance["x0"]), lam, eta)
-    return p * upload, first_row(entry_at(entry, p, u), p, u, eta, 0, models, problem.apart)  # the copies agree
+    seen = _play(problem, *_start(problem, instance), eta, instance["communicates"])
+    return p * seen.uploads, first_row(entry_at(entry, p, u), p, u, eta, seen.copies, seen.models, problem.apart)
 
 
 def replay_l2(instance: dict[str, Any]) -> Replay:
-    """E [spread of the clients' copies after round 1] against the first line of (22) with the entry p u (1 - u), in floats and fractions.
+    """E [spread of the clients' copies after a round] against the first line of (22) with the entry p u (1 - u), in floats and fractions.
 
-    In floats the library's round is played, round 1 with both coins; in fractions the lines of Algorithm 2 are, with local problems solved
-    piece by piece. Both rounds solve exactly.
+    In floats the library's rounds are played, the last with both coins; in fractions the lines of Algorithm 2 are, with local problems solved
+    piece by piece. All rounds solve exactly.
     """
     exact = _problem(instance)
     eta, p = rational(instance["eta"]), rational(instance["p"])
@@ -177,7 +207,8 @@ def replay_l2(instance: dict[str, Any]) -> Replay:
     left, right = both_sides(instance, "p*u*(1-u)")
     numeric = Ramps(floats(exact.level), floats(exact.slopes), floats(exact.knots))
     method = FedPD(float(eta), p=float(p))
-    copies, lam = np.full((2, 1), float(rational(instance["x0"]))), floats(fractions(instance["lam0"]))[:, None]
+    x0, duals = _start(exact, instance)
+    copies, lam = np.full((2, 1), float(x0)), np.array(duals, dtype=float)[:, None]
     state = FedPDState(copies[:1], copies, copies, lam, None)
 
     def play(state: FedPDState, r: int, communicate: bool) -> FedPDState:
@@ -187,13 +218,15 @@ def replay_l2(instance: dict[str, Any]) -> Replay:
     def spread(points: Array) -> float:
         return float(np.ptp(points))
 
-    state = play(state, 0, True)
-    after = [spread(play(state, 1, coin).x0_i) for coin in (True, False)]
+    coins = [bool(coin) for coin in instance["communicates"]]
+    for r, coin in enumerate(coins):
+        state = play(state, r, coin)
+    after = [spread(play(state, len(coins), coin).x0_i) for coin in (True, False)]
     entry = float(p * u * (1 - u))
     bound = first_row(entry, float(p), float(u), float(eta), spread(state.x0_i), spread(state.x_i), float(G))  # type: ignore[arg-type]
     outer = exact.slopes[:, [0, -1]]
     return Replay(
-        what="E [spread of the x_{0,i}^2 | round 1] against the first line of (22) with the printed entry p u (1 - u)",
+        what=f"E [spread of the x_(0,i)^{len(coins) + 1} | round {len(coins)}] against the first line of (22) with the printed entry p u (1 - u)",
         measured=float((1 - p) * Fraction(after[0]) + p * Fraction(after[1])),
         bound=float(bound),
         exact_measured=left,

@@ -19,7 +19,7 @@ from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.symbolic import agree, is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import PAPER, HalfDualStep, Prescribed, fractions, total
+from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, Prescribed, fractions, total
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 SCRIPT: Any = ScriptedKey(0)
@@ -498,5 +498,12 @@ CLAIMS = [
         "SCAFFOLD sends c_i besides the model and doubles the communication; FedPD attains the same convergence rate without.",
         check_q9,
         (Fault("FedPD counted with two vectors", "traffic as described", {"extra": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "c_i^0 = 0 (SCAFFOLD)",
+            "lam_i^0 = -grad f_i(x^0), eta = Q eta_SCAFFOLD, p = 0 (FedPD)",
+        ),
     ),
 ]

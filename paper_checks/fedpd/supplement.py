@@ -421,6 +421,10 @@ CLAIMS = [
         ),
         repaired="g_i(0) - inf g_i = 2 pi (1 - 1/e) + 4 pi T/N, at most 5 pi T/N for T >= 2N; the derivative bounds hold.",
         replay=replay_l5s,
+        assumptions=(
+            "psi, phi and g_i as in the supplement",
+            "N divides T",
+        ),
     ),
     Claim(
         "FEDPD-L6s",
@@ -436,6 +440,10 @@ CLAIMS = [
         ),
         repaired="The gap bound needs T >= 2N.",
         replay=replay_l6s,
+        assumptions=(
+            "f_i(x) = (2 pi epsilon/L) g_i(x L/(pi sqrt(2 epsilon))) with the supplement's g_i",
+            "N divides T",
+        ),
     ),
     Claim(
         "FEDPD-L7s",
@@ -445,6 +453,10 @@ CLAIMS = [
         "If |x[k]| < 1 for some k in [T], then ||grad g(x)|| > 1/N.",
         check_l7s,
         (Fault("2.2/N instead of 1/N", "search", {"scale": 2.2}), Fault("1.3/N, argument", "argument", {"scale": 1.3})),
+        assumptions=(
+            "g is the average of the supplement's g_i",
+            "N divides T",
+        ),
     ),
     Claim(
         "FEDPD-L8s",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, holds, proved, refute
+from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, equal, holds, proved, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
@@ -28,6 +28,7 @@ from paper_checks.fedpd.common import (
     ExactWithError,
     WithoutDuals,
     certainly_nonnegative,
+    constants_hold,
     cumulative,
     floats,
     fractions,
@@ -203,6 +204,16 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4) -> It
         f"{found.evaluations} scalar instances and step sizes, random then local search: the worst ratio is {found.ratio:.4f}",
         data={"worst": found.instance(), "evaluations": found.evaluations},
     )
+    known = float(theorem_one_factor(0.01, 0.01, 4) / theorem_one_factor(0.01, 0.01, strength)) / (4 * 1.01**2)
+    yield holds(
+        "the search is not blind",
+        found.ratio >= 0.99 * known,
+        "falsifier",
+        f"clients alike and nearly flat reach 1/(4 (1+u)^2) of the bound, {known:.4f} at the search's smallest u = 0.01; it finds {found.ratio:.4f} "
+        f"({found.random:.4f} before its local steps)",
+    )
+    yield constants_hold("constants of the quadratics", _indefinite_batch(ctx, 4, 3)[0], ctx.seed)
+    yield constants_hold("constants of the sines", sines, ctx.seed, extra=np.linspace(-60, 60, 121))
     for text, rounds in (("1/10", 2), ("3/10", 4), ("9/20", 2)):
         u_ = Fraction(text)
         yield at_most_on_class(
@@ -339,8 +350,19 @@ def check_t1(
             f"penalised logistic regression, u = 0.3, certified L = {L:.4g}: sum / bound = "
             f"{float(np.max(spent[1:] / limit[1:])):.3f} at most over T = 1..{trace.rounds[-1]}",
         )
+    yield constants_hold("constants of the logistic regression", synthetic, ctx.seed)
+    yield constants_hold("constants of the quadratics", random_indefinite(4, 3, batch=(20,), seed=ctx.seed), ctx.seed)
     epsilons = np.array([1e-2, 1e-4, 1e-6, 1e-8])
     problem = random_quadratics(5, 3, mu=0.2, seed=ctx.seed)
+    least = np.linalg.solve(problem.A.mean(axis=0), problem.b.mean(axis=0))
+    yield equal(
+        "infimum of the quadratics",
+        float(problem.lower_bound()),
+        float(problem.value(least[None]).mean()),
+        "numeric",
+        "the lower bound of f that D_0 is measured from is f at the minimiser, solved for apart",
+        rtol=1e-12,
+    )
     L = float(constant(problem, "L"))
     solver = ExactWithError(along_batch(epsilons**power))
     inexact = total(problem, FedPD(0.25 / L, solver), problem.solution() + 0.01, ctx.pick(600, 3000))
@@ -371,6 +393,14 @@ def check_t1(
         FedPD(0.25 / L, ExactWithError(along_batch(epsilons**power), constant=True)),
         problem.solution() + 0.01,
         600,
+    )
+    yield equal(
+        "inexact solves: one error for all clients",
+        steady["stationarity"][:, -1] / epsilons ** (2 * power),
+        np.ones(4),
+        "numeric",
+        "grad L_i = e for every client and round: ||grad f||^2 settles at ||e||^2 exactly, for at the fixed point the duals average to zero",
+        rtol=1e-6,
     )
     left = np.concatenate([cumulative(t)[:, 1:601] for t in (inexact, steady)])
     right = np.concatenate(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientSteps, Scaffold, StochasticSteps
+from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientDescent, GradientSteps, Scaffold, StochasticSteps
 from fedtheory.algorithms import GlobalProximal, LocalProximal, RandProx
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
@@ -24,6 +24,7 @@ from fedtheory.proofs.certificates.upper_bounds import prove
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
+from fedtheory.proofs.rebuilt import verify_method
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -198,3 +199,25 @@ def test_a_wrong_round_has_another_worst_case(monkeypatch, certificate):
     assert other.bound > certificate.bound + Fraction(1, 100)
     with pytest.raises(Refused):
         check({**other.data, "bound": certificate.data["bound"]})
+
+
+L_50000 = FunctionClass(L=50000)
+TIGHT = {
+    "L R^2 / (4 N + 2)": (GradientDescent(Fraction(1)), FunctionClass(L=1), {"rounds": 4, "measure": "gap"}, "1/18"),
+    "L = 50000, R = 1000": (
+        GradientDescent(Fraction(1, 50000)),
+        L_50000,
+        {"rounds": 2, "measure": "gap", "radius": 1000},
+        "5000000000",
+    ),
+    "(1 - mu/L)^2": (FedAvg(GradientSteps(1, 1.0)), STRONG, {"rounds": 1}, "81/100"),
+    "2 L (1 + u)^2 / (1 + 4 u + 2 u^2)": (FedPD(0.3), SMOOTH, {"rounds": 1, "measure": "stationarity"}, "169/119"),
+}
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_a_simple_worst_case_is_proved_exactly(name):
+    algorithm, functions, options, value = TIGHT[name]
+    proved = prove(algorithm, functions, **options)
+    assert proved.bound == Fraction(value) == check(dict(proved.data))
+    verify_method(proved.data)

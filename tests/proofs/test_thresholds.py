@@ -150,11 +150,18 @@ def test_runs_reach_the_value_also_in_expectation(name):
     assert found.replay() == pytest.approx(found.value, rel=1e-3)
 
 
-def test_a_claim_that_is_tight_everywhere_says_that_it_has_no_room():
+def test_a_claim_that_is_tight_below_its_threshold_is_proved_there():
+    """(1 - lr mu)^2 is the worst case up to lr = 2/(mu + L) = 20/11."""
+    found = find_threshold(one_step, lambda lr: (1 - lr / 10) ** 2, Fraction(1), Fraction(19, 10), STRONG, rounds=1)
+    assert found.holds <= Fraction(20, 11) < found.fails
+    assert found.proof.bound == (1 - found.holds / 10) ** 2
+
+
+def test_a_claim_that_fails_by_less_than_numbers_tell_says_that_it_has_no_room():
     with pytest.raises(SolverFailed, match="state it with more room"):
         find_threshold(
             one_step,
-            lambda lr: (1 - lr / 10) ** 2,
+            lambda lr: (1 - lr / 10) ** 2 * (1 - Fraction(1, 10**10)),
             Fraction(1),
             Fraction(19, 10),
             STRONG,

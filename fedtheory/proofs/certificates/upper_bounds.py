@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
 from fedtheory.proofs.agreement import hold_together
 from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused, check
+from fedtheory.proofs.certificates.faces import read_faces
 from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case, describe_question
 from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
@@ -31,6 +33,12 @@ from fedtheory.proofs.sizes import sizes_of
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
 MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)
+#: how accurate a solver's answer must be for the range of its Gram matrices to be read off
+FACE_ACCURACY = 1e-6
+#: most equations that multipliers are balanced with on a face
+MOST_EQUATIONS = 250
+#: exact bounds with a larger denominator are those of a face that is not rational, and are rounded up
+LONGEST = 10**40
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +71,12 @@ def prove(
     digits: int = 9,
     time_limit: float | None = None,
 ) -> Certificate:
-    """Prove a bound on the worst case, within about 1e-6 of its numerical value, in exact arithmetic.
+    """Prove a bound on the worst case in exact arithmetic: the worst case itself where it is a simple fraction, else within about 1e-6 of it.
 
-    Hyper-parameters and constants are read as the decimal numbers that they print as. The multipliers of a slightly strengthened program
-    are rounded to fractions, what must balance is balanced exactly, and the result passes the checker before it is returned.
+    Hyper-parameters and constants are read as the decimal numbers that they print as. A solver's multipliers are rounded to fractions and
+    moved to where the slack vanishes on the range of its Gram matrices (`fedtheory.proofs.certificates.faces`), which proves the worst case
+    exactly if that range is rational. Otherwise those of a slightly strengthened program are rounded. What must balance is
+    balanced exactly, and the result passes the checker before it is returned.
 
     Raises
     ------
@@ -82,15 +92,29 @@ def prove(
     stated = state_in_units(model, problem, start, free, sizes, time_limit)
     program, scales = stated.program, [Fraction(stated.units.goal) / Fraction(row) for row in stated.units.rows]
     digits = digits - min(0, math.floor(math.log10(sizes.goal)))
+    question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
+
+    def finished(bound: Fraction, data: Mapping[str, Any]) -> Certificate:
+        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
+
     reasons = []
+    try:
+        plain = conic.solve_program(program, tolerance=FACE_ACCURACY, solvers=("CLARABEL",), time_limit=time_limit)
+        given = [rational(v) for v in (function_class.L, radius, function_class.zeta) if v]
+        faces = read_faces(plain.blocks, free, (stated.mean, stated.deviation), [Fraction(v) for v in given])
+        multipliers = [_nine_digits(y, scale) for y, scale in zip(plain.multipliers, scales, strict=True)]
+        return finished(
+            *certify_tight(
+                model, without_vanishing(plain.multipliers, multipliers), free, faces, plain.value * sizes.goal
+            )
+        )
+    except (Refused, SolverFailed) as error:
+        reasons.append(f"without margin: {error}")
     for margin in MARGINS:
         shifted = dataclasses.replace(program, objective=tuple(c + margin * np.eye(len(c)) for c in program.objective))
         try:
             solution = conic.solve_program(shifted, tolerance=max(1e-7, margin), time_limit=time_limit)
-            multipliers = [
-                Fraction(round(float(y) * 10**9), 10**9) * scale
-                for y, scale in zip(solution.multipliers, scales, strict=True)
-            ]
+            multipliers = [_nine_digits(y, scale) for y, scale in zip(solution.multipliers, scales, strict=True)]
             bound, data = certify(model, multipliers, free, digits)
             hold_together(
                 f"the proof with margin {margin:g}",
@@ -102,8 +126,7 @@ def prove(
         except (Refused, SolverFailed) as error:
             reasons.append(f"margin {margin:g}: {error}")
             continue
-        question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
-        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
+        return finished(bound, data)
     raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
 
 
@@ -120,13 +143,62 @@ def certify(
     Refused
         The rounded multipliers prove nothing.
     """
-    weights, exact = _rounded(model, multipliers, free)
+    weights, exact = balance_multipliers(model, multipliers, free)
     data = _data(model, weights, exact)
     data["bound"] = str(_rounded_up(_constant(model, weights, exact), digits))
     return check(data), data
 
 
-def _rounded(model: Model, multipliers: Any, free: Sequence[Direction]) -> tuple[list[Fraction], list[Fraction]]:
+def certify_tight(
+    model: Model,
+    multipliers: Sequence[Fraction],
+    free: Sequence[Direction],
+    faces: Sequence[Sequence[Direction]],
+    value: float,
+) -> tuple[Fraction, dict[str, Any]]:
+    """The exact worst case and its proof, from multipliers near the optimal ones: the first of some faces that leads to one.
+
+    ``value`` is about the worst case.
+
+    Raises
+    ------
+    Refused
+        None does: the range of the optimal Gram matrices is not rational, or was not read off well enough.
+    """
+    reason = Refused("the program's face has too many equations to be balanced in fractions")
+    for face in faces:
+        directions = [*free, *face]
+        length = {"S": model.leaves.mean, "Q": model.leaves.deviation}
+        if model.leaves.values + sum(length[matrix] for matrix, _ in directions) > MOST_EQUATIONS:
+            continue
+        try:
+            weights, exact = balance_multipliers(model, multipliers, directions)
+            bound = _constant(model, weights, exact)
+            if abs(float(bound) - value) > FACE_ACCURACY * abs(value):
+                raise Refused(f"the range of the optimal Gram matrices is another: {float(bound):.12g} comes out")
+            if bound.denominator > LONGEST:
+                bound = _rounded_up(bound, len(str(LONGEST)))
+            data = _data(model, weights, exact) | {"bound": str(bound)}
+            return check(data), data
+        except Refused as error:
+            reason = error
+    raise reason
+
+
+def _nine_digits(y: Any, scale: Fraction) -> Fraction:
+    """A multiplier in units, rounded, as it is in fact."""
+    return Fraction(round(float(y) * 10**9), 10**9) * scale
+
+
+def without_vanishing(floats: NDArray[np.float64], multipliers: Sequence[Fraction]) -> list[Fraction]:
+    """The same without those that vanish at the optimum."""
+    least = 1e-6 * float(np.max(np.abs(floats), initial=0.0))
+    return [Fraction(0) if abs(y) < least else exact for y, exact in zip(floats, multipliers, strict=True)]
+
+
+def balance_multipliers(
+    model: Model, multipliers: Any, free: Sequence[Direction]
+) -> tuple[list[Fraction], list[Fraction]]:
     """Weights of the objectives (which sum to one) and multipliers of the equations and inequalities, rounded, and balanced exactly."""
     equations, count = len(model.equations), len(model.equations) + len(model.inequalities)
     rounded = [y if isinstance(y, Fraction) else Fraction(round(float(y) * 10**9), 10**9) for y in multipliers]

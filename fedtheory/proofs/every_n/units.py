@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.proofs.every_n.model import Direction, Model
-from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
+from fedtheory.proofs.every_n.oracles import Evaluation, Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Vector
 from fedtheory.proofs.semidefinite.program import Matrix, Program
 from fedtheory.proofs.semidefinite.units import Units, units_of
@@ -34,7 +34,10 @@ def state_in_units(
     time_limit: float | None = None,
 ) -> InUnits:
     """The model's program along its free directions, in units."""
-    mean, deviation = _leaf_sizes(model.leaves, problem, start, sizes)
+    h = problem.regulariser
+    mean, deviation = measure_leaves(
+        model.leaves, problem.evaluations, () if h is None else h.evaluations, start, sizes
+    )
     by_block, kept, values = {"S": mean, "Q": deviation}, {}, [sizes.value] * model.leaves.values
     for matrix, leaves in by_block.items():
         kept[matrix] = list(range(len(leaves)))
@@ -48,14 +51,15 @@ def state_in_units(
     return InUnits(units.apply(program), units, mean, deviation)
 
 
-def _leaf_sizes(leaves: Leaves, problem: SymmetricProblem, start: Vector, sizes: Sizes) -> tuple[Matrix, Matrix]:
+def measure_leaves(
+    leaves: Leaves, evaluations: Sequence[Evaluation], of_regulariser: Sequence[Evaluation], start: Vector, sizes: Sizes
+) -> tuple[Matrix, Matrix]:
     """A leaf that is a point has the size of points; the others are gradients, and errors of gradients."""
     found = {
         "mean": np.full(leaves.mean, sizes.gradient),
         "deviation": np.full(leaves.deviation, sizes.gradient),
     }
-    h = problem.regulariser
-    for point in (start, *(e.x for e in (*problem.evaluations, *(h.evaluations if h is not None else ())))):
+    for point in (start, *(e.x for e in (*evaluations, *of_regulariser))):
         means = [leaf for part, leaf in point.terms if part == "mean"]
         if len(means) == 1:
             partner = leaves.origins[means[0]][0]

@@ -116,10 +116,11 @@ class WorstCaseForEveryN:
         instance, x0 = self.instance(n if who is None else who.n)
         clients = ((1, None),) if who is None or who.s == who.n else tuple(enumerate_subsets(who.n, who.s))
         measure = find_measure(self.measure)
-        values = np.zeros(self.rounds + 1)
+        values, models = np.zeros(self.rounds + 1), list[NDArray[np.float64]]()
         for weight, states in enumerate_courses(self.algorithm, instance, x0[None, :], self.rounds, clients):
             values += float(weight) * np.array([float(measure.metric(instance, state)) for state in states])
-        require_membership(instance, x0, self.function_class, measure, self.radius)
+            models += [state.x for state in states]
+        require_membership(instance, x0, self.function_class, measure, self.radius, models=models)
         reached = measure.reached(values)
         hold_together("the value", self.value, "its replay", reached, size=self.stated.units.goal)
         return reached

@@ -23,7 +23,7 @@ from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.exact import Row, reduce_rows
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
-from fedtheory.proofs.every_n.vectors import Sampling, Vector
+from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.running.enumeration import enumerate_outcomes
 
@@ -155,7 +155,7 @@ class ErrorModel:
 
     def step(self) -> TracedRound:
         """Trace one round from a generic state of the space."""
-        return _step(self.algorithm, self.function_class, self.participation, self.template, self.space)
+        return _step(self.algorithm, self.function_class.mu, self.participation, self.template, self.space)
 
     def leaf_units(self, step: TracedRound) -> dict[tuple[str, int], Fraction]:
         """How large the leaves of a step are, by block ("S" or "Q") and number."""
@@ -218,7 +218,7 @@ def follow_errors(
     relations: dict[PartKind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
     while True:
         space = Space.of(fields, relations)
-        after = [e for _, e in _step(algorithm, function_class, participation, start, space).after]
+        after = [e for _, e in _step(algorithm, function_class.mu, participation, start, space).after]
         kept = {kind: _holding(after, fields, kind, among=relations[kind]) for kind in KINDS}
         if all(len(kept[kind]) == len(relations[kind]) for kind in KINDS):
             break
@@ -236,6 +236,41 @@ def follow_errors(
         ]
         units[name] = _power_of_two(max(parts, default=Fraction(1)))
     return ErrorModel(algorithm, function_class, participation, start, space, 0 if at_once else 1, units)
+
+
+def follow_one_round(model: ErrorModel, algorithm: Algorithm, mu: Number) -> TracedRound:
+    """One round of the same method with other numbers, such as rational functions of parameters, from a generic state of the model's space.
+
+    The model's relations were proved for its own numbers; that x* is a fixed point, and that the first round from any start makes the relations
+    hold and every round keeps them, is proved anew for these.
+
+    Raises
+    ------
+    CannotTrace
+        A relation does not hold for these numbers.
+    """
+    problem = SymmetricProblem(Leaves(), mu)
+    origin = Vector({})
+    problem.add(origin, problem.leaves.deviation_only())
+    solution = algorithm.solution_state(problem, cell(origin))
+    assert solution is not None  # the model exists
+    at_star = _vectors(solution)
+    rounds = _rounds(algorithm, problem, solution, model.participation)
+    moved = any(e.terms for _, state in rounds for e in _difference(_vectors(state), at_star).values())
+    if moved or len(problem.evaluations) > 1:
+        raise CannotTrace(f"x* is not a fixed point of {algorithm} for all parameters")
+    start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
+    first = [_difference(_vectors(s), at_star) for _, s in _rounds(algorithm, problem, start, model.participation)]
+    step = _step(algorithm, mu, model.participation, start, model.space)
+    for errors in (*first, *(errors for _, errors in step.after)):
+        for kind in KINDS:
+            for row in model.space.relations[kind]:
+                left = Vector({})
+                for name, weight in zip(model.space.fields, row, strict=True):
+                    left = left + _part(errors[name], kind) * weight
+                if left.terms:
+                    raise CannotTrace(f"a relation between the fields of {algorithm} does not hold for all parameters")
+    return step
 
 
 def _place(leaf: tuple[str, int]) -> tuple[str, int]:
@@ -260,11 +295,11 @@ def _power_of_two(size: Fraction) -> Fraction:
 
 
 def _step(
-    algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None, template: State, space: Space
+    algorithm: Algorithm, mu: Number, participation: Sampling | None, template: State, space: Space
 ) -> TracedRound:
     leaves = Leaves()
     before = space.errors(leaves)
-    problem = SymmetricProblem(leaves, function_class.mu)
+    problem = SymmetricProblem(leaves, mu)
     problem.add(Vector({}), Vector({}))
     state = dataclasses.replace(template, **{name: cell(v) for name, v in before.items()})
     after = tuple((weight, _vectors(new)) for weight, new in _rounds(algorithm, problem, state, participation))

@@ -13,8 +13,16 @@ from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused
+from fedtheory.proofs.certificates.faces import read_faces
 from fedtheory.proofs.certificates.questions import store_class, store_object, store_participation
-from fedtheory.proofs.certificates.upper_bounds import MARGINS, Certificate, certify
+from fedtheory.proofs.certificates.upper_bounds import (
+    FACE_ACCURACY,
+    MARGINS,
+    Certificate,
+    balance_multipliers,
+    certify,
+    without_vanishing,
+)
 from fedtheory.proofs.every_n.conditions import interpolate_clients
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.oracles import Evaluation
@@ -257,7 +265,7 @@ class PotentialSearch:
         return conic.solve_program(program, time_limit=time_limit).value
 
     def prove_rate_of(self, potential: Mapping[str, Fraction]) -> tuple[Fraction, Certificate]:
-        """The exact rate of a stated potential (`stated`), or slightly more, with its proof.
+        """The exact rate of a stated potential (`stated`), or slightly more where it is no simple fraction, with its proof.
 
         Raises
         ------
@@ -266,7 +274,10 @@ class PotentialSearch:
         """
         before, after = self.stated(potential)
         program, scales = self._ratio(before, after)
-        reasons = []
+        try:
+            return self._prove_exact_rate(potential, before, after)
+        except (Refused, SolverFailed) as error:
+            reasons = [f"without margin: {error}"]
         for margin in MARGINS:
             try:
                 answer = conic.solve_program(_strengthened(program, margin), tolerance=max(1e-7, margin))
@@ -277,10 +288,60 @@ class PotentialSearch:
                 reasons.append(f"margin {margin:g}: {error}")
         raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
 
+    def _prove_exact_rate(
+        self, potential: Mapping[str, Fraction], before: Form, after: Form
+    ) -> tuple[Fraction, Certificate]:
+        """The rate itself: the slack vanishes on the range of the Gram matrices that attain it (`fedtheory.proofs.certificates.faces`).
+
+        Raises
+        ------
+        Refused, SolverFailed
+            That range is not rational, or was not read off well enough.
+        """
+        program, scales = self._ratio(before, after)
+        answer = conic.solve_program(program, tolerance=FACE_ACCURACY, solvers=("CLARABEL",))
+        near = without_vanishing(answer.multipliers, _fractions(answer.multipliers, scales))
+        blocks, sizes = self._whole_blocks(
+            Coordinates.of([before, after, *self.decrease.forms], self._star), answer.blocks
+        )
+        model = dataclasses.replace(
+            self.system(self.decrease, after), inequalities=(("V", before), *self.decrease.inequalities)
+        )
+        reason = Refused("no range was read off")
+        for face in read_faces(blocks, (), sizes, (Fraction(self.model.function_class.L),)):
+            try:
+                _, (rate, *multipliers) = balance_multipliers(model, near, face)
+                if abs(float(rate) - answer.value) > FACE_ACCURACY * abs(answer.value):
+                    raise Refused("the range is another")
+                question = {"kind": "decrease", "rate": str(rate), **self._about(potential)}
+                return rate, self._certificate(self.decrease, after - before * rate, multipliers, question)
+            except Refused as error:
+                reason = error
+        raise reason
+
+    def _whole_blocks(
+        self, coordinates: Coordinates, blocks: Sequence[Matrix]
+    ) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
+        """Gram matrices of all leaves in units, zero where leaves do not occur, and the sizes of the leaves."""
+        waiting, whole, sizes = list(blocks), [], []
+        counts = (self.step.leaves.mean, self.step.leaves.deviation)
+        for m, own, count in zip(("S", "Q"), coordinates.leaves, counts, strict=True):
+            block = np.zeros((count, count))
+            if own:
+                block[np.ix_(own, own)] = waiting.pop(0)
+            whole.append(block)
+            sizes.append(np.array([float(self.units.leaves.get((m, k), 1)) for k in range(count)]))
+        return (whole[0], whole[1]), (sizes[0], sizes[1])
+
+    @property
+    def _star(self) -> int:
+        """The number of the value at x*."""
+        return self.decrease.evaluations[0].value
+
     def _ratio(self, before: Form, after: Form) -> tuple[Program, tuple[Fraction, ...]]:
         """Maximise ``after`` where ``before`` is one; the multipliers are the ratio and those of the inequalities."""
         forms = self.decrease.forms
-        coordinates = Coordinates.of([before, after, *forms], self.decrease.evaluations[0].value)
+        coordinates = Coordinates.of([before, after, *forms], self._star)
         sizes = [abs(c) * self.units.leaves[m, i] * self.units.leaves[m, j] for (m, i, j), c in before.gram.items()]
         size = max(sizes, default=Fraction(1))
         rows = self.units.dense(coordinates, [before, *forms], [1 / size] + [1 / self.units.steepness] * len(forms))

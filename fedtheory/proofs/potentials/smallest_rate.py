@@ -113,7 +113,7 @@ def _term(kind: PartKind, u: str, v: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Contraction:
+class SmallestRate:
     """The answer: E V(after) <= rate * V(before) in every round from round ``first`` on.
 
     ``rate`` is the smallest one of the bisection for which the solver found a potential, infinite if it found none with rate 1.
@@ -145,7 +145,7 @@ def smallest_rate(
     accuracy: Fraction = Fraction(1, 10**5),
     proof: bool = True,
     time_limit: float | None = None,
-) -> Contraction:
+) -> SmallestRate:
     """The smallest factor by which some potential shrinks in every round, on every member of the class, for every n >= 2.
 
     Parameters
@@ -204,7 +204,7 @@ def smallest_rate(
                 weights, decrease, floor = proof_found
                 potential, proved = Potential.of(algorithm, search, weights), rate
                 break
-    return Contraction(
+    return SmallestRate(
         rate=float(high * accuracy) if potential is not None else np.inf,
         none_at=None if excluded is None else float(excluded[0] * accuracy),
         excluded=None if excluded is None else excluded[1],
@@ -230,6 +230,19 @@ def _model(
             f"potentials are found over L-smooth functions, convex or strongly convex, without further conditions; got {function_class}"
         )
     return follow_errors(rational(algorithm), rational(function_class), participation, assume)
+
+
+def search_potentials(
+    algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None = None
+) -> PotentialSearch:
+    """The program of a method's potentials, for stated ones, too.
+
+    Raises
+    ------
+    CannotTrace, InvalidInput
+        As in `smallest_rate`.
+    """
+    return PotentialSearch.of(_model(algorithm, function_class, participation))
 
 
 def rate_of(

@@ -1,0 +1,1 @@
+"""Statements as data: written once, judged by every engine that can."""

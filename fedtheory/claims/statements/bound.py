@@ -1,0 +1,310 @@
+"""Theorems about a method over a class of functions, as data: a bound after some rounds, and a potential that falls by a factor.
+
+    Bound("gd", "lr = 1/L", region="0 < L, 0 < R, N in 1..4", functions="L",
+          measure="gap", rounds="N", radius="R", claimed="L*R**2/(4*N+2)")
+
+    Contraction("scaffnew", "lr, p", region="0 < mu < L, 0 < lr < 2/L, 0 < p <= 1", functions="L, mu",
+                potential={"x_i": 1, "h_i": "(lr/p)**2"}, claimed="max((1-lr*mu)**2, (1-lr*L)**2, 1-p**2)")
+
+All texts are expressions in the parameters of the region (`fedtheory.proofs.regions`), and all numbers are exact. ``name`` alone stands for
+``name = name``. `fedtheory.claims.statements.judging.judge_statement` says what is known of a statement.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.catalogue import listed
+from fedtheory.algorithms.options import Option
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.exact import rational
+from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
+from fedtheory.proofs.regions.expressions import Comparison, Expression
+from fedtheory.proofs.regions.region import Region
+
+ParameterPoint: TypeAlias = Mapping[str, Fraction]  # values of parameters by name
+Formula: TypeAlias = str | int | float | Fraction  # an expression, or a number
+
+#: parts of a class of functions that are there or not
+FLAGS = ("composite", "indicator")
+
+
+@dataclass(frozen=True)
+class MethodStatement:
+    """What statements about a method over a class have in common; `Bound` and `Contraction` are the kinds there are.
+
+    Parameters
+    ----------
+    method : name of a listed method, or function of parameters to a method
+        A function is called with the parameters that its arguments are named after.
+    options : str
+        Options of the listed method: ``"lr = 1/L, steps = K"``.
+    region : str or Region
+        The parameters and their ranges, such as ``"0 < mu < L, N in 1..4"``.
+    functions : str or function of parameters to a `FunctionClass`
+        Its constants: ``"L, mu = -L, zeta"``; G and D are the pair ``bgd``; the words ``composite`` and ``indicator`` stand alone.
+    claimed : expression
+        The bound, or the factor.
+    clients : str
+        ``"n, s"``: s of n clients take part, in expectation; empty for every n >= 2, all of them.
+    where : comparisons that parameters satisfy besides, such as ``("s < n",)``
+    constants : numbers by name
+        They occur in ``claimed``, and it is asked how far each of them can be moved.
+    name : str
+
+    Raises
+    ------
+    InvalidInput
+        A text cannot be read, or speaks of something that is neither a parameter nor a constant.
+    """
+
+    method: str | Callable[..., Algorithm]
+    options: str = ""
+    _: KW_ONLY
+    region: str | Region
+    functions: str | Callable[..., FunctionClass]
+    claimed: Formula
+    clients: str = ""
+    where: tuple[str, ...] = ()
+    constants: Mapping[str, Formula] = field(default_factory=dict)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Read every text once, so that a statement that stands can be judged."""
+        known = frozenset(self.parameters.names)
+        both = sorted(known & set(self.constants))
+        if both:
+            raise InvalidInput(f"{both[0]!r} is a parameter and a named constant; give one of them another name")
+        texts = [*self.expressions.items(), ("claimed", self.claim_text)]
+        for what, expression in texts:
+            strange = expression.names - known - (set(self.constants) if what == "claimed" else set())
+            if strange:
+                raise InvalidInput(
+                    f"{sorted(strange)[0]!r} in {what!r} is no parameter of the region ({', '.join(self.parameters.names) or 'none'})"
+                )
+        for comparison in self.conditions:
+            if comparison.names - known:
+                raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
+
+    @cached_property
+    def parameters(self) -> Region:
+        """The region."""
+        return Region.parse(self.region)
+
+    @cached_property
+    def claim_text(self) -> Expression:
+        """What is claimed, as an expression."""
+        return Expression.parse(self.claimed)
+
+    @cached_property
+    def conditions(self) -> tuple[Comparison, ...]:
+        """What parameters satisfy besides their ranges."""
+        return tuple(Comparison.parse(text) for text in self.where)
+
+    @cached_property
+    def exact_constants(self) -> dict[str, Fraction]:
+        """The named constants as fractions."""
+        return {name: Expression.parse(value).at({}) for name, value in self.constants.items()}
+
+    @cached_property
+    def expressions(self) -> dict[str, Expression]:
+        """All texts but the claim, by what they are for."""
+        found: dict[str, Expression] = {}
+        if isinstance(self.method, str):
+            options = {option.name: option for option in listed(self.method).options}
+            for name, text in _settings(self.options).items():
+                if name not in options:
+                    raise InvalidInput(f"{self.method} has no option {name!r}; it has {', '.join(options)}")
+                if not _is_word(options[name], text):
+                    found[f"option {name}"] = Expression.parse(text)
+        if isinstance(self.functions, str):
+            known = {f.name for f in fields(FunctionClass)} - {"bgd"} | {"G", "D"}
+            for name, text in _settings(self.functions).items():
+                if name not in known:
+                    raise InvalidInput(
+                        f"{name!r} is no constant of a class of functions; there are {', '.join(sorted(known))}"
+                    )
+                if name not in FLAGS:
+                    found[f"class {name}"] = Expression.parse(text)
+        for name, text in _settings(self.clients).items():
+            if name not in ("n", "s"):
+                raise InvalidInput(f"clients are 'n, s', numbers or parameters; got {name!r}")
+            found[f"clients {name}"] = Expression.parse(text)
+        return found | {name: Expression.parse(text) for name, text in self._own_texts().items()}
+
+    def _own_texts(self) -> dict[str, Formula]:
+        """Texts that only this kind of statement has."""
+        return {}
+
+    def inside(self, point: ParameterPoint) -> bool:
+        """Whether a point belongs to the region and satisfies the conditions."""
+        return self.parameters.inside(point) and all(comparison.holds(point) for comparison in self.conditions)
+
+    def claim_at(self, point: ParameterPoint, **constants: Fraction) -> Fraction:
+        """What is claimed at a point, with other values of named constants if given."""
+        return Fraction(self.claim_text.at({**point, **self.exact_constants, **constants}))
+
+    def method_at(self, point: ParameterPoint) -> Algorithm:
+        """The method, with fractions for its numbers."""
+        if not isinstance(self.method, str):
+            return _call(self.method, point)  # type: ignore[no-any-return]
+        entry, values = listed(self.method), dict[str, Any]()
+        for option in entry.options:
+            text = _settings(self.options).get(option.name)
+            if text is not None:
+                values[option.name] = (
+                    _word(option, text)
+                    if _is_word(option, text)
+                    else _number(option, self.expressions[f"option {option.name}"].at(point))
+                )
+        return rational(entry.build(**values))  # type: ignore[no-any-return]
+
+    def functions_at(self, point: ParameterPoint) -> FunctionClass:
+        """The class of functions, with fractions for its constants."""
+        if not isinstance(self.functions, str):
+            return _call(self.functions, point)  # type: ignore[no-any-return]
+        texts = _settings(self.functions)
+        values: dict[str, Any] = {
+            name: True if name in FLAGS else self.expressions[f"class {name}"].at(point) for name in texts
+        }
+        if "G" in values or "D" in values:
+            values["bgd"] = (values.pop("G", Fraction(0)), values.pop("D", Fraction(0)))
+        return FunctionClass(**values)
+
+    def clients_at(self, point: ParameterPoint) -> Sampling | None:
+        """How many clients there are and take part; None for every n."""
+        given = {name: self.expressions[f"clients {name}"].at(point) for name in _settings(self.clients)}
+        if not given:
+            return None
+        n = _whole("n", given["n"]) if "n" in given else None
+        if n is None:
+            raise InvalidInput("clients need their number n: 'n = 8' or 'n = 8, s = 3'")
+        return Sampling(n, _whole("s", given.get("s", n)))
+
+
+@dataclass(frozen=True)
+class Bound(MethodStatement):
+    """``measure`` after ``rounds`` rounds is at most ``claimed``, over all functions of the class and all starts.
+
+    Starts have ||x^0 - x*|| <= radius for ``squared_distance`` and ``gap``, f(x^0) - inf f <= radius for the measures of stationarity
+    (`fedtheory.proofs.measures`).
+
+    Parameters
+    ----------
+    measure : str
+    rounds, radius : expressions
+    """
+
+    measure: MeasureName = "squared_distance"
+    rounds: Formula = 1
+    radius: Formula = 1
+
+    def __post_init__(self) -> None:
+        """Read the texts."""
+        find_measure(self.measure)
+        super().__post_init__()
+
+    def _own_texts(self) -> dict[str, Formula]:
+        return {"rounds": self.rounds, "radius": self.radius}
+
+    def asked_at(self, point: ParameterPoint) -> AskedBound:
+        """The question at a point."""
+        rounds, radius = (self.expressions[name].at(point) for name in ("rounds", "radius"))
+        return AskedBound(
+            self.method_at(point),
+            self.functions_at(point),
+            _whole("rounds", rounds),
+            self.measure,
+            Fraction(radius),
+            self.clients_at(point),
+        )
+
+
+@dataclass(frozen=True)
+class Contraction(MethodStatement):
+    """E V(after a round) <= ``claimed`` * V(before), for V = sum of weights times mean_i ||error of a field||^2.
+
+    Errors are differences to the method's fixed point at x*; "gap" stands for f(x) - f*. It holds in every round and from every state on which the
+    relations between fields hold that rounds keep.
+
+    Parameters
+    ----------
+    potential : weights, expressions by the names of fields
+    """
+
+    potential: Mapping[str, Formula] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the texts."""
+        if not self.potential:
+            raise InvalidInput("a contraction needs a potential: weights by fields of the method's state")
+        super().__post_init__()
+
+    def _own_texts(self) -> dict[str, Formula]:
+        return {f"weight {name}": text for name, text in self.potential.items()}
+
+    def asked_at(self, point: ParameterPoint) -> AskedDecrease:
+        """The question at a point."""
+        weights = {name: Fraction(self.expressions[f"weight {name}"].at(point)) for name in self.potential}
+        return AskedDecrease(self.method_at(point), self.functions_at(point), weights, self.clients_at(point))
+
+
+def _settings(text: str) -> dict[str, str]:
+    """``name = expression`` and ``name`` between the commas outside of parentheses."""
+    pieces, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += character
+    found: dict[str, str] = {}
+    for piece in pieces:
+        if piece.strip():
+            name, sign, value = (part.strip() for part in piece.partition("="))
+            if name in found:
+                raise InvalidInput(f"{name!r} is given twice in {text!r}")
+            found[name] = value if sign else name
+    return found
+
+
+def _is_word(option: Option, text: str) -> bool:
+    """Whether an option's value is a word and no expression."""
+    return option.kind is bool or text in option.choices
+
+
+def _word(option: Option, text: str) -> Any:
+    if option.kind is not bool:
+        return text
+    if text not in (option.name, "true", "True", "false", "False"):
+        raise InvalidInput(f"{option.name!r} is true or false, got {text!r}")
+    return text not in ("false", "False")
+
+
+def _number(option: Option, value: Fraction) -> int | Fraction:
+    return _whole(option.name, value) if option.kind is int else value
+
+
+def _whole(name: str, value: Any) -> int:
+    if value != int(value):
+        raise InvalidInput(f"{name} must be a whole number, got {value}")
+    return int(value)
+
+
+def _call(make: Callable[..., Any], point: ParameterPoint) -> Any:
+    """What a function makes of the parameters that its arguments are named after; whole numbers are passed as such."""
+    asked = list(inspect.signature(make).parameters)
+    missing = [name for name in asked if name not in point]
+    if missing:
+        raise InvalidInput(f"a function of the statement asks for {missing[0]!r}, which is no parameter of the region")
+    plain = {name: int(v) if Fraction(v).denominator == 1 else v for name, v in point.items()}
+    return rational(make(**{name: plain[name] for name in asked}))

@@ -1,0 +1,260 @@
+"""Judge a statement: what is computed of it decides the word, and no one else does.
+
+*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: the region is finitely many points,
+and each has an exact certificate. *supported*: worst cases over the whole class at enough points of the region, and runs, are all within the claim;
+the scope says at how many points, and how many of them have certificates. *inconclusive*: everything else, with the reason: too little was solved, or
+a worst case exceeds the claim and no instance reproduces it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.outcomes import (
+    ConstantSensitivity,
+    Line,
+    OutcomeWord,
+    PointProof,
+    StatementOutcome,
+    StatementScope,
+    show_point,
+)
+from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
+from fedtheory.claims.statements.runs import largest_on_runs
+from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
+from fedtheory.claims.statements.survey import PointValue, Survey
+from fedtheory.core.errors import FedtheoryError
+from fedtheory.proofs.refutations.asked import AskedBound
+from fedtheory.proofs.stated_bounds import ERROR
+
+#: searches over functions at a point: the question, what is claimed, a seed; the largest measured / claimed, None where they do not apply
+InstanceSearch = Callable[[AskedBound, float, int], float | None]
+
+#: least number of points of a region with real parameters, and least share of those that were tried, that have to be solved
+LEAST_POINTS, LEAST_SHARE = 8, 0.8
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is spent.
+
+    ``cases``: choices of whole numbers whose corners are visited. ``random`` points, ``local`` points of the local search, ``proofs`` at the worst
+    points. ``runs``: candidates of a search over functions. ``searches`` for each constant. ``patience``: seconds for an exact instance;
+    ``time_limit``: for one program.
+    """
+
+    cases: int
+    random: int
+    local: int
+    proofs: int
+    runs: int
+    searches: int
+    patience: float
+    time_limit: float
+
+
+EFFORTS: dict[str, Effort] = {
+    "quick": Effort(cases=4, random=24, local=40, proofs=3, runs=4_000, searches=1, patience=10.0, time_limit=10.0),
+    "full": Effort(cases=12, random=150, local=200, proofs=10, runs=40_000, searches=3, patience=60.0, time_limit=60.0),
+}
+
+
+def judge_statement(
+    statement: Bound | Contraction,
+    *,
+    seed: int = 0,
+    budget: Literal["quick", "full"] = "quick",
+    searches: Sequence[InstanceSearch] = (),
+) -> StatementOutcome:
+    """Say what is known of a statement, and what that rests on.
+
+    Parameters
+    ----------
+    seed : of random points and functions
+    budget : how much is spent (`EFFORTS`)
+    searches : of measured / claimed over functions, at a point, beside those over separable quadratics
+    """
+    return _Judgement(statement, EFFORTS[budget], seed, searches).outcome()
+
+
+class _Judgement:
+    """One statement's way to its outcome."""
+
+    def __init__(
+        self, statement: Bound | Contraction, effort: Effort, seed: int, searches: Sequence[InstanceSearch]
+    ) -> None:
+        self.statement, self.effort, self.seed = statement, effort, seed
+        self.searches = searches
+        self.survey = Survey(statement, effort.time_limit)
+        self.seconds: dict[str, float] = {}
+        self._begun = time.perf_counter()
+
+    def outcome(self) -> StatementOutcome:
+        """The word and its evidence."""
+        self._visit()
+        solved = self.survey.solved
+        if not solved:
+            why = next((reason for _, reason in self.survey.unsolved.values()), "no point satisfies its conditions")
+            return self._say("inconclusive", [f"no point of the region was solved: {why}"])
+        against = self._against(solved[0]) if solved[0].ratio < 1 - ALIKE_RATIOS else None
+        return self._for(solved) if against is None else against
+
+    def _visit(self) -> None:
+        """Corners, random points, local search; random points are spared where nothing bounds the worst case."""
+        for place in self.survey.corners(self.effort.cases):
+            self.survey.at(place)
+        rng = np.random.default_rng(self.seed)
+        hopeless = any(value.ratio == 0 for value in self.survey.found.values())
+        if self.statement.parameters.parameters and not hopeless:
+            for _ in range(self.effort.random):
+                self.survey.at(self.survey.draw(rng))
+            self.survey.descend(self.effort.local)
+        self._clock("search")
+
+    def _clock(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name], self._begun = now - self._begun, now
+
+    def _against(self, worst: PointValue) -> StatementOutcome | None:
+        """The claim is less than the worst case somewhere; only an exact instance makes that a refutation.
+
+        None where there is no instance and the excess is what a solver's value may be off.
+        """
+        reason = ""
+        for value in simplest_failing(self.survey)[:3]:
+            try:
+                point, found = refute_near(self.survey, value, self.effort.patience)
+            except FedtheoryError as error:
+                reason = reason or str(error)
+                continue
+            self._clock("refutation")
+            return self._say("refuted", [], refutation=found, refuted_at=point)
+        self._clock("refutation")
+        if worst.ratio >= 1 - ERROR:
+            return None
+        over = "any factor" if worst.ratio == 0 else f"the factor {1 / worst.ratio:.6g}"
+        at = show_point(worst.point)
+        return self._say(
+            "inconclusive",
+            [f"at {at} the worst case exceeds the claim by {over}, but no instance reproduces it: {reason}"],
+        )
+
+    def _for(self, solved: Sequence[PointValue]) -> StatementOutcome:
+        proofs = self._prove(solved)
+        self._clock("proofs")
+        reached = self._run(solved)
+        self._clock("runs")
+        if reached is not None and reached > 1 + ALIKE_RATIOS:
+            return self._say(
+                "inconclusive",
+                [f"a run reaches {reached:.6g} of what is claimed, and the worst case over the class does not"],
+                on_runs=reached,
+                proofs=proofs,
+            )
+        options = {"searches": self.effort.searches, "patience": self.effort.patience}
+        moved = tuple(find_sensitivity(self.survey, name, **options) for name in self.statement.constants)  # type: ignore[arg-type]
+        self._clock("sensitivity")
+        word, reasons = self._word(solved, proofs, moved)
+        return self._say(word, reasons, proofs=proofs, on_runs=reached, sensitivity=moved, line=self._line(solved[0]))
+
+    def _prove(self, solved: Sequence[PointValue]) -> tuple[PointProof, ...]:
+        """Certificates at the worst points; at all of a region that is finitely many."""
+        most = len(solved) if self.survey.is_whole() else self.effort.proofs
+        found: list[PointProof] = []
+        for value in solved[:most]:
+            proof = prove_near(self.survey, value)
+            if proof is not None and proof.point not in [p.point for p in found]:
+                found.append(proof)
+        return tuple(found)
+
+    def _run(self, solved: Sequence[PointValue]) -> float | None:
+        """The largest measured / claimed of runs, at the points that are the worst and the least bad."""
+        if not isinstance(self.statement, Bound):
+            return None
+        reached = []
+        for value in (solved[0], solved[len(solved) // 2]):
+            asked, claimed = self.statement.asked_at(value.point), float(value.claimed)
+            reached.append(largest_on_runs(asked, claimed, self.effort.runs, self.seed))
+            reached += [search(asked, claimed, self.seed) for search in self.searches]
+        return max((value for value in reached if value is not None), default=None)
+
+    def _word(
+        self, solved: Sequence[PointValue], proofs: Sequence[PointProof], moved: Sequence[ConstantSensitivity]
+    ) -> tuple[OutcomeWord, list[str]]:
+        """Proved where every point is; supported where enough of them were solved."""
+        reasons = []
+        unsolved = len(self.survey.unsolved)
+        if unsolved:
+            point, why = next(iter(self.survey.unsolved.values()))
+            reasons.append(f"{unsolved} points were not solved, e.g. {show_point(point)}: {why[:200]}")
+        if solved[0].ratio > 2:
+            reasons.append(
+                f"the bound is loose: it is at least {solved[0].ratio:.4g} times the worst case at every point"
+            )
+        elif solved[0].ratio < 1 + ERROR:
+            reasons.append("the bound is tight, up to what solvers tell apart")
+        reasons += [f"{s.constant} could be moved by more than a factor of 2" for s in moved if s.loose]
+        if self.survey.is_whole():
+            points = [dict(value.point) for value in solved]
+            if all(point in [dict(proof.point) for proof in proofs] for point in points):
+                return "proved", reasons
+            return "supported", reasons
+        enough = len(solved) >= LEAST_POINTS and len(solved) >= LEAST_SHARE * (len(solved) + unsolved)
+        if not enough:
+            return "inconclusive", [f"only {len(solved)} of {len(solved) + unsolved} points were solved", *reasons]
+        return "supported", reasons
+
+    def _line(self, worst: PointValue, count: int = 9) -> Line | None:
+        """Claimed value and worst case along the last real parameter, from the worst point."""
+        place = next((p for p, value in self.survey.found.items() if value is worst), None)
+        if place is None or not place.box:
+            return None
+        name = self.survey.cases[place.whole].parameters[-1].name
+        values = []
+        for k in range(count):
+            u = Fraction(k, count - 1)
+            value = self.survey.at(type(place)(place.whole, (*place.box[:-1], u)))
+            if value is not None:
+                values.append(value)
+        rows = sorted((float(v.point[name]), float(v.claimed), v.worst) for v in values)
+        columns = tuple(zip(*rows, strict=True))
+        return Line(name, *columns) if columns else None
+
+    def _say(self, word: OutcomeWord, reasons: Sequence[str], **evidence: Any) -> StatementOutcome:
+        solved = self.survey.solved
+        proofs = evidence.get("proofs", ())
+        return StatementOutcome(
+            self.statement.name,
+            word,
+            self._scope(solved, proofs),
+            tuple(reasons),
+            least=solved[0].ratio if solved else None,
+            most=solved[-1].ratio if solved else None,
+            worst_point=solved[0].point if solved else None,
+            unsolved=tuple(self.survey.unsolved.values()),
+            seconds=self.seconds,
+            **evidence,
+        )
+
+    def _scope(self, solved: Sequence[PointValue], proofs: Sequence[PointProof]) -> StatementScope:
+        statement = self.statement
+        clients = f"{statement.clients} of the clients, in expectation" if statement.clients else "every n >= 2"
+        functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
+        rounds = f"rounds = {statement.rounds}" if isinstance(statement, Bound) else "every round"
+        return StatementScope(
+            functions=f"functions with {functions}",
+            clients=clients,
+            dimension="every dimension",
+            rounds=rounds,
+            region=str(statement.parameters),
+            points=len(solved),
+            proved_at=tuple(proof.point for proof in proofs),
+            whole=self.survey.is_whole(),
+        )

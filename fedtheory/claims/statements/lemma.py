@@ -1,0 +1,245 @@
+"""Lemmas as data: a region of parameters, a text that builds hypotheses and a conclusion, and named constants.
+
+    Lemma("descent", "textbook", "0<L", descent, {"c": 1})
+
+    def descent(world, p, c):
+        f = world.function(p.L, -p.L)
+        y = world.vector("y"); x = y * 0
+        gx, fx = world.at(f, x, "gx"); gy, fy = world.at(f, y, "gy")
+        return fy - fx - dot(gx, y - x) - norm2(y - x) * (c.c * p.L / 2)
+
+`prove_lemma` proves the conclusion ``form <= 0`` for all parameters, with a derivation that a checker without packages accepts; or refutes it
+by an exact instance, on which the same text was run with plain numbers. What it can do neither for is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.exact import rational
+from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
+from fedtheory.proofs.parameters.constants import Sensitivity, SystemOf, judge_through_strongest, sensitivities
+from fedtheory.proofs.parameters.derivation import states
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.judge import Judgement, Word, judge_system
+from fedtheory.proofs.parameters.programs import SUSPECT, violation
+from fedtheory.proofs.parameters.refutations import Instance, find_instance
+from fedtheory.proofs.parameters.search import SECONDS
+from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.regions.region import Region
+
+Build = Callable[[Any, Any, Any], Any]
+#: points at which premises are left out
+TRIED_POINTS = 7
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A statement "conclusion <= 0" about vectors, gradients and values, for all parameters of a region.
+
+    Parameters
+    ----------
+    name, source : str
+        What it is called, and where it stands.
+    region : str or Region
+        Such as ``"0<mu<L, 0<lr<2/L"``; whole numbers as in ``N in 1..4`` are proved case by case.
+    build : function of (world, p, c)
+        Fills the world (`fedtheory.claims.statements.worlds`) and returns the conclusion's left side; p has the parameters, c the constants.
+    constants : numbers by name
+        Whose sensitivity is asked; they are exact (0.3 is 3/10).
+    """
+
+    name: str
+    source: str
+    region: Any
+    build: Build = field(compare=False)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read region and constants."""
+        object.__setattr__(self, "region", Region.parse(self.region))
+        exact = {
+            name: rational(value if not isinstance(value, str) else Fraction(value))
+            for name, value in self.constants.items()
+        }
+        object.__setattr__(self, "constants", {name: Fraction(value) for name, value in exact.items()})
+
+    def with_constants(self, **change: Any) -> Lemma:
+        """The same with other constants.
+
+        Raises
+        ------
+        InvalidInput
+            It has no constant of this name.
+        """
+        unknown = [name for name in change if name not in self.constants]
+        if unknown:
+            raise InvalidInput(
+                f"{self.name!r} has the constants {', '.join(self.constants) or 'none'}, not {unknown[0]!r}"
+            )
+        return replace(self, constants={**self.constants, **change})
+
+    def system(self, parameters: Mapping[str, Any]) -> System:
+        """The text read with these numbers."""
+        world = SymbolicWorld()
+        return world.system(self.build(world, SimpleNamespace(**parameters), SimpleNamespace(**self.constants)))
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """One for each value of the whole numbers."""
+        return tuple(Case(self, fixed, ParameterField(region)) for fixed, region in self.region.cases())
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A lemma where the whole numbers are fixed, over the rational functions of the other parameters."""
+
+    lemma: Lemma
+    fixed: Mapping[str, Fraction]
+    field: ParameterField
+
+    @cached_property
+    def system(self) -> System:
+        """For all other parameters at once."""
+        return self.lemma.system({**self.fixed, **self.field.parameters()})
+
+    def system_of(self, name: str) -> SystemOf:
+        """The system as a function of one constant."""
+        return lambda value: Case(self.lemma.with_constants(**{name: value}), self.fixed, self.field).system
+
+
+@dataclass(frozen=True)
+class LemmaOutcome:
+    """What came out for a lemma.
+
+    ``word``: "proved for all parameters", "proved at points", "refuted" or "open". ``derivations``: for each case, data that the checker
+    without packages accepted. ``instance``: plain fractions where the conclusion fails, on which `recheck_instance` ran the lemma's text.
+    ``scope``: what a proof holds for.
+    """
+
+    word: Word
+    derivations: tuple[dict[str, Any], ...] = ()
+    multipliers: tuple[Mapping[str, str], ...] = ()
+    points: tuple[dict[str, Fraction], ...] = ()
+    instance: Instance | None = None
+    scope: str = ""
+    log: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.instance is not None:
+            at = ", ".join(f"{name} = {value}" for name, value in self.instance.point.items())
+            return f"refuted at {at or 'no parameters'}: left side {self.instance.left} > 0 ({self.instance.kind})"
+        return f"{self.word}{f', {self.scope}' if self.scope and self.word.startswith('proved') else ''}"
+
+
+def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
+    """Prove or refute a lemma; ``seconds`` limits each search for multipliers."""
+    found: list[Judgement] = []
+    for case in lemma.cases:
+        judged = _judge_case(case, seconds)
+        if judged.instance is not None:
+            instance = replace(judged.instance, point={**case.fixed, **judged.instance.point})
+            reason = recheck_instance(lemma, instance)
+            if reason is None:
+                return LemmaOutcome("refuted", instance=instance, log=judged.log)
+            judged = Judgement("open", log={**judged.log, "instance": f"refused by the text itself: {reason}"})
+        found.append(judged)
+    words = {judged.word for judged in found}
+    word: Word = (
+        "open"
+        if "open" in words
+        else "proved at points"
+        if "proved at points" in words
+        else "proved for all parameters"
+    )
+    return LemmaOutcome(
+        word,
+        tuple(judged.derivation for judged in found if judged.derivation is not None),
+        tuple(judged.multipliers for judged in found),
+        tuple(point for judged in found for point, _ in judged.at_points),
+        scope=_scope(lemma),
+        log=found[0].log if len(found) == 1 else {str(k): judged.log for k, judged in enumerate(found)},
+    )
+
+
+def _judge_case(case: Case, seconds: float) -> Judgement:
+    """As stated; where no derivation is found, through the strongest value of one constant after the other."""
+    judged = judge_system(case.field, case.system, seconds)
+    for name, value in case.lemma.constants.items():
+        if judged.word in ("proved for all parameters", "refuted"):
+            break
+        judged = judge_through_strongest(case.field, case.system_of(name), name, value, judged, seconds)
+    return judged
+
+
+def _scope(lemma: Lemma) -> str:
+    clients = "every number of clients, " if any(case.system.deviation for case in lemma.cases) else ""
+    return f"{clients}every dimension, {lemma.region}" if lemma.region.parameters else f"{clients}every dimension"
+
+
+def recheck_instance(lemma: Lemma, instance: Instance) -> str | None:
+    """Run the lemma's text on the plain numbers of an instance: None if it breaks the conclusion and nothing else, or why not."""
+    if not lemma.region.inside(instance.point):
+        return "the point lies outside of the region"
+    world = ConcreteWorld(instance)
+    left = lemma.build(world, SimpleNamespace(**instance.point), SimpleNamespace(**lemma.constants))
+    broken = world.broken()
+    if broken:
+        return f"the instance does not meet {broken[0]}"
+    return None if left > 0 and left == instance.left else f"the left side is {left}"
+
+
+def verify_lemma(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
+    """Check stored derivations again: by the checker, and that they state this lemma; None, or what is wrong."""
+    if len(outcome.derivations) != len(lemma.cases):
+        return f"there are {len(outcome.derivations)} derivations for {len(lemma.cases)} cases"
+    for case, data in zip(lemma.cases, outcome.derivations, strict=True):
+        try:
+            check_derivation(data)
+        except DerivationRefused as reason:
+            return str(reason)
+        if not states(case.field, case.system, data):
+            return "the derivation proves something else"
+    return None
+
+
+def lemma_sensitivity(lemma: Lemma) -> list[Sensitivity]:
+    """For each constant that is not zero, the side on which it fails sooner, in the case where it does."""
+    found = []
+    for name, value in lemma.constants.items():
+        if value != 0:
+            sides = [
+                side for case in lemma.cases for side in sensitivities(case.field, case.system_of(name), name, value)
+            ]
+            found.append(min(sides, key=lambda side: side.distance))
+    return found
+
+
+def needed_premises(lemma: Lemma) -> dict[str, bool | None]:
+    """Whether each hypothesis, and each function's class, is needed.
+
+    True: without it an exact instance breaks the conclusion; False: floats see no violation at the points looked at; None: undecided.
+    """
+    case = lemma.cases[0]
+    system = case.system
+    points = case.field.region.simple_points(TRIED_POINTS)
+    found: dict[str, bool | None] = {}
+    for name in (*(name for name, _ in system.hypotheses), *(f.name for f in system.functions)):
+        rows = tuple(row for row in system.rows if row[0] != name and row[0].rsplit(" ", 2)[0] != name)
+        less = replace(system, hypotheses=rows, functions=())
+        found[name] = False
+        for point in points:
+            there = less.at(point)
+            value, _, _ = violation(there)
+            if value > SUSPECT:
+                found[name] = True if value == float("inf") or find_instance(there, point, value) is not None else None
+                if found[name]:
+                    break
+    return found

@@ -1,0 +1,241 @@
+"""What a lemma's text is read with: vectors, functions of a class and hypotheses, as symbols of a system or as plain numbers.
+
+The text of a lemma calls ``world.vector``, ``world.function``, ``world.at``, ``world.value``, ``world.assume``, and the products `dot`,
+`norm2` and the average over clients `bar`. With `SymbolicWorld` it makes a system (numbers are fractions, or rational functions for
+all parameters); with `ConcreteWorld` the same text is run on the coordinates of an instance, and every inequality becomes a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.every_n.model import Function
+from fedtheory.proofs.every_n.oracles import Evaluation
+from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
+from fedtheory.proofs.parameters.checker import WORDS
+from fedtheory.proofs.parameters.refutations import Instance
+from fedtheory.proofs.parameters.system import System
+
+
+def dot(u: Any, v: Any) -> Any:
+    """<u, v>; of client vectors, the average over clients."""
+    return u.dot(v) if isinstance(u, Concrete) else inner_product(u, v)
+
+
+def norm2(u: Any) -> Any:
+    """||u||^2; of client vectors, the average over clients."""
+    return dot(u, u)
+
+
+def bar(u: Any) -> Any:
+    """The average over clients, as a vector that all of them have."""
+    return u.averaged(None)
+
+
+@dataclass(eq=False)
+class FunctionOf:
+    """A function of the class of mu-strongly convex, L-smooth functions (L None: not smooth); of every client, or one."""
+
+    name: str
+    L: Any
+    mu: Any
+    client: bool
+    evaluations: list[Any] = field(default_factory=list)
+
+
+class _World:
+    """What both readings have in common."""
+
+    def __init__(self) -> None:
+        self.functions: list[FunctionOf] = []
+        self.hypotheses: list[tuple[str, Any]] = []
+        self.value_names: list[str] = []
+
+    def function(self, L: Any = None, mu: Any = 0, *, client: bool = False, name: str = "f") -> FunctionOf:
+        """A function: convex for mu = 0, only smooth for mu = -L; ``client``: every client has one, of this class."""
+        if not (WORDS.fullmatch(name) and " " not in name) or any(f.name == name for f in self.functions):
+            raise InvalidInput(f"a function's name is one word in letters and digits, each once; got {name!r}")
+        self.functions.append(FunctionOf(name, L, mu, client))
+        return self.functions[-1]
+
+    def assume(self, name: str, form: Any) -> None:
+        """A hypothesis ``form <= 0``."""
+        taken = any(known == name for known, _ in self.hypotheses) or any(
+            f.name == name.split(maxsplit=1)[0] for f in self.functions
+        )
+        if not WORDS.fullmatch(name) or taken:
+            raise InvalidInput(
+                f"a hypothesis has a name of its own, in letters and digits, that starts with no function's; got {name!r}"
+            )
+        self.hypotheses.append((name, form))
+
+    def _value(self, name: str) -> int:
+        self.value_names.append(name)
+        return len(self.value_names) - 1
+
+
+class SymbolicWorld(_World):
+    """Leaves, evaluations and hypotheses of a system."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean: list[str] = []
+        self.deviation: list[str] = []
+
+    def vector(self, name: str, client: bool = False) -> Vector:
+        """A vector; ``client``: one of every client, so that it has a mean part and a deviation part."""
+        if name in self.mean:
+            raise InvalidInput(f"two vectors are named {name!r}")
+        terms: dict[Any, Any] = {("mean", len(self.mean)): 1}
+        self.mean.append(name)
+        if client:
+            terms["deviation", len(self.deviation)] = 1
+            self.deviation.append(name)
+        return Vector(terms)
+
+    def at(self, f: FunctionOf, x: Vector, name: str, g: Vector | None = None) -> tuple[Vector, Form]:
+        """Gradient (a new vector, or the given one) and value of f at x; of a function that all clients share x must be common."""
+        if not f.client and not (x.common and (g is None or g.common)):
+            raise InvalidInput(
+                f"{f.name!r} is one function for all clients, and {name!r} is at points that differ; take bar(x), or client=True"
+            )
+        slope = self.vector(name, f.client) if g is None else g
+        value = self._value(name)
+        f.evaluations.append(Evaluation(x, slope, value))
+        return slope, Form(values={value: 1})
+
+    def value(self, name: str) -> Form:
+        """A number that nothing but hypotheses bounds, such as an infimum."""
+        return Form(values={self._value(name): 1})
+
+    def system(self, conclusion: Form) -> System:
+        """What the text has stated."""
+        if not isinstance(conclusion, Form):
+            raise InvalidInput(
+                f"a lemma's text returns the left side of its conclusion, form <= 0; got {type(conclusion).__name__}"
+            )
+        functions = tuple(Function(f.name, tuple(f.evaluations), f.L, f.mu) for f in self.functions)
+        return System(
+            tuple(self.mean),
+            tuple(self.deviation),
+            len(self.value_names),
+            tuple(self.hypotheses),
+            functions,
+            conclusion,
+        )
+
+
+@dataclass(frozen=True)
+class Concrete:
+    """A vector of every client as plain coordinates."""
+
+    clients: tuple[tuple[Fraction, ...], ...]
+
+    def __add__(self, other: Any) -> Concrete:
+        if not isinstance(other, Concrete):
+            return self if other == 0 else NotImplemented
+        pairs = zip(self.clients, other.clients, strict=True)
+        return Concrete(tuple(tuple(a + b for a, b in zip(u, v, strict=True)) for u, v in pairs))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Concrete:
+        difference: Concrete = self + -other
+        return difference
+
+    def __neg__(self) -> Concrete:
+        return self * -1
+
+    def __rsub__(self, other: Any) -> Concrete:
+        difference: Concrete = -self + other
+        return difference
+
+    def __mul__(self, factor: Any) -> Concrete:
+        return Concrete(tuple(tuple(a * factor for a in u) for u in self.clients))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Concrete:
+        return self * (1 / Fraction(divisor))
+
+    def dot(self, other: Concrete) -> Fraction:
+        """The average over clients of inner products."""
+        products = [
+            sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+            for u, v in zip(self.clients, other.clients, strict=True)
+        ]
+        return sum(products, Fraction(0)) / len(products)
+
+    def averaged(self, clients: None = None) -> Concrete:
+        """The average over clients."""
+        n = len(self.clients)
+        mean = tuple(sum(column, Fraction(0)) / n for column in zip(*self.clients, strict=True))
+        return Concrete((mean,) * n)
+
+
+class ConcreteWorld(_World):
+    """The coordinates and values of an instance, given out in the order in which the text asks."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__()
+        self.instance = instance
+        self._mean = self._deviation = 0
+        rows = len(instance.mean[0]) if instance.mean else 0
+        self._width = rows, len(instance.deviation[0]) if instance.deviation else 0
+
+    def vector(self, name: str, client: bool = False) -> Concrete:
+        """The next leaf: of two clients, the mean plus and minus the deviation, which has coordinates of its own."""
+        mean = tuple(self.instance.mean[self._mean])
+        self._mean += 1
+        deviation = (Fraction(0),) * self._width[1]
+        if client:
+            deviation = tuple(self.instance.deviation[self._deviation])
+            self._deviation += 1
+        if not self.instance.deviation:
+            return Concrete((mean,))
+        return Concrete(((*mean, *deviation), (*mean, *(-a for a in deviation))))
+
+    def at(self, f: FunctionOf, x: Concrete, name: str, g: Concrete | None = None) -> tuple[Concrete, Fraction]:
+        """Gradient and value of f at x."""
+        slope = self.vector(name, f.client) if g is None else g
+        value = self.instance.values[self._value(name)]
+        f.evaluations.append((x, slope, value))
+        return slope, value
+
+    def value(self, name: str) -> Fraction:
+        """The next value."""
+        return self.instance.values[self._value(name)]
+
+    def broken(self) -> list[str]:
+        """Hypotheses and interpolation inequalities, of each client, that the instance does not meet."""
+        found = [name for name, left in self.hypotheses if left > 0]
+        for f in self.functions:
+            if f.L is not None and not (f.L > 0 and -f.L <= f.mu < f.L):
+                found.append(f"the class of {f.name}")
+            for i, (xi, gi, fi) in enumerate(f.evaluations):
+                for j, (xj, gj, fj) in enumerate(f.evaluations):
+                    if i != j:
+                        for k in range(len(xi.clients)):
+                            dx = [a - b for a, b in zip(xi.clients[k], xj.clients[k], strict=True)]
+                            dg = [a - b for a, b in zip(gi.clients[k], gj.clients[k], strict=True)]
+                            if _excess(f, fj - fi, gj.clients[k], dx, dg) > 0:
+                                found.append(f"{f.name} {i} {j}, client {k}")
+        return found
+
+
+def _excess(
+    f: FunctionOf, rise: Fraction, g: Sequence[Fraction], dx: Sequence[Fraction], dg: Sequence[Fraction]
+) -> Any:
+    """f_j - f_i + <g_j, dx> + (||dg||^2 + mu L ||dx||^2 - 2 mu <dg, dx>)/(2 (L - mu)), at most zero in the class."""
+
+    def dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+        return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+
+    total = rise + dot(g, dx)
+    if f.L is None:
+        return total
+    return total + (dot(dg, dg) + f.mu * f.L * dot(dx, dx) - 2 * f.mu * dot(dg, dx)) / (2 * (f.L - f.mu))

@@ -1,0 +1,163 @@
+"""A system on a region, judged: proved for all parameters, proved at points, refuted by an exact instance, or open.
+
+Matrix propose. Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
+the region is searched for a point at which the conclusion fails, and points are proved one by one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from fedtheory.core.errors import require
+from fedtheory.proofs.every_n.vectors import Form
+from fedtheory.proofs.parameters.derivation import NotProved, store
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.points import prove_at_point
+from fedtheory.proofs.parameters.programs import SUSPECT, violation
+from fedtheory.proofs.parameters.refutations import Instance, find_instance
+from fedtheory.proofs.parameters.scalings import find_scalings, normalise
+from fedtheory.proofs.parameters.search import SECONDS, search_multipliers
+from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.regions.region import Region
+
+Word = Literal["proved for all parameters", "proved at points", "refuted", "open"]
+#: simple points, corners and evaluations of the search of a region
+POINTS, CORNERS, EVALUATIONS = 7, 27, 60
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What came out for one system.
+
+    ``derivation``: for all parameters, as data that the checker without packages accepted; ``at_points``: such data at single points;
+    ``instance``: exact, where the conclusion fails; ``log``: what was tried, and under "vacuous" that hypotheses contradict each other.
+    """
+
+    word: Word
+    derivation: dict[str, Any] | None = None
+    multipliers: Mapping[str, str] = field(default_factory=dict)
+    at_points: tuple[tuple[dict[str, Fraction], dict[str, Any]], ...] = ()
+    instance: Instance | None = None
+    log: Mapping[str, Any] = field(default_factory=dict)
+
+
+def judge_system(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
+    """Prove or refute a system over the rational functions of its region."""
+    region, log = known.region, dict[str, Any]()
+    looked = telling_points(known, system, POINTS, CORNERS)
+    instance = refute_at(system, looked, log)
+    if instance is not None:
+        return Judgement("refuted", instance=instance, log=log)
+    search = search_multipliers(known, system, seconds)
+    log.update(search.log)
+    if search.data is not None:
+        log.pop("suspect points", None)  # a proof overrules floats
+        if any(form.constant != 0 for _, form in system.hypotheses):
+            absurd = search_multipliers(known, system.with_conclusion(Form(constant=1)), seconds)
+            if absurd.data is not None:
+                log["vacuous"] = "the hypotheses contradict each other: 1 <= 0 follows from them"
+        return Judgement("proved for all parameters", search.data, show_multipliers(search.multipliers), log=log)
+    worst = search_region(region, system)
+    if worst is not None:
+        instance = refute_at(system, [worst], log)
+        if instance is not None:
+            return Judgement("refuted", instance=instance, log=log)
+    asked = [*looked[:POINTS], *log.pop("suspect points", ())]
+    proofs = tuple(proofs_at(system, asked))
+    log["points"] = f"{len(proofs)} of {len(asked)}"
+    return Judgement("proved at points" if len(proofs) == len(asked) else "open", at_points=proofs, log=log)
+
+
+def telling_points(known: ParameterField, system: System, simple: int, corners: int) -> list[dict[str, Fraction]]:
+    """Simple points, then corners of the region; of those that differ by a change of units only one, with units set to one."""
+    scalings = find_scalings(known, system)
+    found: list[dict[str, Fraction]] = []
+    for point in (*known.region.simple_points(simple), *known.region.corners(corners)):
+        plain = normalise(point, scalings)
+        if plain not in found:
+            found.append(plain)
+    return found
+
+
+def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dict[str, Any]) -> Instance | None:
+    """An exact instance at one of the points; those where floats see a violation are noted as suspect."""
+    for point in points:
+        try:
+            there = system.at(point)
+        except ZeroDivisionError:
+            continue
+        value, _, _ = violation(there)
+        if value > SUSPECT:
+            instance = find_instance(there, point, value)
+            if instance is not None:
+                return instance
+            log["suspect"] = max(float(value), log.get("suspect", 0.0))
+            log.setdefault("suspect points", []).append(dict(point))
+    return None
+
+
+def proofs_at(
+    system: System, points: Iterable[Mapping[str, Fraction]]
+) -> Iterable[tuple[dict[str, Fraction], dict[str, Any]]]:
+    """Derivations at single points, each accepted by the checker; points without one are left out."""
+    nowhere = ParameterField(Region())
+    for point in points:
+        try:
+            there = system.at(point)
+            found = prove_at_point(there)
+            if found is not None:
+                yield dict(point), store(nowhere, there, found)
+        except (ZeroDivisionError, NotProved):  # a pole; or the checker has the last word
+            continue
+
+
+def search_region(region: Region, system: System, evaluations: int = EVALUATIONS) -> dict[str, Fraction] | None:
+    """A point of small fractions where floats see the conclusion fail: corners and random points, then a local search in log t; or None."""
+    from scipy.optimize import minimize
+
+    k = len(region.parameters)
+    if k == 0:
+        return None
+    lots = np.random.default_rng(0)
+
+    def point_of(z: Any, denominator: int) -> dict[str, Fraction]:
+        ts = [
+            Fraction(float(np.exp(np.clip(v, -6, 6)))).limit_denominator(denominator) or Fraction(1, denominator)
+            for v in z
+        ]
+        return region.point(ts)
+
+    def cost(z: Any) -> float:
+        try:
+            return -min(float(np.nan_to_num(violation(system.at(point_of(z, 1000)))[0], nan=0.0)), 1e3)
+        except ZeroDivisionError:
+            return 0.0
+
+    corners = [np.array(z) for z in itertools.islice(itertools.product((-6.0, 0.0, 6.0), repeat=k), CORNERS)]
+    starts = sorted((cost(z), tuple(z)) for z in [*corners, *lots.uniform(-4, 4, (evaluations // 2, k))])
+    best, where = starts[0]
+    if best > -SUSPECT:
+        found = minimize(cost, where, method="Nelder-Mead", options={"maxfev": evaluations // 2})
+        best, where = float(found.fun), tuple(found.x)
+    if best > -SUSPECT:
+        return None
+    for denominator in (1, 2, 5, 20, 1000):
+        point = point_of(where, denominator)
+        if violation(system.at(point))[0] > SUSPECT:
+            return point
+    return None
+
+
+def show_multipliers(multipliers: Mapping[str, Any]) -> dict[str, str]:
+    """Multipliers as text, factored."""
+    sympy = require("sympy", "proofs for all parameters")
+    return {
+        name: str(sympy.factor(value.expression) if hasattr(value, "expression") else value)
+        for name, value in multipliers.items()
+    }

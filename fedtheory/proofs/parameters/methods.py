@@ -1,0 +1,384 @@
+"""Statements about methods for all parameters: a method's rounds traced on rational functions make systems.
+
+*Contraction*: E V+ <= rate * V for V = sum_f weight_f mean_i ||error of field f||^2, over L-smooth, mu-strongly convex functions. A rate
+max{e_1, ..., e_k} is at least each entry, so that it is enough to show
+
+    E V+ <= sum over terms of V of (one entry for each term) * term ;
+
+terms are the means and the deviations of the fields. Entries below others on the whole region are left out; where the order of two entries
+changes inside the region, it is cut there if that is at one value of a parameter.
+
+*Bound*: measure after T rounds <= bound * (what the start is measured by), or <= bound where the class has constants of another kind.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.proofs.every_n.model import Function
+from fedtheory.proofs.every_n.oracles import Leaves
+from fedtheory.proofs.every_n.program import state_program
+from fedtheory.proofs.every_n.vectors import Form, Number, square
+from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.parameters.constants import judge_through_strongest
+from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.judge import CORNERS, POINTS, Judgement, judge_system, refute_at, telling_points
+from fedtheory.proofs.parameters.programs import SUSPECT, violation
+from fedtheory.proofs.parameters.search import SECONDS
+from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.potentials.invariants import ErrorModel, follow_errors, follow_one_round
+from fedtheory.proofs.regions.expressions import Expression, number
+from fedtheory.proofs.regions.region import Parameter, Region
+
+MethodOf = Callable[[Mapping[str, Any]], Algorithm]
+#: points at which ways to share out the entries of a rate are looked at, before proofs are looked for
+SCREENED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class StatedContraction:
+    """E V+ <= rate * V as data.
+
+    Parameters
+    ----------
+    method : function of the parameters by name, such as ``lambda p: Scaffnew(p["lr"], p["p"])``
+    weights : of mean_i ||error of field||^2 in V, by field
+    rate : an expression, max of expressions included
+    L, mu : expressions
+    """
+
+    method: MethodOf
+    region: Region
+    weights: Mapping[str, Expression]
+    rate: Expression
+    L: Expression
+    mu: Expression
+
+    @classmethod
+    def read(
+        cls, method: MethodOf, region: str, weights: Mapping[str, Any], rate: Any, L: Any = "L", mu: Any = "mu"
+    ) -> StatedContraction:
+        """From text."""
+        return cls(
+            method,
+            Region.parse(region),
+            {name: Expression.parse(weight) for name, weight in weights.items()},
+            Expression.parse(rate),
+            Expression.parse(L),
+            Expression.parse(mu),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A part of a region, and what came out there."""
+
+    region: Region
+    judgement: Judgement
+    note: str = ""
+
+
+def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> list[Piece]:
+    """Judge a contraction on every piece of its region; it is proved if every piece is, and refuted if one is."""
+    found = []
+    for fixed, region in stated.region.cases():
+        for piece, entries in _pieces(region, _entries(stated.rate, fixed)):
+            found.append(_prove_piece(stated, fixed, piece, entries, seconds))
+            if found[-1].judgement.word == "refuted":
+                return found
+    return found
+
+
+def _entries(rate: Expression, fixed: Mapping[str, Fraction]) -> list[Expression]:
+    """The entries of a maximum, or the rate itself."""
+    rate = rate.substitute(fixed)
+    parts = list(rate.parts) if rate.kind == "max" else [rate]
+    if any(part.choices for part in parts):
+        raise InvalidInput(f"a rate may be max(...) of expressions without max and min, got {rate}")
+    return parts
+
+
+def _pieces(region: Region, entries: Sequence[Expression]) -> Iterator[tuple[Region, list[Expression]]]:
+    """Pieces of the region with the entries that are not below another one there."""
+    field = ParameterField(region)
+    kept: list[Expression] = []
+    values = [field.read(entry) for entry in entries]
+    for k, value in enumerate(values):
+        others = [v for j, v in enumerate(values) if j != k and (v != value or j < k)]
+        if not any(_below(field, value, other) for other in others):
+            kept.append(entries[k])
+    for a, b in itertools.combinations(kept, 2):
+        cut = _cut(field, field.read(a) - field.read(b))
+        if cut is not None:
+            for part in cut:
+                yield from _pieces(part, kept)
+            return
+    yield region, kept
+
+
+def _below(field: ParameterField, value: RationalFunction, other: RationalFunction) -> bool:
+    sign = field.sign(other - value)
+    return sign is not None and (sign.direction > 0 or value == other)
+
+
+def _cut(field: ParameterField, difference: RationalFunction) -> tuple[Region, Region] | None:
+    """The region below and above the value of its last parameters at which a difference changes sign, if that is a rational function."""
+    for factor in _factors(field, difference):
+        for k in reversed(range(len(field.region.parameters))):
+            p = field.region.parameters[k]
+            root = _root(field, factor, k)
+            if root is None or any(str(s) in root.names for s in field.names[k:]):
+                continue
+            low, high = p.ends(field.parameters())
+            at = field.read(root)
+            above = field.sign(at - low)
+            below = None if high is None else field.sign(high - at)
+            if (
+                above is not None
+                and above.direction > 0
+                and (high is None or (below is not None and below.direction > 0))
+            ):
+                parameters = field.region.parameters
+                first = Parameter(p.name, p.low, root, p.low_closed, True)
+                second = Parameter(p.name, root, p.high, True, p.high_closed)
+                return (
+                    Region((*parameters[:k], first, *parameters[k + 1 :])),
+                    Region((*parameters[:k], second, *parameters[k + 1 :])),
+                )
+    return None
+
+
+def _factors(field: ParameterField, value: RationalFunction) -> list[RationalFunction]:
+    """Irreducible factors of the numerator whose sign changes on the region."""
+    _, factors = value.element.numer.factor_list()
+    found = [RationalFunction(field, field.elements(factor)) for factor, power in factors if power % 2]
+    return [factor for factor in found if field.sign(factor) is None]
+
+
+def _root(field: ParameterField, factor: RationalFunction, k: int) -> Expression | None:
+    """Where a factor that is linear in parameter k vanishes."""
+    x = field.symbols[k]
+    polynomial = factor.expression.as_poly(x)
+    if polynomial is None or polynomial.degree() != 1:
+        return None
+    slope, offset = polynomial.all_coeffs()
+    return Expression.parse(str(field.sympify(-offset / slope).expression))
+
+
+def _prove_piece(
+    stated: StatedContraction,
+    fixed: Mapping[str, Fraction],
+    region: Region,
+    entries: Sequence[Expression],
+    seconds: float,
+) -> Piece:
+    field = ParameterField(region)
+    traced = trace_contraction(stated, fixed, field)
+    rates = [field.read(entry.substitute(fixed)) for entry in entries]
+    if len(rates) == 1:
+
+        def with_factor(factor: Fraction) -> System:
+            return traced.system([rates[0] * factor] * len(traced.terms))
+
+        judged = judge_through_strongest(field, with_factor, "rate", Fraction(1), seconds=seconds)
+        return Piece(region, _with_fixed(judged, fixed), f"rate {entries[0]}")
+    for name, weight in traced.weights.items():
+        sign = field.sign(weight)
+        if sign is None or (sign.direction < 0 and weight != 0):
+            raise InvalidInput(f"the weight of {name!r} was not shown to be nonnegative on the region {region}")
+    points = telling_points(field, traced.system([rates[0]] * len(traced.terms)), SCREENED, SCREENED)
+    for chosen in itertools.product(range(len(rates)), repeat=len(traced.terms)):
+        system = traced.system([rates[k] for k in chosen])
+        if any(violation(system.at(point))[0] > SUSPECT for point in points):
+            continue
+        judged = judge_system(field, system, seconds)
+        if judged.word == "proved for all parameters":
+            note = ", ".join(f"{entries[k]} for {name}" for k, (name, _) in zip(chosen, traced.terms, strict=True))
+            return Piece(region, judged, note)
+    systems = [traced.system([rate] * len(traced.terms)) for rate in rates]
+    return Piece(region, _refuted(field, systems, rates, fixed))
+
+
+def _refuted(
+    field: ParameterField, systems: Sequence[System], entries: Sequence[RationalFunction], fixed: Mapping[str, Fraction]
+) -> Judgement:
+    """An exact instance against a maximum, at points where its system is that of the largest entry; or open."""
+    log: dict[str, Any] = {}
+    for point in telling_points(field, systems[0], POINTS, CORNERS):
+        values = [entry.at(point) for entry in entries]
+        largest = max(range(len(values)), key=lambda k: values[k])
+        instance = refute_at(systems[largest], [point], log)
+        if instance is not None:
+            return _with_fixed(Judgement("refuted", instance=instance, log=log), fixed)
+    return Judgement("open", log=log)
+
+
+def _with_fixed(judged: Judgement, fixed: Mapping[str, Fraction]) -> Judgement:
+    """The whole numbers belong to the point of an instance."""
+    if judged.instance is None:
+        return judged
+    return replace(judged, instance=replace(judged.instance, point={**fixed, **judged.instance.point}))
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A round over the rational functions: E V+, the terms of V before it, by name, and V's weights by field."""
+
+    leaves: Leaves
+    functions: tuple[Function, ...]
+    after: Form
+    terms: tuple[tuple[str, Form], ...]
+    weights: Mapping[str, Number]
+
+    def system(self, rates: Sequence[Number]) -> System:
+        """E V+ - sum of rate * term <= 0."""
+        conclusion = self.after
+        for rate, (_, term) in zip(rates, self.terms, strict=True):
+            conclusion = conclusion - term * rate
+        return _system(self.leaves, (), self.functions, conclusion)
+
+
+def _system(leaves: Leaves, hypotheses: Any, functions: tuple[Function, ...], conclusion: Form) -> System:
+    mean, deviation = (
+        tuple(f"{kind} {k}" for k in range(n)) for kind, n in (("mean", leaves.mean), ("deviation", leaves.deviation))
+    )
+    return System(mean, deviation, leaves.values, tuple(hypotheses), functions, conclusion)
+
+
+def trace_contraction(stated: StatedContraction, fixed: Mapping[str, Fraction], field: ParameterField) -> Traced:
+    """One round from a generic state, over the rational functions of a piece of the region."""
+    here = {**fixed, **field.parameters()}
+    big_l, mu = stated.L.at(here), stated.mu.at(here)
+    FunctionClass(big_l, mu)  # refuses what is no class on the region
+    model = _model(stated, fixed, field.region)
+    algorithm = stated.method(here)
+    step = follow_one_round(model, algorithm, mu)
+    unknown = [name for name in stated.weights if name not in model.space.fields]
+    if unknown:
+        raise InvalidInput(f"expected weights of the fields {', '.join(model.space.fields)}; got {unknown[0]!r}")
+    weights = {name: weight.at(here) for name, weight in stated.weights.items()}
+    after = Form()
+    for chance, errors in step.after:
+        for name, weight in weights.items():
+            after = after + square(errors[name], model.participation) * weight * chance
+    terms = []
+    for name, weight in weights.items():
+        mean = step.before[name].averaged(None)
+        for kind, part in (("the mean", mean), ("deviations", step.before[name] - mean)):
+            if part.terms:
+                terms.append((f"{kind} of {name}", square(part) * weight))
+    evaluations = tuple(step.problem.evaluations)
+    return Traced(step.leaves, (Function("interpolation", evaluations, big_l, mu),), after, tuple(terms), weights)
+
+
+def _model(stated: StatedContraction, fixed: Mapping[str, Fraction], region: Region) -> ErrorModel:
+    """The relations between fields, found at one point; `follow_one_round` proves them for all."""
+    point = {**fixed, **region.simple_points(1)[0]}
+    numbers = FunctionClass(stated.L.at(point), stated.mu.at(point))
+    return follow_errors(stated.method(point), numbers)
+
+
+def bound_system(
+    field: ParameterField,
+    method: MethodOf,
+    rounds: Any,
+    measure: MeasureName,
+    bound: Any,
+    *,
+    L: Any = "L",
+    mu: Any = "mu",
+    zeta: Any = None,
+    fixed: Mapping[str, Fraction] | None = None,
+) -> System:
+    """``measure after the rounds <= bound * start`` as a system, the start measured by ||x^0 - x*||^2 or by f(x^0) - inf f.
+
+    With zeta the start is at most one instead, and the bound is what it says. ``rounds`` may be an expression in whole numbers of the region,
+    whose values are ``fixed``.
+
+    Raises
+    ------
+    CannotTrace
+        The measure is not one quantity, or there are conditions that derivations do not have.
+    """
+    here = {**(fixed or {}), **field.parameters()}
+
+    def value(text: Any) -> Any:
+        return None if text is None else Expression.parse(text).at(here)
+
+    count = Expression.parse(rounds).at(fixed or {})
+    if count.denominator != 1:
+        raise InvalidInput(f"the rounds {rounds} are not a whole number: {count}")
+    radius: Any = field.one
+    members: Any = FunctionClass(value(L), value(mu), zeta=value(zeta))
+    model, _, _, _ = state_program(method(here), members, int(count), measure, radius, None)
+    if len(model.objectives) != 1 or model.equations or any(f.shared for f in model.functions):
+        raise CannotTrace(
+            f"a bound for all parameters is of one quantity of plain classes, not {find_measure(measure).name!r} of this class"
+        )
+    names = {f.name for f in model.functions}
+    stated: dict[str, Form] = {}
+    for name, form in model.inequalities:
+        if name.split()[0] not in names:
+            repeated = sum(known.split(",")[0] == name for known in stated)
+            stated[f"{name}, {repeated}" if repeated else name] = form
+    if all(form.constant == 0 for name, form in stated.items() if name != "radius"):
+        start = stated.pop("radius") + radius
+        conclusion = model.objectives[0] - start * value(bound)
+    else:
+        conclusion = model.objectives[0] - value(bound)
+
+    return _system(model.leaves, tuple(stated.items()), model.functions, conclusion)
+
+
+def prove_bound(
+    method: MethodOf,
+    region: str | Region,
+    rounds: Any,
+    measure: MeasureName,
+    bound: Any,
+    seconds: float = SECONDS,
+    **constants: Any,
+) -> list[Piece]:
+    """Judge a bound, max of expressions included, on every piece of its region (`bound_system` says what is stated, and its ``constants``)."""
+    found = []
+    for fixed, case in Region.parse(region).cases():
+        for piece, entries in _pieces(case, _entries(Expression.parse(bound), fixed)):
+            field = ParameterField(piece)
+
+            def with_factor(
+                factor: Fraction, entry: Expression, field: ParameterField = field, fixed: Any = fixed
+            ) -> System:
+                scaled = Expression("*", (number(factor), entry))
+                return bound_system(field, method, rounds, measure, scaled, fixed=fixed, **constants)
+
+            found.append(_prove_bound_on_piece(field, entries, with_factor, fixed, seconds))
+            if found[-1].judgement.word == "refuted":
+                return found
+    return found
+
+
+def _prove_bound_on_piece(
+    field: ParameterField,
+    entries: Sequence[Expression],
+    with_factor: Callable[[Fraction, Expression], System],
+    fixed: Mapping[str, Fraction],
+    seconds: float,
+) -> Piece:
+    if len(entries) == 1:
+        judged = judge_through_strongest(
+            field, lambda factor: with_factor(factor, entries[0]), "bound", Fraction(1), seconds=seconds
+        )
+        return Piece(field.region, _with_fixed(judged, fixed), f"bound {entries[0]}")
+    systems = [with_factor(Fraction(1), entry) for entry in entries]
+    for entry, system in zip(entries, systems, strict=True):
+        judged = judge_system(field, system, seconds)
+        if judged.word == "proved for all parameters":
+            return Piece(field.region, judged, f"bound {entry}")
+    return Piece(field.region, _refuted(field, systems, [field.read(entry) for entry in entries], fixed))

@@ -1,0 +1,116 @@
+"""The semidefinite programs behind a system at one point, in balanced units; their answers are proposals and decide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.core.errors import SolverFailed
+from fedtheory.proofs.every_n.vectors import Form
+from fedtheory.proofs.parameters.system import NamedForm, System
+from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite.program import Matrix, Program
+
+#: a left side above this, where all vectors together have size one in balanced units, suggests that a conclusion fails
+SUSPECT = 3e-7
+#: residuals of an answer that is looked at
+ACCURACY = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Balanced:
+    """Rows and conclusion (the last) as floats, every leaf and row in a unit that makes its largest coefficient one.
+
+    ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``rows``: the units.
+    """
+
+    blocks: tuple[int, ...]
+    matrices: tuple[Matrix, ...]
+    values: Matrix
+    leaves: tuple[Matrix, ...]
+    rows: Matrix
+
+    @classmethod
+    def of(cls, system: System, rows: Sequence[NamedForm]) -> Balanced:
+        """Write them down."""
+        forms = [*(form for _, form in rows), system.conclusion]
+        sizes = (*system.sizes, 1)
+        constant = any(form.constant != 0 for form in forms)
+        blocks = tuple(k for k, n in enumerate(sizes) if n and (k < 2 or constant))
+        dense = [np.zeros((len(forms), n, n)) for n in sizes]
+        values = np.zeros((len(forms), system.values))
+        for k, form in enumerate(forms):
+            for (which, i, j), value in form.gram.items():
+                share = float(value) / 2
+                dense["SQ".index(which)][k, i, j] += share
+                dense["SQ".index(which)][k, j, i] += share
+            dense[2][k, 0, 0] = float(form.constant)
+            for t, value in form.values.items():
+                values[k, t] = float(value)
+        matrices = [dense[k] for k in blocks]
+        row_units = np.ones(len(forms))
+        leaf_units = [np.ones(m.shape[1]) for m in matrices]
+        for _ in range(4):
+            for k, m in enumerate(matrices):
+                inside = np.abs(m * row_units[:, None, None] * np.outer(leaf_units[k], leaf_units[k]))
+                largest = inside.max(axis=(0, 1), initial=0.0)
+                leaf_units[k] = leaf_units[k] / np.sqrt(np.where(largest > 0, largest, 1.0))
+            largest = np.max(
+                [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaf_units, strict=True)]
+                or [np.ones(len(forms))],
+                axis=0,
+            )
+            row_units = 1 / np.where(largest > 0, largest, 1.0)
+        scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
+        return cls(blocks, tuple(scaled), values * row_units[:, None], tuple(leaf_units), row_units)
+
+    def program(self, bounds: Matrix, delta: float = 0.0, *, limited: bool) -> Program:
+        """Maximise the conclusion (plus delta times the trace) where the rows are at most ``bounds``; limited: and the trace at most one."""
+        own = [m[:-1] for m in self.matrices]
+        goal = tuple(m[-1] + delta * np.eye(m.shape[1]) for m in self.matrices)
+        linear = self.values[:-1]
+        if limited:
+            own = [np.concatenate([m, np.eye(m.shape[1])[None]]) for m in own]
+            linear = np.vstack([linear, np.zeros((1, linear.shape[1]))])
+            bounds = np.append(bounds, 1.0)
+        return Program(tuple(m.shape[1] for m in self.matrices), goal, self.values[-1], tuple(own), linear, bounds)
+
+
+def violation(
+    system: System, rows: Sequence[NamedForm] | None = None, margin: float = 0.0
+) -> tuple[float, conic.Solution | None, Balanced]:
+    """The largest left side of the conclusion, in units, where the rows are at most ``-margin`` and the trace is at most one.
+
+    NaN where no solver's answer is good; infinite only along a direction that was checked.
+    """
+    chosen = system.rows if rows is None else rows
+    balanced = Balanced.of(system, chosen)
+    program = balanced.program(np.full(len(chosen), -margin), limited=True)
+    try:
+        found = conic.solve_program(program, tolerance=ACCURACY, solvers=("CLARABEL",))
+    except conic.Infeasible:
+        return -np.inf, None, balanced
+    except conic.Unbounded:
+        return np.inf, None, balanced
+    except SolverFailed:
+        return np.nan, None, balanced
+    return found.value, found, balanced
+
+
+def cheapest(
+    system: System, rows: Sequence[NamedForm], weights: Any, delta: float = 0.0, conclusion: Form | None = None
+) -> Matrix | None:
+    """Multipliers of least weighted sum whose remainder is at least delta times the identity in units; None if there are none or none was found."""
+    asked = system if conclusion is None else system.with_conclusion(conclusion)
+    balanced = Balanced.of(asked, rows)
+    bounds = np.asarray(weights, float) * balanced.rows[:-1] / balanced.rows[-1]
+    try:
+        found = conic.solve_program(
+            balanced.program(bounds, delta, limited=False), tolerance=ACCURACY, solvers=("CLARABEL",)
+        )
+    except SolverFailed:
+        return None
+    return np.asarray(found.multipliers * balanced.rows[:-1] / balanced.rows[-1])

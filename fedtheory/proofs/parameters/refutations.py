@@ -1,0 +1,198 @@
+"""Exact instances that break a conclusion: plain fractions that meet every hypothesis and every class.
+
+Vectors with mean and deviation parts are those of two clients, mean + deviation and mean - deviation with the deviations in coordinates of
+their own: then each client satisfies what the average does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.proofs.every_n.vectors import Form
+from fedtheory.proofs.parameters.programs import violation
+from fedtheory.proofs.parameters.quadratics import Quadratics, curvatures
+from fedtheory.proofs.parameters.system import System
+
+LeafCoordinates = tuple[tuple[Fraction, ...], ...]
+#: denominators tried for coordinates, and margins of the program, relative to its value
+INSTANCE_DENOMINATORS, INSTANCE_MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5), (0.3, 0.1, 0.03, 0.01)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Where a conclusion fails.
+
+    ``mean``, ``deviation``: coordinates of the leaves; ``values``: of the functions; ``left``: the conclusion's left side, above zero;
+    ``kind``: "quadratics on the line", with their curvatures, or "interpolated functions".
+    """
+
+    kind: str
+    point: Mapping[str, Fraction]
+    mean: LeafCoordinates
+    deviation: LeafCoordinates
+    values: tuple[Fraction, ...]
+    left: Fraction
+    curvatures: tuple[Fraction, ...] = ()
+
+    @property
+    def dimension(self) -> int:
+        """Of the space in which it lives."""
+        return sum(len(rows[0]) for rows in (self.mean, self.deviation) if rows)
+
+    @property
+    def clients(self) -> int:
+        """How many clients it has: two where vectors have deviations."""
+        return 2 if self.deviation else 1
+
+    def store(self) -> dict[str, Any]:
+        """The instance as plain data: fractions as text."""
+
+        def text(rows: LeafCoordinates) -> list[list[str]]:
+            return [[str(x) for x in row] for row in rows]
+
+        return {
+            "kind": self.kind,
+            "point": {name: str(value) for name, value in self.point.items()},
+            "mean": text(self.mean),
+            "deviation": text(self.deviation),
+            "values": [str(value) for value in self.values],
+            "left": str(self.left),
+            "curvatures": [str(value) for value in self.curvatures],
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Instance:
+        """The instance that plain data hold."""
+
+        def rows(lines: Any) -> LeafCoordinates:
+            return tuple(tuple(Fraction(x) for x in line) for line in lines)
+
+        return cls(
+            data["kind"],
+            {name: Fraction(value) for name, value in data["point"].items()},
+            rows(data["mean"]),
+            rows(data["deviation"]),
+            tuple(Fraction(value) for value in data["values"]),
+            Fraction(data["left"]),
+            tuple(Fraction(value) for value in data["curvatures"]),
+        )
+
+    @property
+    def denominator(self) -> int:
+        """The largest of the coordinates and values."""
+        numbers = [*self.values, *(x for row in (*self.mean, *self.deviation) for x in row)]
+        return max((x.denominator for x in numbers), default=1)
+
+
+def left_side(
+    system: System, form: Form, mean: LeafCoordinates, deviation: LeafCoordinates, values: Sequence[Fraction]
+) -> Fraction:
+    """A form where the leaves and values are these."""
+    total = Fraction(form.constant)
+    for (which, i, j), value in form.gram.items():
+        leaves = mean if which == "S" else deviation
+        total += value * sum((a * b for a, b in zip(leaves[i], leaves[j], strict=True)), Fraction(0))
+    return total + sum((c * values[t] for t, c in form.values.items()), Fraction(0))
+
+
+def find_instance(system: System, point: Mapping[str, Fraction], value: float | None = None) -> Instance | None:
+    """An exact instance for a system in fractions, or None; quadratics first.
+
+    Parameters
+    ----------
+    value : the left side that a solver found; it is asked anew where it is missing
+    """
+    return _quadratic(system, point) or _interpolated(system, point, violation(system)[0] if value is None else value)
+
+
+def _quadratic(system: System, point: Mapping[str, Fraction]) -> Instance | None:
+    evaluated = {e.value for f in system.functions for e in f.evaluations}
+    if any(t not in evaluated for form in (system.conclusion, *(h for _, h in system.hypotheses)) for t in form.values):
+        return None
+    for chosen in curvatures(system):
+        family = Quadratics.of(system, chosen)
+        sizes = [len(basis) for basis in family.bases]
+        goal = family.restricted(system.conclusion)
+        hypotheses = [family.restricted(form) for _, form in system.hypotheses]
+        starts = []
+        for weight in (0.0, 0.3, 1.0, 3.0, 10.0, 100.0) if hypotheses else (0.0,):
+            for block in (0, 1):
+                if sizes[block]:
+                    matrix = _floats(goal[block]) - weight * sum((_floats(h[block]) for h in hypotheses), np.zeros(()))
+                    sizes_found, vectors = np.linalg.eigh(matrix)
+                    starts += [(block, vectors[:, k]) for k in range(len(matrix)) if sizes_found[k] > 1e-9]
+        for denominator in INSTANCE_DENOMINATORS[:6]:
+            for block, vector in starts:
+                for scale in (Fraction(1), Fraction(1, 10), Fraction(10)):
+                    combination = [
+                        Fraction(round(float(t) * denominator), denominator) * scale
+                        for t in vector / np.abs(vector).max()
+                    ]
+                    parts = [family.leaves(b, combination if b == block else [Fraction(0)] * sizes[b]) for b in (0, 1)]
+                    made = _made(
+                        "quadratics on the line",
+                        system,
+                        point,
+                        tuple((x,) for x in parts[0][: system.sizes[0]]),
+                        tuple((x,) for x in parts[1][: system.sizes[1]]),
+                        tuple(family.values(parts)),
+                        chosen,
+                    )
+                    if made is not None:
+                        return made
+    return None
+
+
+def _floats(matrix: Sequence[Sequence[Any]]) -> Any:
+    return np.array([[float(v) for v in row] for row in matrix])
+
+
+def _interpolated(system: System, point: Mapping[str, Fraction], value: float) -> Instance | None:
+    if not np.isfinite(value) or value <= 0:
+        return None
+    for share in INSTANCE_MARGINS:
+        _, found, balanced = violation(system, margin=share * value)
+        if found is None or found.value <= 0:
+            continue
+        units = dict(zip(balanced.blocks, zip(found.blocks, balanced.leaves, strict=True), strict=True))
+        scale = 10 / value
+        if 2 in units:  # the constant is what it is
+            block, unit = units[2]
+            scale = 1 / max(float(block[0, 0] * unit[0] ** 2), 1e-12)
+        for denominator in INSTANCE_DENOMINATORS:
+            coordinates = []
+            for k, size in enumerate(system.sizes):
+                rows: Any = np.zeros((size, 0))
+                if k in units:
+                    block, unit = units[k]
+                    sizes_found, vectors = np.linalg.eigh(block * np.outer(unit, unit) * scale)
+                    kept = sizes_found > 1e-7 * max(sizes_found[-1], 1e-300)
+                    rows = vectors[:, kept] * np.sqrt(sizes_found[kept])
+                coordinates.append(
+                    tuple(tuple(Fraction(round(float(x) * denominator), denominator) for x in r) for r in rows)
+                )
+            values = tuple(Fraction(round(float(v) * scale * denominator**2), denominator**2) for v in found.values)
+            made = _made("interpolated functions", system, point, coordinates[0], coordinates[1], values)
+            if made is not None:
+                return made
+    return None
+
+
+def _made(
+    kind: str,
+    system: System,
+    point: Mapping[str, Fraction],
+    mean: LeafCoordinates,
+    deviation: LeafCoordinates,
+    values: tuple[Fraction, ...],
+    chosen: Sequence[Fraction] = (),
+) -> Instance | None:
+    left = left_side(system, system.conclusion, mean, deviation, values)
+    if left > 0 and all(left_side(system, form, mean, deviation, values) <= 0 for _, form in system.rows):
+        return Instance(kind, dict(point), mean, deviation, values, left, tuple(chosen))
+    return None

@@ -1,0 +1,179 @@
+"""Contractions and bounds of methods for all parameters, and the arithmetic behind them."""
+
+import random
+import subprocess
+import sys
+from fractions import Fraction as Q
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedtheory.algorithms.fedpd import FedPD
+from fedtheory.algorithms.gradient_descent import GradientDescent
+from fedtheory.algorithms.scaffnew import Scaffnew
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.proofs.parameters import checker
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.methods import StatedContraction, bound_system, prove_bound, prove_contraction
+from fedtheory.proofs.parameters.scalings import find_scalings
+from fedtheory.proofs.regions.region import Region
+
+STATED = {"x_i": 1, "h_i": "(lr/p)**2"}
+FEDPD = "2*L*(1 + L*eta)**2/(1 + 4*L*eta + 2*(L*eta)**2)"
+
+
+def scaffnew(rate, region="0<mu<L, 0<lr<2/L, 0<p<=1"):
+    return StatedContraction.read(lambda p: Scaffnew(p["lr"], p["p"]), region, STATED, rate)
+
+
+def test_scaffnews_exact_rate_on_its_whole_region():
+    pieces = prove_contraction(scaffnew("max((1-lr*mu)**2, (1-lr*L)**2, 1-p**2)"))
+    assert [piece.judgement.word for piece in pieces] == ["proved for all parameters"] * 2
+    assert [str(piece.region.parameters[2]) for piece in pieces] == ["0 < lr <= 2/(L + mu)", "2/(L + mu) <= lr < 2/L"]
+    for piece in pieces:
+        assert piece.judgement.derivation is not None
+        checker.check_derivation(piece.judgement.derivation)
+
+
+def test_scaffnews_stated_rate():
+    (piece,) = prove_contraction(scaffnew("max(1-lr*mu, 1-p**2)", "0<mu<L, 0<lr<=1/L, 0<p<=1"))
+    assert piece.judgement.word == "proved for all parameters"
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "max(0.99*(1-lr*mu)**2, (1-lr*L)**2, 1-p**2)",
+        "max((1-lr*mu)**2, 0.99*(1-lr*L)**2, 1-p**2)",
+        "max((1-lr*mu)**2, (1-lr*L)**2, 0.99*(1-p**2))",
+        "max((1-lr*mu)**2, 1-p**2)",
+        "1 - 1.01*lr*mu",
+    ],
+)
+def test_rates_that_are_too_good_are_refuted_at_a_point(rate):
+    stated = scaffnew(rate)
+    piece = prove_contraction(stated)[-1]
+    assert piece.judgement.word == "refuted"
+    assert stated.region.inside(piece.judgement.instance.point) and piece.judgement.instance.left > 0
+
+
+@pytest.mark.parametrize("top", ["3/(10*L)", "1/(2*L)"])
+def test_fedpds_first_round(top):
+    region = f"0<L, 0<eta<{top}"
+    (piece,) = prove_bound(lambda p: FedPD(p["eta"]), region, 1, "stationarity", FEDPD, mu="-L")
+    assert piece.judgement.word == "proved for all parameters"
+    (false,) = prove_bound(lambda p: FedPD(p["eta"]), region, 1, "stationarity", f"0.99*{FEDPD}", mu="-L")
+    assert false.judgement.word == "refuted"
+
+
+def test_what_cannot_be_stated_is_refused():
+    with pytest.raises(InvalidInput, match="weights of the fields"):
+        prove_contraction(StatedContraction.read(lambda p: Scaffnew(p["lr"], 1), "0<mu<L, 0<lr<1/L", {"u": 1}, 1))
+    with pytest.raises(InvalidInput, match="without max"):
+        prove_contraction(scaffnew("1 - min(lr*mu, p)"))
+    field = ParameterField(Region.parse("0<L, 0<eta<1/L"))
+    with pytest.raises(CannotTrace, match="one quantity"):
+        bound_system(field, lambda p: FedPD(p["eta"]), 2, "min_stationarity", 1, mu="-L")
+
+
+def test_comparisons_are_decided_on_the_region_or_refused():
+    field = ParameterField(Region.parse("0<mu<L, 0<lr<2/L, 0<p<=1"))
+    mu, big_l, lr, p = (field.read(name) for name in ("mu", "L", "lr", "p"))
+    assert mu < big_l and big_l > mu and lr * big_l < 2 and p > 0 and p <= 1 and not mu >= big_l
+    assert 1 - p >= 0 and abs(mu - big_l) == big_l - mu and big_l == field.read("(L**2 - mu**2)/(L - mu) - mu")
+    for undecided in (lambda: lr * big_l < 1, lambda: p < 1):
+        with pytest.raises(CannotTrace):
+            undecided()
+
+
+def test_signs_agree_with_samples():
+    """Random products of polynomials: a sign that was proved is never contradicted at a point of the region."""
+    lots, proved = random.Random(5), 0
+    region = Region.parse("0<a<b, 0<=c<=1/b")
+    field = ParameterField(region)
+    for _ in range(120):
+        terms = [
+            f"({lots.randint(-3, 4)})*a**{lots.randint(0, 2)}*b**{lots.randint(0, 2)}*c**{lots.randint(0, 2)}"
+            for _ in range(4)
+        ]
+        value = field.read(" + ".join(terms))
+        sign = field.sign(value)
+        if sign is None or value == 0:
+            continue
+        proved += 1
+        for _ in range(40):
+            point = region.point_of_box([Q(lots.randint(0, 20), 20) for _ in range(3)])
+            found = value.at(point)
+            assert found * sign.direction >= (0 if not sign.strict else Q(1, 10**30))
+    assert proved > 20
+
+
+def test_scalings_are_found():
+    field = ParameterField(Region.parse("0<L, 0<eta<1/(2*L)"))
+    system = bound_system(field, lambda p: FedPD(p["eta"]), 1, "stationarity", FEDPD, mu="-L")
+    (scaling,) = find_scalings(field, system)
+    assert scaling.parameters == {"L": 1, "eta": -1}
+
+
+def test_the_checker_runs_without_packages(tmp_path):
+    (piece,) = prove_bound(lambda p: FedPD(p["eta"]), "0<L, 0<eta<1/(2*L)", 1, "stationarity", FEDPD, mu="-L")
+    import json
+
+    good, bad, empty = (tmp_path / name for name in ("good.json", "bad.json", "empty.json"))
+    good.write_text(json.dumps(piece.judgement.derivation))
+    bad.write_text(json.dumps({**piece.judgement.derivation, "constant": "1"}))
+    empty.write_text("{")
+
+    def run(path):
+        command = [sys.executable, "-I", "-S", str(Path(checker.__file__)), str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = run(good)
+    assert done.returncode == 0 and "0 < L, 0 < eta < 1/2/L" in done.stdout
+    for path in (bad, empty, tmp_path / "missing.json"):
+        refused = run(path)
+        assert refused.returncode == 1 and refused.stderr.startswith("refused: ") and refused.stderr.count("\n") == 1
+
+
+def test_boxes_decide_where_coefficients_do_not():
+    """t^2 - t + 1 has no zero, and coefficients of both signs; t^2 - 2 t + 1 has one."""
+    open_ends = ((False, False),)
+    above = {(2,): Q(1), (1,): Q(-1), (0,): Q(1)}
+    assert checker.sign_on_box(above, open_ends, (2,)) == checker.Sign(1, True)
+    assert checker.sign_on_box({**above, (1,): Q(-2)}, open_ends, (2,)) in (None, checker.Sign(1, False))
+    assert checker.sign_on_box({**above, (1,): Q(-3)}, open_ends, (2,)) is None
+    assert checker.sign_on_box({(1,): Q(1)}, ((True, False),), (1,)) == checker.Sign(1, False)
+    assert np.sign(-1) == checker.sign_on_box({(0,): Q(-1)}, open_ends, (0,)).direction
+
+
+@pytest.mark.slow
+def test_gradient_descents_bounds():
+    """Drori and Teboulle 2014: tight for every step up to 1/L; stated with more room, and too small."""
+
+    def method(p):
+        return GradientDescent(p["lr"])
+
+    region = "T in 1..2, 0<L, 0<lr<=1/L"
+    for factor, word in ((1, "proved for all parameters"), (1.25, "proved for all parameters"), (0.99, "refuted")):
+        pieces = prove_bound(method, region, "T", "gap", f"{factor}*L/(4*T*lr*L + 2)", mu=0)
+        assert {piece.judgement.word for piece in pieces} == {word}
+    assert pieces[0].judgement.instance.point["T"] == 1
+
+
+def test_bounds_that_are_a_maximum():
+    """One step contracts by max{(1 - lr mu)^2, (1 - lr L)^2} up to 2/L."""
+    region, bound = "0<mu<L, 0<lr<2/L", "max((1-lr*mu)**2, (1-lr*L)**2)"
+    pieces = prove_bound(lambda p: GradientDescent(p["lr"]), region, 1, "squared_distance", bound)
+    assert [piece.judgement.word for piece in pieces] == ["proved for all parameters"] * 2
+
+
+def test_negative_weights_are_refused():
+    stated = StatedContraction.read(
+        lambda p: Scaffnew(p["lr"], p["p"]),
+        "0<mu<L, 0<lr<=1/L, 0<p<=1",
+        {"x_i": 1, "h_i": "lr - lr**2"},
+        "max(1-lr*mu, 1-p**2)",
+    )
+    with pytest.raises(InvalidInput, match="weight of 'h_i'"):
+        prove_contraction(stated)
