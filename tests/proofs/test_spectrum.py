@@ -140,8 +140,8 @@ def test_the_factor_of_gradient_descent_is_that_of_the_eigenvectors_it_starts_on
     f = random_quadratics(3, 3, mu=0.1, seed=2)
     eigenvalues, vectors = np.linalg.eigh(f.A.mean(axis=0))
     x_star, method = f.solution(), GradientDescent(0.5)
-    for value, vector in zip(eigenvalues, vectors.T, strict=True):
-        assert contraction_factor(method, f, x_star + vector) == pytest.approx(1 - 0.5 * value, rel=1e-12)
+    for value, along in zip(eigenvalues, vectors.T, strict=True):
+        assert contraction_factor(method, f, x_star + along) == pytest.approx(1 - 0.5 * value, rel=1e-12)
     assert contraction_factor(method, f, x_star + vectors @ [0, 1, 1]) == pytest.approx(1 - 0.5 * eigenvalues[1])
     still = Quadratic(np.eye(2)[None], np.zeros((1, 2)))
     assert contraction_factor(method, still, np.zeros(2)) == 0, "it starts where it stays"
