@@ -139,5 +139,7 @@ def test_bad_input_is_refused() -> None:
         Interpolated(g.points, g.grads, g.values[:, :1], 1.0, -1.0)
     with pytest.raises(InvalidInput, match=r"one run at a time; x must have shape \(n, d\)"):
         g.grad(points)
+    with pytest.raises(InvalidInput, match=r"conjugates need strongly convex functions \(mu > 0\), got mu=-"):
+        g.conjugate_grad(points[0])
     with pytest.raises(InvalidInput, match=r"step=1.5 is too large: the subproblem needs step < 1/\|mu\|"):
         g.prox(points[0], 1.5)
