@@ -31,6 +31,10 @@ from .parts import proved as proved
 from .parts import refute as refute
 from .parts import vouch as vouch
 from .proof_objects import Proof as Proof
+from .statements.as_claims import state as state
+from .statements.bound import Bound as Bound
+from .statements.bound import Contraction as Contraction
+from .statements.judging import judge_statement as judge_statement
 from .statements.lemma import Lemma as Lemma
 from .statements.lemma import lemma_sensitivity as lemma_sensitivity
 from .statements.lemma import needed_premises as needed_premises

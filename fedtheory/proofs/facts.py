@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
-How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness"]
+How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness", "derivation"]
 LONGEST = 200  #: characters of an expression that are written down; a longer one is described
 
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -138,3 +138,15 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     bound = "at most" if how == "certificate" else "at least"
     write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
     return value
+
+
+def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> None:
+    """Let a checker read a derivation for all parameters; that it accepts it is written down.
+
+    Raises
+    ------
+    ValueError
+        The checker refuses it.
+    """
+    check(data)
+    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters")
