@@ -119,7 +119,10 @@ class MultiplierSearch:
 
         corners, edges = ends(NEAR), ends(VERY_NEAR)
         points = [point for k, point in enumerate(corners) if point not in corners[:k]] + self.points[:MOST_POINTS]
-        systems = [self.system.at(point) for point in points]
+        try:
+            systems = [self.system.at(point) for point in points]
+        except ZeroDivisionError:
+            return
         for places in (self._kept, range(len(self.system.rows))):
             rows = [self.system.rows[c] for c in places]
             for candidate in joint_multipliers(self.field, rows, points, edges, systems, places, self.scalings):
