@@ -5,7 +5,6 @@
    they determine are rational functions, without any guess.
 3. The last free multiplier of a tight conclusion is the double root of det Z.
 4. Otherwise its interval at each point: no room, a fit; room, simple monomials inside, then fits of the ends and of the middle.
-
 5. Where all that fails and there is room: polynomials that are good at all points at once (`fedtheory.proofs.parameters.joint`).
 
 Every candidate is a derivation that is checked (`fedtheory.proofs.parameters.derivation.store`); nothing here decides.

@@ -155,7 +155,11 @@ def gradient_step(a, b, k):
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "k", "c", "top"), [(1, Q(1, 2), 1, "21/40", "1/2"), (Q(1, 2), Q(5, 2), Q(1, 2), "999/953", "1/3")]
+    ("a", "b", "k", "c", "top"),
+    [
+        pytest.param(1, Q(1, 2), 1, "21/40", "1/2", marks=pytest.mark.slow),
+        (Q(1, 2), Q(5, 2), Q(1, 2), "999/953", "1/3"),
+    ],
 )
 def test_room_on_the_whole_region_is_used(a, b, k, c, top):
     """With one constant for all mu and s the conclusion is tight nowhere inside, and nothing forces the multipliers."""
