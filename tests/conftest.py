@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from helpers import LIBRARIES, Library, as_parameters
@@ -21,6 +22,12 @@ settings.load_profile("ci")
 def xp(request: pytest.FixtureRequest) -> Library:
     """Every array library at hand: inputs made by it, read-only where it can be."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What commands keep beside them (journals, runs of experiments) is this test's own: the project's is neither read nor forgotten."""
+    monkeypatch.chdir(tmp_path)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,5 +1,6 @@
 """Claims of papers, the checks that judge them, and their verdicts."""
 
+from .claim import Assumption as Assumption
 from .claim import Budget as Budget
 from .claim import Check as Check
 from .claim import Claim as Claim
@@ -19,14 +20,30 @@ from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
 from .parts import assume as assume
+from .parts import assume_constant as assume_constant
+from .parts import assume_exact_solves as assume_exact_solves
 from .parts import at_most as at_most
+from .parts import decided as decided
+from .parts import disproved as disproved
 from .parts import equal as equal
 from .parts import holds as holds
+from .parts import proved as proved
 from .parts import refute as refute
+from .parts import vouch as vouch
+from .proof_objects import Proof as Proof
+from .statements.as_claims import state as state
 from .statements.bound import Bound as Bound
 from .statements.bound import Contraction as Contraction
 from .statements.judging import judge_statement as judge_statement
+from .statements.lemma import Lemma as Lemma
+from .statements.lemma import lemma_sensitivity as lemma_sensitivity
+from .statements.lemma import needed_premises as needed_premises
+from .statements.lemma import prove_lemma as prove_lemma
+from .statements.lemma import verify_lemma as verify_lemma
 from .statements.outcomes import StatementOutcome as StatementOutcome
+from .statements.worlds import bar as bar
+from .statements.worlds import dot as dot
+from .statements.worlds import norm2 as norm2
 from .verdict import Verdict as Verdict
 from .verdict import decide as decide
 from .verdict import margin_of as margin_of

@@ -10,6 +10,7 @@ from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
 from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.facts import confirm
 from fedtheory.proofs.function_class import FunctionClass
 
 #: all L-smooth functions with L = 1
@@ -34,7 +35,7 @@ def at_most_on_class(
     """
     try:
         proof = prove(algorithm, functions, time_limit=SECONDS, **options)
-        proved = check(dict(proof.data))
+        proved = confirm("certificate", check, dict(proof.data))
     except SolverFailed:
         proof, proved = None, None
     if proof is not None and proved is not None and proved <= limit:
@@ -51,7 +52,7 @@ def at_most_on_class(
         )
     try:
         witness = attain(algorithm, functions, time_limit=SECONDS, **options)
-        reached = check_witness(witness.data)
+        reached = confirm("witness", check_witness, witness.data)
     except SolverFailed as error:
         return Part(name, None, "exact", f"{text}: neither proved nor disproved ({error})", role=role)
     above = reached > limit
@@ -73,7 +74,8 @@ def enclosed_on_class(
     try:
         proof = prove(algorithm, functions, time_limit=SECONDS, **options)
         witness = attain(algorithm, functions, time_limit=SECONDS, **options)
-        above, below = check(dict(proof.data)), check_witness(witness.data)
+        above = confirm("certificate", check, dict(proof.data))
+        below = confirm("witness", check_witness, witness.data)
     except SolverFailed as error:
         return Part(name, None, "exact", f"{text}: could not be enclosed ({error})"), None
     inside = value * (1 - accuracy) <= below and above <= value * (1 + accuracy)

@@ -21,7 +21,7 @@ from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.report import as_json_value
-from fedtheory.claims.verdict import Verdict, decide, margin_of
+from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_vouched, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
@@ -122,7 +122,11 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 
 def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
-    claim = load_claims(reference.source)[reference.id]
+    return judge_claim(load_claims(reference.source)[reference.id], reference.source, context)
+
+
+def judge_claim(claim: Claim, source: str, context: Context) -> Verdict:
+    """Run a claim's check to its verdict; ``source`` is where the claim comes from."""
     begun = time.perf_counter()
     parts: list[Part] = []
     readings: list[str] = []
@@ -131,7 +135,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     error = None
     shows: Part | None = None
     try:
-        for finding in claim.check(context):
+        for finding in claim.run(context):
             if isinstance(finding, Part):
                 parts.append(finding)
             elif isinstance(finding, Reading):
@@ -169,17 +173,19 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     if counterexample is not None and shows is not None:
         counterexample |= {
             "claim": claim.id,
-            "source": reference.source,
+            "source": source,
             "statement": claim.statement,
             "part": shows.name,
             "role": shows.role,
             "status": status,
         }
     return _verdict(
-        reference,
+        claim,
         context,
         status=status,
         repaired=claim.repaired if status == "repaired" else "",
+        repair=judge_repair(parts) if status == "repaired" else None,
+        vouched=list_vouched(parts),
         engines=sorted({p.engine for p in parts}),
         margin=margin_of(status, parts) if error is None else None,
         evidence=evidence,
@@ -198,9 +204,8 @@ def _conclude(claim: Claim, parts: list[Part]) -> Status:
     return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
-def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
+def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
     """Return a verdict on a claim: what it says, and what was found."""
-    claim = load_claims(reference.source)[reference.id]
     nothing: dict[str, Any] = {
         "engines": [],
         "margin": None,
@@ -225,11 +230,23 @@ def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
 
 
 def _evidence(part: Part) -> dict[str, Any]:
-    data = dataclasses.asdict(dataclasses.replace(part, counterexample=None))
-    del data["counterexample"]
+    """A part as plain data, without what says nothing."""
+    plain = {
+        "name": part.name,
+        "holds": part.holds,
+        "engine": part.engine,
+        "text": part.text,
+        "role": part.role,
+        "margin": part.margin,
+        "proves": part.proves,
+        "refutes": part.refutes,
+        "proof": None if part.proof is None else part.proof.as_dict(),
+        "disproof": None if part.disproof is None else part.disproof.as_dict(),
+        "data": part.data,
+    }
     return {
         key: value
-        for key, value in data.items()
+        for key, value in plain.items()
         if not (value is None or value is False or value == {}) or key == "holds"
     }
 
@@ -284,7 +301,9 @@ def run_checks(
         if outcome.error is None:
             yield Verdict(**outcome.value)
         else:
-            yield _verdict(jobs[outcome.key][0], context, status="inconclusive", error=outcome.error)
+            reference = jobs[outcome.key][0]
+            claim = load_claims(reference.source)[reference.id]
+            yield _verdict(claim, context, status="inconclusive", error=outcome.error)
 
 
 def check_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> dict[str, Any]:
@@ -331,17 +350,20 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
     claim = load_claims(reference.source)[reference.id]
     begun = time.perf_counter()
     try:
-        sound = [finding for finding in claim.check(context) if isinstance(finding, Part)]
+        sound = [finding for finding in claim.run(context) if isinstance(finding, Part)]
         decide(claim.kind, sound)
     except (Exception, SystemExit) as failure:
         said, ran = f"the check fails without a fault: {describe(failure)}", not isinstance(failure, MissingExtra)
         seconds = round(time.perf_counter() - begun, 3)
         return [FaultReport(claim.id, f.name, False, f"{f.part}: {said}", seconds, ran) for f in claim.faults]
     reports = []
+    failing = {part.name for part in sound if part.holds is False}
     for fault in claim.faults:
+        if fault.sharpness and fault.part in failing:
+            continue
         begun, ran = time.perf_counter(), True
         try:
-            caught, detail = _judge(claim, fault, sound, _find_parts(claim.check(context, **fault.subject), fault.part))
+            caught, detail = _judge(claim, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part))
         except (Exception, SystemExit) as failure:
             caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
         seconds = round(time.perf_counter() - begun, 3)

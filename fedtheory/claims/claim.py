@@ -12,14 +12,16 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
+from fedtheory.claims.proof_objects import Proof
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.facts import Fact, collect_facts
 
 Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
 Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
+Repair = Literal["proved", "supported"]
 Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
 Role = Literal["printed", "repaired", "reading"]
 Budget = Literal["quick", "full"]
-SHOWN_BY: tuple[Engine, ...] = ("symbolic", "exact", "count")  #: engines whose parts can prove and refute
 Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
@@ -31,10 +33,10 @@ class Part:
     ``reading`` (another sensible reading, reported but not decisive). ``holds``: None when it could not be decided.
     ``margin``: signed and relative, positive when it holds.
 
-    Evidence for and against are apart, and both are words for symbols and exact arithmetic only. ``proves``: that this part
-    holds shows the statement, over the whole class. ``refutes``: that this part fails shows that the statement is false. A part
-    that only refutes says nothing where it holds, as a counterexample that was not found says nothing; one that carries
-    both settles the statement either way.
+    Evidence for and against are apart. ``proof``: a proof object of the statement, which only checkers make
+    (`fedtheory.claims.proof_objects`), where the part holds. ``disproof``: one of its negation, where it fails. ``against``: the
+    part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
+    found says nothing.
     """
 
     name: str
@@ -43,8 +45,9 @@ class Part:
     text: str
     role: Role = "printed"
     margin: float | None = None
-    proves: bool = False
-    refutes: bool = False
+    proof: Proof | None = None
+    disproof: Proof | None = None
+    against: bool = False
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 
@@ -54,23 +57,33 @@ class Part:
             object.__setattr__(self, "holds", bool(self.holds))
         _refuse_unknown(f"the part {self.name!r}", "engine", self.engine, Engine)
         _refuse_unknown(f"the part {self.name!r}", "role", self.role, Role)
-        if (self.proves or self.refutes) and self.engine not in SHOWN_BY:
-            raise InvalidInput(
-                f"the part {self.name!r} cannot prove or refute by the engine {self.engine!r}; expected {', '.join(SHOWN_BY)}"
-            )
+        for word, proof, outcome in (("proof", self.proof, True), ("disproof", self.disproof, False)):
+            if proof is not None and (not isinstance(proof, Proof) or self.holds is not outcome):
+                raise InvalidInput(
+                    f"the part {self.name!r} carries a {word} and yet {'holds' if self.holds else 'does not hold'}; make it with "
+                    "'proved', 'disproved' or 'decided'"
+                )
         if self.counterexample is not None and (self.holds is not False or not self.counterexample.replay.violated):
             raise InvalidInput(
                 f"the part {self.name!r} has a counterexample that shows no violation; make it with 'refute'"
             )
-        object.__setattr__(self, "proves", bool(self.proves) and self.holds is True)
-        object.__setattr__(self, "refutes", bool(self.refutes))
         if self.margin is not None:
             object.__setattr__(self, "margin", float(self.margin) if np.isfinite(self.margin) else None)
 
     @property
     def supports(self) -> bool:
         """Whether this part is evidence for the statement."""
-        return self.holds is True and (self.proves or not self.refutes)
+        return self.holds is True and not self.against
+
+    @property
+    def proves(self) -> bool:
+        """Whether it carries a proof at the statement's own scope."""
+        return self.proof is not None and not self.proof.scope
+
+    @property
+    def refutes(self) -> bool:
+        """Whether it carries a replayable counterexample, or a disproof: the statement is false if one instance of it is."""
+        return self.counterexample is not None or self.disproof is not None
 
 
 @dataclass(frozen=True)
@@ -104,13 +117,29 @@ class Table:
     rows: list[list[Any]]
 
 
+By = Literal["exact arithmetic", "the problem's certificate", "the method's definition", "vouched for"]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """An assumption of a claim on an instance: whether it is met, and who says so (`assume` and its likes in `fedtheory.claims.parts`)."""
+
+    text: str
+    met: bool
+    by: By
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for a file."""
+        return {"assumption": self.text, "by": self.by, "met": self.met}
+
+
 @dataclass(frozen=True)
 class Replay:
     """A violation measured again from an instance: once in floats, once in independent arithmetic.
 
     ``measured`` and ``bound`` are what the claim compares (violated when measured > bound), ``exact_measured`` and
     ``exact_bound`` the same in fractions or high precision, ``arithmetic`` says which. ``assumptions``: each
-    assumption of the claim, how it was certified on this instance, and whether it holds.
+    assumption of the claim on this instance, with who says that it is met.
     """
 
     what: str
@@ -119,12 +148,12 @@ class Replay:
     exact_measured: Any
     exact_bound: Any
     arithmetic: str
-    assumptions: tuple[tuple[str, bool], ...]
+    assumptions: tuple[Assumption, ...]
 
     @property
     def admissible(self) -> bool:
-        """Whether every assumption is certified on the instance."""
-        return all(met for _, met in self.assumptions)
+        """Whether every assumption is met on the instance."""
+        return all(assumption.met for assumption in self.assumptions)
 
     @property
     def violated(self) -> bool:
@@ -152,7 +181,7 @@ class Counterexample:
                 "bound": str(r.exact_bound),
                 "arithmetic": r.arithmetic,
             },
-            "assumptions": [{"certified": text, "met": met} for text, met in r.assumptions],
+            "assumptions": [assumption.as_dict() for assumption in r.assumptions],
         }
 
 
@@ -207,13 +236,15 @@ class Fault:
 
     ``holds`` is that finding, and the part comes out otherwise without the fault. It is False where a true statement was falsified
     (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
-    None where the replacement breaks an assumption, so that the check must say so instead of refuting.
+    None where the replacement breaks an assumption, so that the check must say so instead of refuting. ``sharpness``: it asks how much better
+    a statement would still pass, so that there is nothing to plant where the part fails without it.
     """
 
     name: str
     part: str
     subject: Mapping[str, Any]
     holds: bool | None = False
+    sharpness: bool = False
 
 
 @dataclass(frozen=True)
@@ -251,6 +282,18 @@ class Claim:
     repaired: str = ""
     replay: Callable[[dict[str, Any]], Replay] | None = None
     needs: Callable[[Context], Sequence[Need]] | None = None
+
+    def run(self, context: Context, subject: Mapping[str, Any] | None = None) -> Iterator[Finding]:
+        """Run the check and yield its findings; what checkers confirm meanwhile is what its proofs rest on."""
+        facts: list[Fact] = []
+        findings = self.check(context, **(subject or {}))
+        while True:
+            with collect_facts(facts):
+                try:
+                    finding = next(findings)
+                except StopIteration:
+                    return
+            yield finding
 
     def __post_init__(self) -> None:
         """Refuse a claim whose check nothing could fail, a kind that no rule judges, and an id that cannot name a file."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
-from fedtheory.claims.claim import Counterexample, Engine, Part, Replay, Role
+from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Replay, Role
+from fedtheory.claims.proof_objects import make_proof
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.problem import Problem, constant
+from fedtheory.local.solvers import Exact
+from fedtheory.proofs.regions.expressions import Comparison
+
+VOUCHED = "the author vouches for it"  #: what stands before an argument that no checker confirmed anything of
 
 
 def at_most(name: str, value: Any, limit: Any, engine: Engine, text: str, *, error: float = 0.0, **more: Any) -> Part:
@@ -108,7 +115,7 @@ def refute(
     """
     seen = replay(instance)
     if not seen.admissible:
-        missing = "; ".join(said for said, met in seen.assumptions if not met)
+        missing = "; ".join(assumption.text for assumption in seen.assumptions if not assumption.met)
         return Part(name, None, engine, f"assumption not met on the instance: {missing}", role=role)
     said = f"{text}{' ' if text else ''}{seen.what}: measured {seen.measured:.6g}, bound {seen.bound:.6g}"
     if seen.violated:
@@ -121,19 +128,109 @@ def refute(
             said + f"; confirmed in {seen.arithmetic}",
             role=role,
             margin=margin,
-            refutes=True,
             counterexample=Counterexample(instance, seen),
         )
     return Part(
-        name, True, engine, said + "; no violation, which says nothing of the statement", role=role, refutes=True
+        name, True, engine, said + "; no violation, which says nothing of the statement", role=role, against=True
     )
 
 
-def assume(text: str, met: Any) -> tuple[str, bool]:
-    """Return one certified assumption, for a replay."""
-    return text, bool(met)
+def proved(
+    name: str,
+    condition: Any,
+    argument: str,
+    engine: Engine = "symbolic",
+    role: Role = "printed",
+    *,
+    resting_on: Sequence[Part] = (),
+    scope: str = "",
+    **more: Any,
+) -> Part:
+    """Part: a proof. Where its algebra fails to go through nothing is shown, neither way.
+
+    Parameters
+    ----------
+    condition : truth value
+        What checkers (`is_zero`, `compare`, ...) answered, put together. What they confirmed in this check since the last proof is what
+        this one rests on. Where they confirmed nothing the part holds by its author's word, which is no proof.
+    argument : str
+        Why the statement follows from that.
+    resting_on : parts
+        Earlier ones, all of which must hold; the facts of their proofs are facts of this one.
+    scope : str
+        What the proof is narrower than the statement in, such as ``n = 2, 3, 4``; such a proof supports, and does not prove.
+    """
+    before = [fact for part in resting_on if part.proof is not None for fact in part.proof.facts]
+    proof = make_proof(argument, resting_on=before, scope=scope)
+    if not (condition and all(part.holds for part in resting_on)):
+        return Part(name, False, engine, argument, role=role, **more)
+    if proof is None:
+        return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, **more)
+    return Part(name, True, engine, argument, role=role, proof=proof, **more)
 
 
-def proved(name: str, condition: Any, text: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
-    """Part: a proof of the whole statement. Where its algebra fails to go through nothing is shown, neither way."""
-    return holds(name, condition, engine, text, role=role, proves=bool(condition))
+def disproved(name: str, condition: Any, argument: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
+    """Part: a disproof, by which the part fails. Where it does not go through, or rests on no fact, nothing is shown. See `proved`."""
+    proof = make_proof(argument)
+    if condition and proof is not None:
+        return Part(name, False, engine, argument, role=role, disproof=proof)
+    why = VOUCHED if condition else "the disproof does not go through"
+    return Part(name, None if condition else True, engine, f"{why}: {argument}", role=role, against=True)
+
+
+def decided(
+    name: str, condition: Any, text: str, engine: Engine = "exact", role: Role = "printed", **more: Any
+) -> Part:
+    """Part: a statement that comparisons of exact numbers decide either way: proved where they hold, disproved where they do not."""
+    proof = make_proof(text)
+    outcome = bool(condition)
+    if proof is None:
+        return Part(name, outcome, engine, f"{VOUCHED}: {text}", role=role, **more)
+    if outcome:
+        return Part(name, True, engine, text, role=role, proof=proof, **more)
+    return Part(name, False, engine, text, role=role, disproof=proof, **more)
+
+
+def assume(text: str, condition: str, **values: Any) -> Assumption:
+    """An assumption that exact arithmetic decides: a comparison in named exact numbers, ``assume("step size", "2*u < 1", u=u)``.
+
+    Raises
+    ------
+    InvalidInput
+        The condition is no comparison, or a value is not exact.
+    """
+    if not isinstance(condition, str):
+        raise InvalidInput(
+            f"{text}: {condition!r} is no comparison; write one as text, such as '2*u < 1', or use 'vouch'"
+        )
+    comparison = Comparison.parse(condition)
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            raise InvalidInput(f"{text}: {name} = {value!r} is no exact number; expected a whole number or a fraction")
+    shown = ", ".join(f"{name} = {values[name]}" for name in sorted(comparison.names & values.keys()))
+    return Assumption(
+        f"{text}: {comparison}{f' with {shown}' if shown else ''}", comparison.holds(values), "exact arithmetic"
+    )
+
+
+def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", ">="], limit: Any) -> Assumption:
+    """An assumption on a constant such as L, mu or G, by the instance's own certificate: ``assume_constant("A1", problem, "L", "<=", 1)``."""
+    certified = constant(problem, name)
+    met = certified.value <= float(limit) if sign == "<=" else certified.value >= float(limit)
+    how = f"{name} = {certified.value:g} {sign} {limit}, {certified.how}"
+    return Assumption(f"{text}: {how}", bool(np.all(met)), "the problem's certificate")
+
+
+def assume_exact_solves(text: str, method: Any) -> Assumption:
+    """The assumption that a method's local problems are solved exactly, by the method's own definition."""
+    met = isinstance(getattr(method, "local", None), Exact)
+    return Assumption(
+        f"{text}: the local work of {type(method).__name__} is {getattr(method, 'local', None)!r}",
+        met,
+        "the method's definition",
+    )
+
+
+def vouch(text: str) -> Assumption:
+    """An assumption that a person vouches for; the verdict says so."""
+    return Assumption(text, True, "vouched for")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fedtheory.claims.checking import find_papers, load_claims
-from fedtheory.claims.claim import Claim, Counterexample, Replay, Role, Status
+from fedtheory.claims.claim import By, Claim, Counterexample, Replay, Role, Status
 from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
 
@@ -197,8 +197,9 @@ def _is_exact(value: Any) -> bool:
 def _is_assumptions(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(entry, dict)
-        and set(entry) == {"certified", "met"}
-        and _is_line(entry["certified"])
+        and set(entry) == {"assumption", "by", "met"}
+        and _is_line(entry["assumption"])
+        and entry["by"] in get_args(By)
         and isinstance(entry["met"], bool)
         for entry in value
     )
@@ -218,7 +219,10 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "measured": ("a finite number", _is_number),
     "bound": ("a finite number", _is_number),
     "exact": ("the texts measured, bound and arithmetic", _is_exact),
-    "assumptions": ("a list of texts 'certified' with truth values 'met'", _is_assumptions),
+    "assumptions": (
+        f"a list of texts 'assumption', who says so ('by': {', '.join(get_args(By))}), and truth values 'met'",
+        _is_assumptions,
+    ),
 }
 
 

@@ -18,7 +18,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.tools.versions import find_versions
 
 FORMAT = 1
-COUNTEREXAMPLE_FORMAT = 2
+COUNTEREXAMPLE_FORMAT = 3
 COLOURS = {
     "proved": "bold green",
     "supported": "green",
@@ -60,7 +60,7 @@ def write_headline(verdict: Verdict) -> str:
     if verdict.error:
         return f"{verdict.statement} -- could not be run: {verdict.error}"
     if verdict.status == "repaired":
-        return f"{verdict.statement} -- false as printed; instead: {verdict.repaired}"
+        return f"{verdict.statement} -- false as printed; instead ({verdict.repair}): {verdict.repaired}"
     return f"{verdict.statement} [{verdict.size} size]" if verdict.size else verdict.statement
 
 

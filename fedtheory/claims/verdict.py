@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fedtheory.claims.claim import Kind, Part, Status
+from fedtheory.claims.claim import Kind, Part, Repair, Status
+from fedtheory.claims.parts import VOUCHED
 from fedtheory.core.errors import FedtheoryError
 
 
@@ -34,10 +35,12 @@ class Verdict:
     picture: dict[str, Any] | None = None
     size: str | None = None
     tables: list[dict[str, Any]] = field(default_factory=list)
+    repair: Repair | None = None  #: of a repaired statement: how it stands itself
+    vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
 
     def __post_init__(self) -> None:
         """Refuse a corrected statement beside a printed one that stands."""
-        if self.repaired and self.status != "repaired":
+        if (self.repaired or self.repair) and self.status != "repaired":
             raise FedtheoryError(f"{self.id} is {self.status} and yet carries a corrected statement")
 
     @property
@@ -49,9 +52,9 @@ class Verdict:
 def decide(kind: Kind, parts: list[Part]) -> Status:
     """Return the status that the parts add up to.
 
-    A failing printed part counts as a refutation only with a replayable counterexample, or where it says that its failure
-    refutes; otherwise the verdict is inconclusive. So it is where nothing fails and a part is no evidence for the statement: one
-    that is undecided, or a refutation that did not reproduce. Orderings are reproduced or not.
+    A failing printed part counts as a refutation only with a replayable counterexample or a disproof; otherwise the verdict is
+    inconclusive. So it is where nothing fails and a part is no evidence for the statement: one that is undecided, or a refutation
+    that did not reproduce. *Proved* takes a proof object at the statement's own scope. Orderings are reproduced or not.
     """
     printed = [p for p in parts if p.role == "printed"]
     repaired = [p for p in parts if p.role == "repaired"]
@@ -63,12 +66,24 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
             return "not reproduced"
         return "reproduced" if all(p.supports for p in printed) else "inconclusive"
     if failing:
-        if not any(p.counterexample is not None or p.refutes for p in failing):
+        if not any(p.refutes for p in failing):
             return "inconclusive"
         return "repaired" if repaired and all(p.supports for p in repaired) else "refuted"
     if not all(p.supports for p in printed):
         return "inconclusive"
     return "proved" if any(p.proves for p in printed) else "supported"
+
+
+def judge_repair(parts: list[Part]) -> Repair:
+    """How the corrected statement of a repaired claim stands: its parts are judged as printed ones are."""
+    return "proved" if any(p.proves for p in parts if p.role == "repaired") else "supported"
+
+
+def list_vouched(parts: list[Part]) -> list[str]:
+    """What of the evidence is somebody's word: arguments without facts, and assumptions that no checker confirmed."""
+    words = [p.text for p in parts if p.text.startswith(VOUCHED)]
+    shown = [p.counterexample.replay for p in parts if p.counterexample is not None]
+    return words + [a.text for replay in shown for a in replay.assumptions if a.by == "vouched for"]
 
 
 def margin_of(status: Status, parts: list[Part]) -> float | None:

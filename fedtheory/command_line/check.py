@@ -153,8 +153,8 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
     replayed = replay_file(file, claims_file)
     seen = replayed.seen
     click.echo(f"{replayed.claim.id}: {replayed.claim.statement}")
-    for text, met in seen.assumptions:
-        click.echo(f"  {'certified' if met else 'NOT MET'}: {text}")
+    for assumption in seen.assumptions:
+        click.echo(f"  {'met' if assumption.met else 'NOT MET'}, {assumption.by}: {assumption.text}")
     click.echo(f"  {seen.what}")
     click.echo(f"  measured {seen.measured:.12g} against the bound {seen.bound:.12g} (floating point)")
     click.echo(f"  measured {seen.exact_measured} against the bound {seen.exact_bound} ({seen.arithmetic})")
@@ -203,7 +203,7 @@ def selftest_command(
                 references, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
             ):
                 done.append(batch)
-                advance(batch[0].id)
+                advance(batch[0].id if batch else "")
     except KeyboardInterrupt:
         leave_interrupted(len(done), len(references), "claims")
     journal.close()

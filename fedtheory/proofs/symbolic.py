@@ -17,6 +17,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
+from fedtheory.proofs.facts import show_expression, write_fact
 from fedtheory.proofs.spectrum import RoundMap, require_traceable, round_map
 
 
@@ -76,7 +77,44 @@ def round_matrix(algorithm: Algorithm, problem: Problem, **options: Any) -> tupl
 
 
 def is_zero(expression: Any) -> bool:
-    """Whether an expression vanishes identically (decided by SymPy; False when it cannot tell)."""
+    """Whether an expression vanishes identically (decided by SymPy; False when it cannot tell). An identity that says something is a fact."""
     sympy = require("sympy", "closed forms")
-    simplified = sympy.simplify(sympy.expand(expression))
-    return bool(simplified == 0)
+    zero = bool(sympy.simplify(sympy.expand(expression)) == 0)
+    if zero and expression != 0:
+        write_fact("identity", f"{show_expression(expression)} = 0")
+    return zero
+
+
+def agree(left: Any, right: Any) -> bool:
+    """Whether two arrays of expressions, or two expressions, are the same entry by entry (decided by SymPy)."""
+    pairs = list(zip(np.ravel(left), np.ravel(right), strict=True))
+    same = all(is_zero(a - b) for a, b in pairs)
+    if same:
+        for a, b in pairs:
+            if a - b == 0:  # is_zero has written down the others
+                write_fact("identity", f"{show_expression(a)} = {show_expression(b)}, on both sides")
+    return same
+
+
+def is_not_zero(expression: Any) -> bool:
+    """Whether an expression is seen to be other than zero at a point of small fractions; False where none of a dozen points shows it."""
+    sympy = require("sympy", "closed forms")
+    expression = sympy.sympify(expression)
+    names = sorted(expression.free_symbols, key=str)
+    for k in range(12):
+        point = {name: sympy.Rational(2 + 3 * k + j, 3 + 5 * j) for j, name in enumerate(names)}
+        value = sympy.simplify(expression.subs(point))
+        if value.is_number and value.is_zero is False and value.is_finite:
+            said = f"{show_expression(expression)} = {value} at {point}"
+            write_fact("difference", said)
+            return True
+    return False
+
+
+def is_positive(expression: Any) -> bool:
+    """Whether SymPy shows an expression to be positive, from what is assumed of its symbols; False when it cannot tell."""
+    sympy = require("sympy", "closed forms")
+    positive = bool(sympy.sympify(expression).is_positive)
+    if positive:
+        write_fact("sign", f"{show_expression(expression)} > 0")
+    return positive

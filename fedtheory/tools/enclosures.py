@@ -338,7 +338,7 @@ class Functions:
         condition = _truth(condition)
         if isinstance(yes, Truth) or isinstance(no, Truth):
             yes, no = _truth(yes), _truth(no)
-            return (condition & yes) | (~condition & no)
+            return (condition & yes) | (~condition & no) | (yes & no)  # the last holds whichever it is
         yes, no = enclosed(yes), enclosed(no)
         with np.errstate(invalid="ignore"):
             both = np.maximum(yes.radius, (np.abs(no.middle - yes.middle) + no.radius) * WIDER)

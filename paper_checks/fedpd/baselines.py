@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
+from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, every
+from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.parts import assume, equal, holds, proved, refute
+from fedtheory.claims.parts import assume, assume_constant, equal, holds, proved, refute
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
-from fedtheory.core.randomness import Key
+from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, play_exactly, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, PAPER, fractions, rational, total
+from paper_checks.fedpd.common import (
+    A1,
+    A2,
+    PAPER,
+    AveragesModels,
+    Prescribed,
+    communications,
+    fractions,
+    rational,
+    total,
+)
 from paper_checks.fedpd.divergence import fedavg_fixed_point
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.finite_sum import random_finite_sum
@@ -59,7 +71,7 @@ def fedprox_limit(weight: Any) -> bool:
     slope, rest = _affine(FedProx(rho), problem)
     point = weight(a, c, rho)
     contracts = is_zero(slope - sum(rho / (rho + ai) for ai in a) / 2)
-    return contracts and is_zero(slope * point + rest - point) and not is_zero(point - star)
+    return contracts and is_zero(slope * point + rest - point) and is_not_zero(point - star)
 
 
 def fedavg_limit() -> bool:
@@ -202,24 +214,66 @@ def check_q8(ctx: Context, *, u: float = 0.3) -> Iterator[Finding]:
 # ---- Q4, Q10 --------------------------------------------------------------------------------------------------------
 
 
-def check_q4(ctx: Context, *, vectors: int = 1) -> Iterator[Finding]:
-    """Floats counted on runs with and without skipping, for both oracles."""
-    problem = random_finite_sum(6, 8, 5, seed=ctx.seed)
-    ok, said = True, []
-    for name, method in {
+def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator[Finding]:
+    """Floats counted on runs against those that the communicating rounds need; what the server's model is made of, in symbols."""
+    clients, d, rounds = 6, 5, 40
+    problem = random_finite_sum(clients, 8, d, seed=ctx.seed)
+    plans = {
         "Oracle I, p = 0": FedPD(0.1, GradientSteps(3, 0.1)),
+        "Oracle I, every 4th round": FedPD(0.1, GradientSteps(3, 0.1), every(4)),
         "Oracle I, p = 0.5": FedPD(0.1, GradientSteps(3, 0.1), 0.5),
         "Oracle II": FedPD(0.05, FedPD.oracle_two(0.05, 0.5, 2, 2, 5)),
-    }.items():
-        rounds = 40
-        trace = run(method, problem, np.zeros(5), rounds, seed=ctx.seed, progress=False)
-        coins = [float(np.asarray(method.traffic(Key(ctx.seed, r), None)[0]).ravel()[0]) for r in range(rounds)]
-        expected = vectors * 6 * 5 * sum(coins)
-        ok &= trace.floats_up[-1] == expected == trace.floats_down[-1]
-        said.append(f"{name}: {trace.floats_up[-1]:.0f} up and down in {sum(coins):.0f} communications")
+    }
+    known = {"Oracle I, p = 0": 40, "Oracle I, every 4th round": 10, "Oracle II": 40}
+    ok, said = True, []
+    for name, plan in plans.items():
+        trace = run(plan, problem, np.zeros(d), rounds, seed=ctx.seed, progress=False)
+        seen = communications(plan, problem, np.zeros(d), rounds, ctx.seed)
+        expected = vectors * clients * d * seen
+        ok &= seen == known.get(name, seen) and trace.floats_up[-1] == expected == trace.floats_down[-1]
+        said.append(f"{name}: {trace.floats_up[-1]:.0f} up and down in {seen} communications")
     yield holds(
-        "floats", ok, "count", "; ".join(said) + " (6 clients, d = 5): one model a client each way, duals never"
+        "floats",
+        ok,
+        "count",
+        "; ".join(said)
+        + f" ({clients} clients, d = {d}, {rounds} rounds; communications are seen from the clients' copies): one model a client each "
+        "way, duals never",
     )
+    yield holds(
+        "one vector a client",
+        uploads_are_single_vectors(method),
+        "symbolic",
+        "the server's model depends on a client's state through the one vector x_i + eta lam_i only, and is all that comes back: changing x_i by "
+        "delta and lam_i by -delta/eta changes nothing",
+    )
+
+
+def _answer(points: Any, round: int) -> Any:
+    return points
+
+
+def uploads_are_single_vectors(method: Any = FedPD) -> bool:
+    """Check that what the server and the other clients get of client i is a function of x_i + eta lam_i, whatever the local solvers answer.
+
+    After local work the answers stand for x_i^{r+1}; the old dual and copy are moved so that x_i + eta lam_i stays.
+    """
+    eta, delta = symbols("eta delta", positive=True)
+    answer, copy, lam = (
+        np.array(symbols(f"{name}1 {name}2"), dtype=object)[:, None] for name in ("answer", "copy", "lam")
+    )
+    problem = scalar_quadratics(np.array(symbols("h1 h2"), dtype=object))
+    seen = []
+    for move in (0, delta):
+        shift = np.array([[move], [0]], dtype=object)
+        made = method(eta, Prescribed(partial(_answer, answer + shift)), Fraction(1, 2))
+        # lam_i^{r+1} = lam_i + (answer_i - copy_i)/eta grows by shift/eta with the answer, and by -2 shift/eta through the old dual
+        state = FedPDState(copy.sum(axis=0, keepdims=True) / 2, copy, copy, lam - 2 * shift / eta, None)
+        key: Any = ScriptedKey(0, {"communicate": True})
+        seen.append(made.round(problem, state, None, key))
+    same = (seen[0].x - seen[1].x, seen[0].x0_i - seen[1].x0_i)
+    moved = is_not_zero(seen[0].lam_i[0, 0] - seen[1].lam_i[0, 0])
+    return moved and all(is_zero(v) for values in same for v in values.ravel())
 
 
 def replay_q10(instance: dict[str, Any]) -> Replay:
@@ -238,10 +292,13 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
         arithmetic="fractions",
         assumptions=(
             assume(
-                f"bounded variance: E (h - grad f)^2 = {spread} = sigma^2 for every x (additive noise +-sigma)",
-                spread == sigma**2,
+                "bounded variance for every x: E (h - grad f)^2, by noise +-sigma",
+                "spread == sigma**2",
+                spread=spread,
+                sigma=sigma,
             ),
-            assume("f = x^2/2 is 1-smooth and bounded below", True),
+            assume_constant("f is 1-smooth", scalar_quadratics([1.0]), "L", "<=", 1),
+            assume_constant("f is bounded below", scalar_quadratics([1.0]), "mu", ">=", 0),
         ),
     )
 
@@ -286,7 +343,11 @@ CLAIMS = [
         "Section III",
         "In a communicating round only models are exchanged: d floats up and d down a client.",
         check_q4,
-        (Fault("duals sent along", "floats", {"vectors": 2}),),
+        (
+            Fault("duals sent along", "floats", {"vectors": 2}),
+            Fault("models averaged, duals apart", "one vector a client", {"method": AveragesModels}),
+        ),
+        ("full participation", "one coin a round, shared by all clients"),
     ),
     Claim(
         "FEDPD-Q7",
@@ -299,6 +360,13 @@ CLAIMS = [
             Fault("FedPD in FedProx's place", "runs", {"method": FedPD(0.4)}),
             Fault("weights a_i", "both", {"weight": plain_mean}),
             Fault("constant of the proof cut by a tenth", "both", {"strength": 3.6}),
+        ),
+        assumptions=(
+            A1,
+            A2,
+            "exact local solves",
+            "constant rho > 0 (FedProx)",
+            "u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
         ),
     ),
     Claim(
@@ -321,5 +389,6 @@ CLAIMS = [
         (Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),),
         repaired="Bounded variance bounds the noise only; additive noise on a quadratic has unbounded gradients.",
         replay=replay_q10,
+        assumptions=("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
     ),
 ]

@@ -323,6 +323,12 @@ CLAIMS = [
         needs=lambda ctx: _needs(
             ctx, (counted(ctx, name) for name in COUNTED_METHODS), [counted(ctx, "FedPD-VR", period=1)]
         ),
+        assumptions=(
+            "full participation",
+            "lam_i^0 = 0 (FedPD)",
+            "FEMNIST is not at hand: the data of the size that is run stands in",
+            "two label shards a client (laptop size)",
+        ),
     ),
     Claim(
         "FEDPD-EX8",
@@ -343,6 +349,12 @@ CLAIMS = [
             (half(ctx, name) for name in ("FedPD", "FedPD p = 0.5")),
             [half(ctx, "FedAvg 0.001")],
         ),
+        assumptions=(
+            "full participation",
+            "lam_i^0 = 0 (FedPD)",
+            "FEMNIST is not at hand: the data of the size that is run stands in",
+            "an iid split (laptop size)",
+        ),
     ),
     Claim(
         "FEDPD-EX9",
@@ -354,6 +366,13 @@ CLAIMS = [
         (Fault("FedAvg with the others' step", "FedAvg slower than FedPD", {"name": "FedAvg 0.01"}),),
         needs=lambda ctx: _needs(
             ctx, (trained(ctx, name) for name in ("FedAvg 0.001", "FedAvg 0.01", "FedPD", "FedProx"))
+        ),
+        assumptions=(
+            "full participation",
+            "lam_i^0 = 0 (FedPD)",
+            "FEMNIST is not at hand: the data of the size that is run stands in",
+            "an iid split (laptop size)",
+            "steps as in the paper: FedAvg 0.001, the others 0.01",
         ),
     ),
     Claim(
@@ -369,6 +388,13 @@ CLAIMS = [
             (trained(ctx, name, split) for name in ("FedProx", "FedPD") for split in ("mild", "hard")),
             [trained(ctx, "FedAvg 0.001")],
         ),
+        assumptions=(
+            "full participation",
+            "lam_i^0 = 0 (FedPD)",
+            "FEMNIST is not at hand: the data of the size that is run stands in",
+            "an iid split (laptop size)",
+            "equal steps",
+        ),
     ),
     Claim(
         "FEDPD-EX11",
@@ -379,6 +405,13 @@ CLAIMS = [
         check_ex11,
         (Fault("order reversed", "FedPD against FedPD every 4th", {"order": ("FedPD every 4th", "FedPD")}),),
         needs=lambda ctx: _needs(ctx, (trained(ctx, name) for name in SKIPPING)),
+        assumptions=(
+            "full participation",
+            "lam_i^0 = 0 (FedPD)",
+            "FEMNIST is not at hand: the data of the size that is run stands in",
+            "an iid split (laptop size)",
+            "communication in a fixed rhythm",
+        ),
     ),
     Claim(
         "FEDPD-EX12",
@@ -390,6 +423,13 @@ CLAIMS = [
         (Fault("label shards", "p = 0 against every 2nd", {"split": "hard"}),),
         needs=lambda ctx: _needs(
             ctx, [*(trained(ctx, name) for name in SKIPPING), *(trained(ctx, name, "hard") for name in SKIPPING[:2])]
+        ),
+        assumptions=(
+            "full participation",
+            "lam_i^0 = 0 (FedPD)",
+            "FEMNIST is not at hand: the data of the size that is run stands in",
+            "an iid split (laptop size)",
+            "communication in a fixed rhythm",
         ),
     ),
 ]

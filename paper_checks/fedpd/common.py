@@ -6,16 +6,19 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
+from fedtheory.claims.claim import Part, Role
+from fedtheory.claims.parts import at_most
 from fedtheory.core.arrays import Array, average, choose, spread
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import Problem
+from fedtheory.core.problem import Problem, constants
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
 from fedtheory.local.subproblem import Subproblem
@@ -127,6 +130,97 @@ class HalfDualStep(FedPD):
         x = average(upload)
         x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
         return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
+
+
+def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
+    """Whether a rational expression is non-negative for all symbols > 0 (those in ``ranges`` between two numbers): its coefficients are.
+
+    A symbol between a and b becomes (a + b s)/(1 + s) with s > 0. True is a proof; False says only that this does not show it.
+    """
+    sympy = require("sympy", "closed forms")
+    expression = sympy.sympify(expression)
+    for symbol in sorted(expression.free_symbols, key=str):
+        if str(symbol) in ranges:
+            low, high = ranges[str(symbol)]
+            fresh = sympy.Dummy(positive=True)
+            expression = expression.subs(symbol, (low + high * fresh) / (1 + fresh))
+    above, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
+    if above == 0:
+        return True
+    free = sorted(expression.free_symbols, key=str)
+    parts = [sympy.Poly(part, *free).coeffs() if free else [part] for part in (above, below)]
+    signs = {bool(c > 0) for c in parts[0]} | {bool(c > 0) for c in parts[1]}
+    return len(signs) == 1 and all(c != 0 for part in parts for c in part)
+
+
+def steepest(gradient: Callable[[Array], Array], points: Array, seed: int, turns: int = 40) -> NDArray[np.float64]:
+    """Largest ||g(x + v) - g(x - v)|| / ||2v|| for short v, one a point ``(..., n, d)``, by power iteration: from gradients alone."""
+    short = 1e-4
+    v = np.random.default_rng(seed).standard_normal(points.shape)
+    size = np.zeros(points.shape[:-1])
+    for _ in range(turns):
+        v = v / np.maximum(np.sqrt((v**2).sum(axis=-1, keepdims=True)), 1e-300)
+        v = (gradient(points + short * v) - gradient(points - short * v)) / (2 * short)
+        size = np.maximum(size, np.sqrt((v**2).sum(axis=-1)))
+    return size
+
+
+def _sample_gradient(problem: Any, samples: NDArray[np.int64], x: Array) -> Array:
+    return problem.sample_grad(x, samples)
+
+
+def constants_hold(name: str, problem: Any, seed: int, *, extra: Any = (), role: Role = "printed") -> Part:
+    """Part: certified L, L_avg, L_sample and G are at least what gradients show at 0, at random points and at ``extra`` scalars.
+
+    A constant that is reached there would be rejected a little lower; the text says how nearly each is.
+    """
+    known = constants(problem)
+    rng = np.random.default_rng(seed)
+    shape = np.shape(problem.grad(np.zeros((1, problem.d))))
+    points = [np.zeros(shape), *rng.standard_normal((4, *shape)), *(np.full(shape, float(x)) for x in extra)]
+
+    def mean(x: Array) -> Array:
+        return np.asarray(problem.grad(x).mean(axis=-2, keepdims=True))
+
+    seen = {"L": np.max([steepest(problem.grad, x, seed).max(axis=-1) for x in points], axis=0)}
+    if "L_avg" in known:
+        seen["L_avg"] = np.max([steepest(mean, x[..., :1, :], seed)[..., 0] for x in points], axis=0)
+    if "L_sample" in known:
+        count, largest = int(np.min(problem.n_samples)), seen["L"]
+        for k in range(count):
+            one = partial(_sample_gradient, problem, np.full((problem.n, 1), k))
+            largest = np.maximum(largest, steepest(one, points[0], seed).max(axis=-1))
+        seen["L_sample"] = largest
+    if "G" in known:
+        apart = []
+        for x in (*points, np.full(shape, 1e4), np.full(shape, -1e4)):
+            g = problem.grad(x[..., :1, :])
+            apart.append(np.sqrt(((g[..., :, None, :] - g[..., None, :, :]) ** 2).sum(axis=-1)).max(axis=(-1, -2)))
+        seen["G"] = np.max(apart, axis=0)
+    shares = {key: values / np.asarray(known[key].value, dtype=float) for key, values in seen.items()}
+    part = at_most(
+        name,
+        np.concatenate([np.ravel(v) for v in shares.values()]),
+        1.0,
+        "numeric",
+        "what gradients show of the certified constants, at most: "
+        + ", ".join(f"{np.max(v):.4g} of {key}" for key, v in shares.items()),
+        error=1e-6,
+        role=role,
+    )
+    return dataclasses.replace(part, margin=None)  # the statement's own margin is another
+
+
+def communications(method: Any, problem: Problem, x0: Any, rounds: int, seed: int = 0) -> int:
+    """In how many rounds of a run the clients leave with one common model, seen from their copies x_{0,i} and not from any count.
+
+    With different gradients the copies differ after a round that skips communication.
+    """
+    state, found = method.init(problem, np.asarray(x0)[None, :]), 0
+    for r in range(rounds):
+        state = method.round(problem, state, None, Key(seed, r))
+        found += bool((state.x0_i == state.x0_i[..., :1, :]).all())
+    return found
 
 
 def rational(text: Any) -> Fraction:

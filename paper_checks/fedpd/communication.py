@@ -20,7 +20,7 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, theorem_one_factor, total
@@ -125,30 +125,46 @@ def slopes_of_a_chain(gradient_bound: Any = 1) -> bool:
     sympy = require("sympy", "closed forms")
     v = symbols("v", positive=True)
     psi_, phi_ = 1 - sympy.exp(-(v**2)), 4 * sympy.atan(v) + 2 * sympy.pi  # of v > 0; psi(-v) = 0
-    rises = bool(psi_.diff(v).is_positive and phi_.diff(v).is_positive)
-    even = is_zero(phi_.diff(v) - phi_.diff(v).subs(v, -v)) and bool(sympy.simplify(phi_.diff(v, 2)).is_negative)
+    rises = is_positive(psi_.diff(v)) and is_positive(phi_.diff(v))
+    even = is_zero(phi_.diff(v) - phi_.diff(v).subs(v, -v)) and is_positive(-sympy.simplify(phi_.diff(v, 2)))
     above_zero = is_zero(sympy.limit(psi_, v, 0, "+")) and is_zero(phi_.subs(v, -v).limit(v, sympy.oo))
     least = (psi_ * phi_.diff(v)).subs(v, 1)
     return rises and even and above_zero and bool(least**2 > gradient_bound)
 
 
-def one_link_a_communication() -> bool:
-    """Check the step of the induction over communications, for every k: local work from e_1..e_k stays in e_1..e_{k+1}.
-
-    A link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides. So a client reaches k + 1 if
-    it holds the link from k, and k + 2 if it holds the link from k + 1, too; holding no two neighbours it does not. Averages and other
-    linear maps of the server's add nothing.
-    """
+def links_are_flat_at_zero() -> bool:
+    """Check that a link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides."""
     sympy = require("sympy", "closed forms")
     v = symbols("v", positive=True)
     psi_ = 1 - sympy.exp(-(v**2))
-    flat = all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
-    this, following = sympy.symbols("holds_link_from_k holds_link_from_k_plus_1")
-    apart, reached = ~(this & following), this & following
-    return flat and not sympy.satisfiable(apart & reached)
+    return all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
 
 
-def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0) -> bool:
+def opened(held: Any, k: int) -> int:
+    """How many coordinates a client's local work reaches from a model in span(e_1..e_k), with as many linear steps as it likes.
+
+    ``held``: the numbers j of its links from x[j-1] to x[j], the first link (into x[1]) apart, which everybody holds. With
+    `links_are_flat_at_zero` a link opens x[j] only where x[j-1] is open.
+    """
+    reached = max(k, 1)
+    while reached + 1 in held:
+        reached += 1
+    return reached
+
+
+def one_link_a_communication(shared: int, period: int = 2) -> bool:
+    """Check the step of the induction over communications for every k: from span(e_1..e_k) each client stays in span(e_1..e_{k+1}), k >= 1.
+
+    Client c of ``period`` groups holds the links j = c mod period, and ``shared`` clients more hold every link (none in the construction).
+    Links repeat with the period, so the starts k = 1..period stand for all. Averages and other linear maps of the server's add nothing.
+    """
+    far = 8 * period  # beyond what one round opens unless everything opens
+    groups = [{j for j in range(2, far) if j % period == c} for c in range(period)]
+    groups += [set(range(2, far))] * shared
+    return links_are_flat_at_zero() and all(opened(held, k) <= k + 1 for held in groups for k in range(1, period + 1))
+
+
+def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> bool:
     """Check what the proof of D11 rests on, for every T.
 
     (a) No client holds two neighbouring links beyond the first (one group has the even links, the other the odd ones): from a server model
@@ -167,7 +183,7 @@ def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0) -> boo
         held = links != 0
         apart &= not (held[:, 1:-1] & held[:, 2:]).any() and bool(held[:, 1:].any(axis=0).all())
         apart &= bool((links == longest[:, : T + 1]).all())
-    steps = one_link_a_communication() and slopes_of_a_chain(gradient_bound)
+    steps = one_link_a_communication(shared) and slopes_of_a_chain(gradient_bound)
     return bool(apart and steps and smooth and derivative_bounds())
 
 
@@ -189,7 +205,9 @@ def rounds_from_gap() -> bool:
     return is_zero(solved - expected) and abs(measured - float(gap.subs({L: 2, eps: 0.1, T_: 5}))) < 1e-12 * measured
 
 
-def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, links: float = 1.0) -> Iterator[Finding]:
+def check_d11(
+    ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, links: float = 1.0, shared: int = 0
+) -> Iterator[Finding]:
     """Zero-chain property, smoothness, gradient bound, the count that follows; runs of three methods."""
     for T in ctx.pick((8, 20), (8, 20, 60)):
         chain = two_group_chain(T)
@@ -207,7 +225,7 @@ def check_d11(ctx: Context, *, steps: int = 50, gradient_bound: float = 1.0, lin
         "exact",
         f"{steps} local steps, T = 8: {by_method}",
     )
-    argued = lower_bound_argument(gradient_bound, links) and rounds_from_gap()
+    argued = lower_bound_argument(gradient_bound, links, shared) and rounds_from_gap()
     yield proved("argument", argued, ARGUMENT)
     chain = two_group_chain(6, L=1.0)
     ratio = lipschitz_ratio(chain, links * float(constant(chain, "L")), ctx.pick(20_000, 500_000), ctx.seed)
@@ -424,6 +442,7 @@ CLAIMS = [
             Fault("smoothness constant 10 pi", "each client is L-smooth", {"links": 10 / 19}),
             Fault("smoothness constant 18.5 pi", "argument", {"links": 18.5 / 19}),
             Fault("gradient bound 1.6", "argument", {"gradient_bound": 1.6}),
+            Fault("one client holds every link", "argument", {"shared": 1}),
         ),
         (A1, A2, CTA),
     ),
@@ -435,6 +454,12 @@ CLAIMS = [
         "In the construction the f_i are non-iid, with G growing with T (D = 1); with homogeneous data O(1) communications are enough.",
         check_r1,
         (Fault("identical clients", "G grows with T", {"same": True}),),
+        assumptions=(
+            A1,
+            A2,
+            CTA,
+            "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)",
+        ),
     ),
     Claim(
         "FEDPD-Q1",

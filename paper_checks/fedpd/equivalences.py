@@ -12,16 +12,17 @@ from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.parts import equal, holds, proved
+from fedtheory.core.arrays import average
 from fedtheory.core.errors import require
 from fedtheory.core.participation import All
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
+from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, play_exactly, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import PAPER, HalfDualStep
-from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models, same_symbols
+from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -70,8 +71,8 @@ def check_eq1(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
     yield proved(
         "one round",
         is_zero(states[1].x[0, 0] - z)
-        and same_symbols(states[2].x_i[:, 0], again)
-        and same_symbols(states[2].lam_i[:, 0], dual)
+        and agree(states[2].x_i[:, 0], again)
+        and agree(states[2].lam_i[:, 0], dual)
         and all(fedpd_is_admm(n, algorithm) for n in (2, 3, 4)),
         "the z-, x- and y-steps of ADMM are FedPD's aggregation, local problem and dual step, from any state and whatever points the local "
         "problems return (affine maps of each client and of the mean, so for every n and any functions); and on general quadratics",
@@ -89,7 +90,7 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     proximal = Subproblem(general, rho=penalty / eta, z=point)
     yield proved(
         "local problem",
-        same_symbols(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
+        agree(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
         "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; lam_i grows by the gap (x_i - x_0)/eta in every round",
     )
     problem = random_quadratics(4, 3, seed=ctx.seed)
@@ -155,54 +156,86 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
     class Watch(Exact):
         def __call__(self, sub: Subproblem, start: Any, key: Any, memory: None) -> Any:
             answer = Exact.__call__(self, sub, start, key, memory)
-            seen.append(answer[0])
+            seen.extend([answer[0], sub.grad(sub.z)])
             return answer
 
     made = method(rho, Watch())
     made.round(problem, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
     first_client = seen[0][0, 0]
-    depends = any(not is_zero(first_client.diff(v)) for v in (a2, b2))
+    depends = any(is_not_zero(first_client.diff(v)) for v in (a2, b2))
+    average_gradient = ((a1 + a2) * x - b1 - b2) / 2
+    at_server = all(is_zero(g - average_gradient) for g in seen[1][:, 0])
     yield proved(
         "global gradient in the local problem",
-        depends,
-        "client 1's answer depends on client 2's data in the same round, so a second exchange takes place: outside class (5)",
+        depends and at_server,
+        "at the server's model every local problem has the gradient of the average, and client 1's answer depends on client 2's data in the same "
+        "round, so a second exchange takes place: outside class (5)",
     )
     yield holds("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
 
-def check_eq6(ctx: Context, *, server: str = "mean") -> Iterator[Finding]:
-    """FedAvg's local points and server model are linear in past points and gradients, with fixed weights."""
+class FreshGradients:
+    """Any functions at all: every gradient call brings a new symbol a client."""
+
+    d, name = 1, "fresh gradients"
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.seen: list[Any] = []
+
+    def take(self, clients: Any) -> Any:
+        """Everybody takes part."""
+        return self
+
+    def grad(self, point: Any) -> Any:
+        """Return new symbols, whatever the points are."""
+        new = symbols(f"g{len(self.seen)}:{len(self.seen) + self.n}")
+        self.seen.extend(new)
+        return np.asarray(new, dtype=object)[:, None]
+
+    value = grad
+
+
+def local_steps_are_linear(lr: Any, Q: int) -> bool:
+    """Check that Q local steps take any points y_i to y_i - lr sum_q g_i^q: Q = 1 is the induction step, from any points.
+
+    A sampled gradient is a gradient of another function, so the steps of local SGD are the same maps.
+    """
+    f: Any = FreshGradients(2)
+    y = np.array([symbols("y1 y2")], dtype=object).T
+    found, _ = GradientSteps(Q, lr)(Subproblem(f), y, SCRIPT, None)
+    if len(f.seen) != 2 * Q:  # other than one gradient a step and client
+        return False
+    sums = np.array(f.seen, dtype=object).reshape(Q, 2).sum(axis=0)[:, None]
+    return agree(found, y - lr * sums)
+
+
+def check_eq6(ctx: Context, *, server: str = "mean", step: Any = None) -> Iterator[Finding]:
+    """FedAvg's local points and server model are linear in past points and gradients, with fixed weights, by induction over local steps."""
     eta, x = symbols("eta x", positive=True)
+    lr = eta if step is None else step(eta)
     sympy = require("sympy", "closed forms")
-    gradients: list[Any] = []
-
-    class Fresh:
-        n, d, name = 2, 1, "fresh gradients"
-
-        def take(self, clients: Any) -> Any:
-            return self
-
-        def grad(self, point: Any) -> Any:
-            new = symbols(f"g{len(gradients)} g{len(gradients) + 1}")
-            gradients.extend(new)
-            return np.asarray(new, dtype=object)[:, None]
-
-        value = grad
-
-    for Q in (1, 2, 4):
-        gradients.clear()
-        fresh: Any = Fresh()
-        made = FedAvg(GradientSteps(Q, eta)).round(fresh, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
-        model = made.x[0, 0] if server == "mean" else made.x[0, 0] ** 2
-        linear = sympy.Poly(sympy.expand(model), x, *gradients).total_degree() == 1
-        sgd = is_zero(sympy.expand(model) - (x - eta / 2 * sum(gradients))) if server == "mean" else False
+    rounds = []
+    for n, Q in ((2, 1), (2, 4), (3, 2)):
+        f: Any = FreshGradients(n)
+        made = FedAvg(GradientSteps(Q, lr)).round(f, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
+        model = sympy.expand(made.x[0, 0] if server == "mean" else made.x[0, 0] ** 2)
+        rounds.append(len(f.seen) == n * Q and is_zero(model - (x - eta / n * sum(f.seen))))
         yield holds(
-            f"Q = {Q}",
-            linear and sgd,
+            f"Q = {Q}, N = {n}",
+            rounds[-1],
             "symbolic",
-            "x - (eta/N) sum of all local (sample) gradients: linear local and server maps, the same for full and sampled gradients",
-            proves=Q == 4 and linear and sgd,
+            "the server's model is x - (eta/N) sum of all local (sample) gradients: linear local and server maps with fixed weights",
         )
+    z = symbols("z1:4")
+    plain_mean = all(is_zero(average(np.array(z[:n], dtype=object)[:, None])[0, 0] - sum(z[:n]) / n) for n in (1, 2, 3))
+    yield proved(
+        "every Q",
+        all(rounds) and plain_mean and all(local_steps_are_linear(lr, Q) for Q in (1, 2, 3)),
+        "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 3), so "
+        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions "
+        "or samples the gradients are of",
+    )
     finite = random_finite_sum(3, 8, 2, seed=ctx.seed)
     trace = run(
         FedAvg(StochasticSteps(4, 0.1, 1)), finite, np.ones(2), 5, participation=All(), seed=ctx.seed, progress=False
@@ -234,6 +267,10 @@ CLAIMS = [
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
         check_eq2,
         (Fault("rho = 2/eta", "local problem", {"penalty": 2}),),
+        assumptions=(
+            "rho = 1/eta",
+            "full participation",
+        ),
     ),
     Claim(
         "FEDPD-EQ4",
@@ -243,6 +280,10 @@ CLAIMS = [
         "Oracle II has a closed-form step and is not Oracle I with a variance-reduced solver: the estimate spans the primal-dual loop.",
         check_eq4,
         (Fault("step without its denominator", "closed form", {"power": 0}),),
+        assumptions=(
+            "eta > 0, gamma > 0",
+            "p = 0",
+        ),
     ),
     Claim(
         "FEDPD-EQ5",
@@ -252,6 +293,10 @@ CLAIMS = [
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
         check_eq5,
         (Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),),
+        assumptions=(
+            "full participation",
+            "exact local solves",
+        ),
     ),
     Claim(
         "FEDPD-EQ6",
@@ -260,6 +305,10 @@ CLAIMS = [
         "Section II-A",
         "Class (5) contains the local-GD and local-SGD versions of FedAvg.",
         check_eq6,
-        (Fault("a server map that is not linear", "Q = 4", {"server": "square"}),),
+        (
+            Fault("a server map that is not linear", "every Q", {"server": "square"}),
+            Fault("local steps of half the size", "Q = 4, N = 2", {"step": lambda eta: eta / 2}),
+        ),
+        ("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
     ),
 ]

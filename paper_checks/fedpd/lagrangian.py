@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.fedpd.common import certainly_nonnegative
 
 
 def local_lagrangian(f: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
@@ -43,18 +45,29 @@ def server_step_identity(n: int) -> bool:
     return is_zero(change / n + (new - x0) ** 2 / (2 * eta))
 
 
-def local_step_slack() -> Any:
-    """Right side minus left side of the descent of the x-step with an error e, after A1; a square by Young's inequality.
+def local_step_form(factor: Any = 2, error: Any = 1) -> tuple[Any, tuple[Any, Any]]:
+    """Right side minus left side of the descent of the x-step with an error e, after A1: a quadratic form in (x+ - x, e).
 
     A1 gives f(x+) - f(x) <= g (x+ - x) + (L/2)(x+ - x)^2 with g = grad f(x+), and e = g + lam + (x+ - x0)/eta. The claim is
-    L_i(x+) - L_i(x) <= -((1 - 2u)/(2 eta)) (x+ - x)^2 + e^2/(2L).
+    L_i(x+) - L_i(x) <= -((1 - factor u)/(2 eta)) (x+ - x)^2 + error e^2/(2L).
     """
-    x, x_new, x0, lam, g, eta, L = symbols("x x_new x0 lam g eta L")
-    step = x_new - x
-    e = g + lam + (x_new - x0) / eta
+    x, step, x0, g, e, eta, L = symbols("x step x0 g e eta L", positive=True)
+    x_new = x + step
+    lam = e - g - (x_new - x0) / eta
     left = local_lagrangian(g * step + L / 2 * step**2, x_new, x0, lam, eta) - local_lagrangian(0, x, x0, lam, eta)
-    right = -(1 - 2 * L * eta) / (2 * eta) * step**2 + e**2 / (2 * L)
-    return right - left - L / 2 * (step - e / L) ** 2
+    right = -(1 - factor * L * eta) / (2 * eta) * step**2 + error * e**2 / (2 * L)
+    return right - left, (step, e)
+
+
+def local_step_holds(factor: Any = 2, error: Any = 1) -> bool:
+    """Whether that form a s^2 + c s e + b e^2 is a sum of squares, for all L and eta: a, b >= 0 and 4 a b >= c^2."""
+    sympy = require("sympy", "closed forms")
+    form, (step, e) = local_step_form(sympy.nsimplify(factor), sympy.nsimplify(error))
+    terms = sympy.Poly(sympy.expand(form), step, e)
+    if set(terms.monoms()) - {(2, 0), (1, 1), (0, 2)}:
+        return False
+    a, c, b = (terms.coeff_monomial(m) for m in (step**2, step * e, e**2))
+    return all(certainly_nonnegative(v) for v in (a, b, 4 * a * b - c**2))
 
 
 def exact_step_slack() -> Any:

@@ -10,13 +10,22 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
-from fedtheory.claims.parts import assume, at_most, holds, proved, refute
+from fedtheory.claims.parts import (
+    assume,
+    assume_constant,
+    assume_exact_solves,
+    at_most,
+    disproved,
+    holds,
+    proved,
+    refute,
+)
 from fedtheory.core.arrays import along_batch, average, squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
-from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd import lagrangian
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from paper_checks.fedpd import lagrangian, spreads
 from paper_checks.fedpd.common import (
     A1,
     A2,
@@ -26,6 +35,8 @@ from paper_checks.fedpd.common import (
     ExactWithError,
     HalfDualStep,
     WithoutDuals,
+    certainly_nonnegative,
+    constants_hold,
     rational,
     whole,
 )
@@ -42,18 +53,18 @@ def local_values(problem: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
 # ---- Lemma 1 ------------------------------------------------------------------------------------------------------
 
 
-def check_l1(ctx: Context, *, young: int = 1, factor: float = 2.0, algorithm: Any = FedPD) -> Iterator[Finding]:
+def check_l1(ctx: Context, *, error: Any = 1, factor: float = 2.0, algorithm: Any = FedPD) -> Iterator[Finding]:
     """The three differences (46)-(48) in symbols, and the inequality on random states with local errors."""
-    slack = lagrangian.local_step_slack()
+    local = lagrangian.local_step_holds(factor, error)
     yield holds(
         "local step",
-        is_zero(slack) if young == 1 else is_zero(slack + young),
+        local,
         "symbolic",
-        "(46): with A1's upper bound the two sides differ by the square (L/2)(dx - e/L)^2",
+        "(46): with A1's upper bound the two sides differ by a sum of squares in dx and e, as printed by (L/2)(dx - e/L)^2",
     )
     yield proved(
         "three differences",
-        is_zero(slack) and lagrangian.dual_step_identity() and lagrangian.upload_step_identity(),
+        local and lagrangian.dual_step_identity() and lagrangian.upload_step_identity(),
         "(46), (47) and (48) as identities; their sum is Lemma 1, for every dimension",
     )
     count = ctx.pick(400, 5000)
@@ -102,26 +113,59 @@ def spread_of(points: Any) -> NDArray[np.float64]:
     return np.asarray(np.sqrt((apart**2).sum(axis=-1)).max(axis=(-1, -2)))
 
 
-def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1.0) -> Iterator[Finding]:
-    """Rank of the printed matrix, and the inequality with the corrected entry on runs that skip."""
+def check_l2(
+    ctx: Context, *, entry: str = "p*u*(1+u)", p: str = "1/2", dissimilarity: float = 1.0
+) -> Iterator[Finding]:
+    """Rank of the printed matrix, an exact instance beyond the printed inequality; the corrected entry derived, attained, and on runs."""
     sympy = require("sympy", "closed forms")
-    p, u = sympy.symbols("p u", positive=True)
-    rows = [[p * (1 + u), p * u * (1 - u)], [1, u]]
-    printed = sympy.Matrix(rows)
-    corrected = sympy.Matrix([[p * (1 + u), sympy.sympify(entry, locals={"p": p, "u": u})], [1, u]])
-    yield holds(
+    P, u = sympy.symbols("p u", positive=True)
+    claimed = sympy.sympify(entry, locals={"p": P, "u": u})
+    printed = sympy.Matrix([[P * (1 + u), P * u * (1 - u)], [1, u]])
+    corrected = sympy.Matrix([[P * (1 + u), claimed], [1, u]])
+    yield disproved(
         "printed matrix is rank one",
-        is_zero(printed.det()),
-        "symbolic",
+        is_not_zero(printed.det()),
         f"det A = {sympy.factor(printed.det())} for the printed entry p u (1 - u); it vanishes only for p = 0 or u = 0",
-        refutes=True,
     )
-    eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + p * (1 + u)))
+    yield refute(
+        "printed inequality",
+        spreads.replay_l2,
+        spreads.APART | {"p": p},
+        text="Clients whose gradients rise where the x_i^1 are and fall where the x_i^2 are.",
+    )
+    yield refute(
+        "printed inequality, duals of the proof",
+        spreads.replay_l2,
+        spreads.FROM_THE_START | {"p": p},
+        text="The same after three skipped rounds and one that communicates, started from lam_i^0 = -grad f_i(x^0).",
+    )
+    yield Reading(
+        "The expectation is over the coin of the round, given the rounds before, as the lemma's right side has no expectation."
+    )
+    eigenvalues = is_zero(corrected.det()) and is_zero(corrected.trace() - (u + P * (1 + u)))
     yield holds(
         "corrected matrix",
         eigenvalues,
         "symbolic",
         "with the entry p u (1 + u) of (52) the matrix has rank one and eigenvalues 0 and u + p (1 + u)",
+        role="repaired",
+    )
+    yield holds(
+        "derivation",
+        spreads.entry_follows(claimed, P, u),
+        "symbolic",
+        "A1, A4 and the triangle inequality, p (1 + u) times for the models and p (1 - u) times for the uploads, add up to the first line with "
+        "this entry or a larger one, for all n, d, p, u < 1 and errors; the second line is the first of them over 1 - u",
+        role="repaired",
+    )
+    sides = [spreads.both_sides(instance, entry) for instance in (spreads.APART, spreads.FROM_THE_START)]
+    yield holds(
+        "attained",
+        all(left <= right for left, right in sides),
+        "exact",
+        "on the two instances above left and corrected right side are "
+        + " and ".join(f"{left} and {right}" for left, right in sides)
+        + ": no smaller entry serves",
         role="repaired",
     )
     count = ctx.pick(300, 3000)
@@ -130,6 +174,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
     problem = root_plus_quadratic(
         np.ones((count, 2)), np.stack([g, -g], axis=-1), np.stack([c, -c], axis=-1), name="skipping instances"
     )
+    yield constants_hold("constants of the instances", problem, ctx.seed, role="repaired")
     L, G = constant(problem, "L").value, constant(problem, "G").value
     u_ = rng.uniform(0.02, 0.3, count)
     eta = along_batch(u_ / L)
@@ -138,7 +183,7 @@ def check_l2(ctx: Context, *, entry: str = "p*u*(1+u)", dissimilarity: float = 1
     state = method.init(problem, rng.uniform(-3, 3, (count, 1, 1)))
     worst = -np.inf
     skip = rng.uniform(0, 1, count)
-    numeric = sympy.lambdify((p, u), corrected)
+    numeric = sympy.lambdify((P, u), corrected)
     a = np.stack([np.asarray(numeric(pp, uu), dtype=float) for pp, uu in zip(skip, u_, strict=True)])
     for r in range(12):
         before = np.stack([spread_of(state.x0_i), spread_of(state.x_i)], axis=-1)
@@ -197,14 +242,23 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
             "the left side is -(1/(2 eta)) mean ||x_{0,i} - mean||^2 = -(1/(2 eta n^2)) sum over pairs, and n(n-1)/2 pairs have "
             "at most the spread; the constant could be halved",
         )
-    n_any = symbols("n", positive=True)
-    # coefficients of v_i^2 and v_i v_j in mean ||v - mean||^2 and in (sum over pairs)/n^2
-    same = is_zero((1 - 1 / n_any) / n_any - (n_any - 1) / n_any**2) and is_zero(-2 / n_any**2 + 2 / n_any**2)
+    # every n, by the sums s1 of v_i and s2 of v_i^2: mean (v_i - m)^2 for the mean m, and half the sum over ordered pairs of (v_i - v_j)^2
+    n_any, s1, s2 = symbols("n s1 s2", positive=True)
+    m = s1 / n_any
+    over_clients = (s2 - 2 * m * s1 + n_any * m**2) / n_any
+    over_pairs = (n_any * s2 - 2 * s1 * s1 + n_any * s2) / 2
+    same = is_zero(over_clients - over_pairs / n_any**2)
+    count_of_pairs = n_any * (n_any - 1) / 2
+    enough = certainly_nonnegative(
+        (sympy.nsimplify(share) * (n_any - 1) / n_any - count_of_pairs / n_any**2).subs(
+            n_any, 1 + symbols("more", positive=True)
+        )
+    )
     yield proved(
         "every n",
-        same and sympy.nsimplify(share) >= sympy.Rational(1, 2),
-        "both quadratic forms are symmetric in the clients; their two coefficients agree for every n, so the bound holds with "
-        "half the printed constant",
+        same and enough,
+        "mean ||v_i - mean||^2 is the sum over pairs over n^2, and n(n-1)/2 pairs have at most the spread; so the bound holds for every n, with "
+        "half the printed constant, and for n = 2 with no less",
     )
     count = ctx.pick(500, 5000)
     rng = ctx.rng()
@@ -259,10 +313,10 @@ def replay_l4(instance: dict[str, Any]) -> Replay:
         exact_bound=exact[1],
         arithmetic="fractions",
         assumptions=(
-            assume(f"A1 with L = {L}: f_i = (L/2) x^2", L > 0),
-            assume("A2: f >= 0", True),
-            assume(f"step size: 4 u^2 + 2 u < 1 with u = {u}", 4 * u**2 + 2 * u < 1),
-            assume("exact local solves, so that (16) holds with epsilon_1 = 0", True),
+            assume_constant("A1", scalar_quadratics([float(L), float(L)]), "L", "<=", L),
+            assume_constant("A2, f is convex and not linear", scalar_quadratics([float(L), float(L)]), "mu", ">=", L),
+            assume("step size", "4*u**2 + 2*u < 1", u=u),
+            assume_exact_solves("(16) with epsilon_1 = 0", FedPD(eta)),
         ),
     )
 
@@ -324,7 +378,8 @@ CLAIMS = [
         "+ epsilon_1/(2L).",
         check_l1,
         (
-            Fault("a square that is not there", "local step", {"young": 2}),
+            Fault("error term a hundredth smaller", "local step", {"error": 0.99}),
+            Fault("factor 1 - 1.99 u instead of 1 - 2u", "three differences", {"factor": 1.99}),
             Fault("factor 1 + 2u instead of 1 - 2u", "random states: sums of sines", {"factor": -2.0}),
             Fault("half a dual step", "random states: sums of sines", {"algorithm": HalfDualStep}),
         ),
@@ -339,12 +394,15 @@ CLAIMS = [
         "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
         check_l2,
         (
+            Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
             Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": "p*u*(1-u)"}),
-            Fault("entry p u (1 + u)/10 in the inequality", "corrected matrix", {"entry": "p*u*(1+u)/10"}),
+            Fault("entry p u (1 - u) kept, derivation", "derivation", {"entry": "p*u*(1-u)"}),
+            Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
             Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
         ),
-        (A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)"),
+        (A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
         repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
+        replay=spreads.replay_l2,
     ),
     Claim(
         "FEDPD-L3",
@@ -356,6 +414,7 @@ CLAIMS = [
         (
             Fault("a third of the constant", "random points", {"share": 0.3}),
             Fault("a third of the constant, symbols", "n=3", {"share": 0.3}),
+            Fault("a hundredth less than half, every n", "every n", {"share": 0.495}),
         ),
         (A1,),
     ),

@@ -18,8 +18,8 @@ from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import PAPER, HalfDualStep, Prescribed, fractions, total
+from fedtheory.proofs.symbolic import agree, is_zero, play_exactly, symbols
+from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, Prescribed, fractions, total
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 SCRIPT: Any = ScriptedKey(0)
@@ -34,11 +34,6 @@ def models(algorithm: Any, problem: Any, x0: Any, rounds: int) -> Any:
         state = algorithm.round(problem, state, None, key)
         found.append(state.x[0])
     return np.asarray(found)
-
-
-def same_symbols(left: Any, right: Any) -> bool:
-    """Whether two symbolic arrays agree entry by entry."""
-    return all(is_zero(a - b) for a, b in zip(np.ravel(left), np.ravel(right), strict=True))
 
 
 def general_quadratics(n: int) -> tuple[Quadratic, tuple[Any, ...], tuple[Any, ...]]:
@@ -169,13 +164,13 @@ def _dual_relation(n: int, scale: Any = 1) -> bool:
     lam = before.c - before.c_i
     moved = lam + (y - before.x) / (scale * Q * eta)
     centred = moved - moved.sum() / n
-    return same_symbols(after.c - after.c_i, centred) and is_zero(after.c[0, 0] - after.c_i.sum() / n)
+    return agree(after.c - after.c_i, centred) and is_zero(after.c[0, 0] - after.c_i.sum() / n)
 
 
 def _server_can_tell(n: int) -> bool:
     """mean c_i^(r+1) = (x^r - x^(r+1))/(Q eta)."""
     before, after, _, eta, Q = _scaffold_round(n)
-    return same_symbols(after.c, (before.x - after.x) / (Q * eta))
+    return agree(after.c, (before.x - after.x) / (Q * eta))
 
 
 def check_d5(ctx: Context, *, scale: Any = 1, control: bool = False) -> Iterator[Finding]:
@@ -326,9 +321,9 @@ def scaffold_is_vrl(n: int, sign: int = 1) -> bool:
     first, second = _SymbolicSteps(answers, Q, lr), _SymbolicSteps(answers, Q, lr)
     left = Scaffold.round(_unchecked(Scaffold, first), _General(n), ScaffoldState(x, c, c_i), None, SCRIPT)
     right = VrlSgd.round(_unchecked(VrlSgd, second), _General(n), VrlState(x, sign * (c_i - c)), None, SCRIPT)  # type: ignore[arg-type]
-    asked = same_symbols(first.seen.a, second.seen.a)
+    asked = agree(first.seen.a, second.seen.a)
     kept = is_zero(left.c[0, 0] - left.c_i.sum() / n)
-    return asked and kept and same_symbols(left.x, right.x) and same_symbols(left.c_i - left.c, right.delta_i)
+    return asked and kept and agree(left.x, right.x) and agree(left.c_i - left.c, right.delta_i)
 
 
 def fedpd_is_douglas_rachford(n: int) -> bool:
@@ -342,10 +337,8 @@ def fedpd_is_douglas_rachford(n: int) -> bool:
     new = FedPD(eta, solver).round(problem, FedPDState(x, copies, copies, lam, None), None, SCRIPT)
     v = copies - eta * lam
     reflected = (2 * answers - v).sum(axis=0, keepdims=True) / n
-    asked = same_symbols(solver.seen.z - solver.seen.a / solver.seen.rho, v) and is_zero(solver.seen.rho - 1 / eta)
-    return (
-        asked and same_symbols(new.x, reflected) and same_symbols(new.x0_i - eta * new.lam_i, v + reflected - answers)
-    )
+    asked = agree(solver.seen.z - solver.seen.a / solver.seen.rho, v) and is_zero(solver.seen.rho - 1 / eta)
+    return asked and agree(new.x, reflected) and agree(new.x0_i - eta * new.lam_i, v + reflected - answers)
 
 
 def fedpd_is_admm(n: int, algorithm: Any = FedPD) -> bool:
@@ -357,8 +350,8 @@ def fedpd_is_admm(n: int, algorithm: Any = FedPD) -> bool:
     problem: Any = _General(n)
     state = FedPDState(z, x_i, z + 0 * lam, lam, None)
     new = algorithm(eta, solver).round(problem, state, None, SCRIPT)
-    asked = same_symbols(solver.seen.a, lam) and same_symbols(solver.seen.z + 0 * lam, z + 0 * lam)
-    dual = same_symbols(new.lam_i, lam + (answers - z) / eta)
+    asked = agree(solver.seen.a, lam) and agree(solver.seen.z + 0 * lam, z + 0 * lam)
+    dual = agree(new.lam_i, lam + (answers - z) / eta)
     server = is_zero(new.x[0, 0] - (answers + eta * new.lam_i).sum() / n)
     return asked and is_zero(solver.seen.rho - 1 / eta) and dual and server
 
@@ -373,8 +366,8 @@ def fedsplit_is_peaceman_rachford(n: int, relaxation: int = 2) -> bool:
     new = FedSplit(s, solver).round(problem, FedSplitState(x, z), None, SCRIPT)
     v = 2 * x - z
     reflected = (2 * answers - v).sum(axis=0, keepdims=True) / n
-    asked = same_symbols(solver.seen.z + 0 * v, v) and is_zero(solver.seen.rho - 1 / s)
-    return asked and same_symbols(2 * new.x - new.z_i, v + relaxation * (reflected - answers))
+    asked = agree(solver.seen.z + 0 * v, v) and is_zero(solver.seen.rho - 1 / s)
+    return asked and agree(2 * new.x - new.z_i, v + relaxation * (reflected - answers))
 
 
 def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Finding]:
@@ -505,5 +498,12 @@ CLAIMS = [
         "SCAFFOLD sends c_i besides the model and doubles the communication; FedPD attains the same convergence rate without.",
         check_q9,
         (Fault("FedPD counted with two vectors", "traffic as described", {"extra": 1}),),
+        assumptions=(
+            A1,
+            A2,
+            "full participation",
+            "c_i^0 = 0 (SCAFFOLD)",
+            "lam_i^0 = -grad f_i(x^0), eta = Q eta_SCAFFOLD, p = 0 (FedPD)",
+        ),
     ),
 ]

@@ -23,10 +23,10 @@ from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, PAPER, rational, total, whole
+from paper_checks.fedpd.common import A1, A2, PAPER, constants_hold, rational, total, whole
 from problems.finite_sum import random_finite_sum, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic
-from problems.quadratics import scalar_quadratics
+from problems.quadratics import Quadratic
 
 STEP_VR = "eta < 1/(3 (Q + sqrt(QI/B)) L), gamma > 5 eta/(B sqrt L)"
 
@@ -41,9 +41,9 @@ def step_limit(Q: int, I: int, B: int, L: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Exact recursion of E[s s^T] for FedPD-VR with Q = 1 on scalar quadratics with random sample curvatures.
+    """Exact recursion of E[s s^T] for FedPD-VR with Q = 1 on scalar quadratics with random sample curvatures; s ends with a one.
 
-    Between resets the mean map is M; the estimate g_i picks up the variance (H^2 - mean^2)/B E(x_i' - x_i)^2. In a round
+    Between resets the mean map is M; the estimate g_i picks up the variance of its samples' curvatures over B, times E(x_i' - x_i)^2. In a round
     with a fresh gradient the estimate starts exact (matrix ``reset``). Numbers may be floats or fractions.
     """
 
@@ -51,7 +51,7 @@ class Moments:
     plain: NDArray[Any]
     steps: dict[bool, NDArray[Any]]  # rows that give x_i' - x_i, by whether the round resets
     slots: list[int]  # where the g_i lie in the state
-    variance: Any
+    variances: list[Any]  # of one draw of B samples, by client
     server: int
     start: NDArray[Any]
 
@@ -59,35 +59,41 @@ class Moments:
         """One round."""
         matrix = self.reset if resets else self.plain
         new: NDArray[Any] = matrix.dot(moment).dot(matrix.T)
-        for slot, row in zip(self.slots, self.steps[resets], strict=True):
-            new[slot, slot] = new[slot, slot] + self.variance * row.dot(moment).dot(row)
+        for slot, row, variance in zip(self.slots, self.steps[resets], self.variances, strict=True):
+            new[slot, slot] = new[slot, slot] + variance * row.dot(moment).dot(row)
         return new
 
 
-def moments(H: Any, mean: Any, eta: Any, gamma: Any, I: int, B: int, n: int = 2, x0: Any = 1) -> Moments:
-    """Read the recursion off FedPD's own round, with exact gradients, on f_i = (mean/2) x^2."""
-    problem = scalar_quadratics(np.array([mean] * n))
-    start = np.array([x0]) + 0 * problem.b[0]
+def moments(H: Any, curvatures: Any, eta: Any, gamma: Any, I: int, B: int, linear: Any = None, x0: Any = 1) -> Moments:
+    """Read the recursion off FedPD's own round, with exact gradients, on f_i = (a_i/2) x^2 - b_i x with samples of curvature +-H.
+
+    ``curvatures``: the a_i; ``linear``: the b_i, zero by default.
+    """
+    curvature = np.array(curvatures)
+    slopes = 0 * curvature if linear is None else np.array(linear)
+    problem = Quadratic(curvature[:, None, None], slopes[:, None])
+    point = np.array([x0]) + 0 * problem.b[0]
     method = FedPD(eta, FedPD.oracle_two(eta, gamma, 1, None, I))
-    maps = {r: round_map(method, problem, start, round=r) for r in ((0, 1) if I > 1 else (0,))}
-    where = maps[0].layout.slices()
-    own = np.eye(maps[0].layout.size, dtype=maps[0].matrix.dtype if maps[0].matrix.dtype != object else int)
-    rows = {r == 0: maps[r].matrix[where["x_i"]] - own[where["x_i"]] for r in maps}
-    state = method.init(problem, start[None, :])
-    vector = maps[0].layout.flatten(state)
+    maps = {r: round_map(method, problem, point, round=r) for r in ((0, 1) if I > 1 else (0,))}
+    where, size = maps[0].layout.slices(), maps[0].layout.size
+    one = [[0] * size + [1]]
+    whole_maps = {r: np.concatenate([np.column_stack([m.matrix, m.offset]), one]) for r, m in maps.items()}
+    own = np.eye(size + 1, dtype=whole_maps[0].dtype if whole_maps[0].dtype != object else int)
+    rows = {r == 0: m[where["x_i"]] - own[where["x_i"]] for r, m in whole_maps.items()}
+    vector = np.append(maps[0].layout.flatten(method.init(problem, point[None, :])), 1)
     return Moments(
-        reset=maps[0].matrix,
-        plain=maps[max(maps)].matrix,
+        reset=whole_maps[0],
+        plain=whole_maps[max(maps)],
         steps={True: rows[True], False: rows.get(False, rows[True])},
-        slots=list(range(*where["memory"].indices(maps[0].layout.size))),
-        variance=(H * H - mean * mean) / B,
+        slots=list(range(*where["memory"].indices(size))),
+        variances=[(H * H - a * a) / B for a in curvatures],
         server=where["x"].start,
         start=np.multiply.outer(vector, vector),
     )
 
 
 def expected_stationarity(m: Moments, mean: Any, I: int, rounds: int) -> list[Any]:
-    """E ||grad f(x_0^r)||^2 for r = 0..rounds."""
+    """E ||grad f(x_0^r)||^2 for r = 0..rounds, where the clients' curvatures average to ``mean`` and their linear terms to zero."""
     moment, found = m.start, []
     for r in range(rounds + 1):
         found.append(mean * mean * moment[m.server, m.server])
@@ -96,16 +102,15 @@ def expected_stationarity(m: Moments, mean: Any, I: int, rounds: int) -> list[An
 
 
 def period_radius(m: Moments, I: int) -> float:
-    """Spectral radius of the second-moment map over a whole period (floats)."""
-    size = len(m.start)
+    """Spectral radius of the second-moment map over a whole period (floats), on the state without its last entry, one."""
+    size = len(m.start) - 1
     columns = []
     for k in range(size * size):
-        basis = np.zeros(size * size)
-        basis[k] = 1
-        moment = basis.reshape(size, size)
+        moment = np.zeros((size + 1, size + 1))
+        moment[divmod(k, size)] = 1
         for r in range(I):
             moment = m.advance(moment, r == 0)
-        columns.append(moment.ravel())
+        columns.append(moment[:size, :size].ravel())
     return float(np.abs(np.linalg.eigvals(np.asarray(columns).T)).max())
 
 
@@ -113,9 +118,9 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
     """E ||grad f(x_0^R)||^2 of FedPD-VR on samples +-(H/2) x^2 against C_9 D_0, in floats and in fractions."""
     H, mean, eta, gamma, c9 = (rational(instance[k]) for k in ("H", "mean", "eta", "gamma", "C_9"))
     I, rounds = whole(instance["period"]), whole(instance["rounds"])
-    exact = expected_stationarity(moments(H, mean, eta, gamma, I, 1), mean, I, rounds)
+    exact = expected_stationarity(moments(H, [mean, mean], eta, gamma, I, 1), mean, I, rounds)
     numeric = expected_stationarity(
-        moments(float(H), float(mean), float(eta), float(gamma), I, 1, x0=1.0), float(mean), I, rounds
+        moments(float(H), [float(mean)] * 2, float(eta), float(gamma), I, 1, x0=1.0), float(mean), I, rounds
     )
     d0 = mean / 2
     return Replay(
@@ -126,14 +131,17 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
         exact_bound=c9 * d0,
         arithmetic="fractions (exact recursion of the second moment)",
         assumptions=(
-            assume(f"A1 with L = {mean}: f_i = f = ({mean}/2) x^2", mean == 1),
-            assume("A2: f >= 0", mean > 0),
+            assume("A1 with L = 1: f_i = f = (mean/2) x^2", "mean == 1", mean=mean),
+            assume("A2: f >= 0", "mean > 0", mean=mean),
+            assume("eta < 1/(3 (Q + sqrt(QI/B)) L) with Q = B = 1, first half", "1/(3*eta) > 1", eta=eta),
+            assume("eta < 1/(3 (Q + sqrt(QI/B)) L) with Q = B = 1", "(1/(3*eta) - 1)**2 > I", eta=eta, I=I),
+            assume("gamma > 5 eta/(B sqrt L)", "gamma > 5*eta", gamma=gamma, eta=eta),
             assume(
-                f"eta = {eta} < 1/(3 (Q + sqrt(QI/B)) L) with Q = 1, I = {I}, B = 1: (1/(3 eta) - 1)^2 > {I}",
-                (1 / (3 * eta) - 1) > 0 and (1 / (3 * eta) - 1) ** 2 > I,
+                "samples are +-(H/2) x^2, those of +H/2 a share between 0 and 1",
+                "0 <= (1 + mean/H)/2 <= 1",
+                mean=mean,
+                H=H,
             ),
-            assume(f"gamma = {gamma} > 5 eta/(B sqrt L)", gamma > 5 * eta),
-            assume("samples are +-(H/2) x^2, drawn uniformly (for H = 20: 21 of +10 x^2 and 19 of -10 x^2)", True),
         ),
     )
 
@@ -190,6 +198,14 @@ def _largest_step(over: Fraction) -> Part:
     )
 
 
+#: curvatures and linear terms of the clients whose samples have curvature +-1; the average is convex, with minimiser 0
+CLIENTS: dict[str, tuple[list[float], list[float]]] = {
+    "two clients alike": ([0.1, 0.1], [0.0, 0.0]),
+    "three different clients": ([0.6, -0.4, 0.1], [0.5, 0.2, -0.7]),
+    "four far apart": ([0.9, -0.8, 0.7, -0.6], [3.0, -2.0, -4.0, 3.0]),
+}
+
+
 def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective: float = 2.0) -> Iterator[Finding]:
     """Rough samples refute it under A1 alone; with smooth samples it holds on exact recursions and runs."""
     yield Reading(
@@ -197,7 +213,7 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         "it, no counterexample is known here and the statement is supported."
     )
     yield refute("A1 for f_i and f only", replay_t2, ROUGH | {"H": H}, text="Samples rougher than their mean.")
-    rough = moments(20.0, 1.0, 0.079, 0.474, 10, 1, x0=1.0)
+    rough = moments(20.0, [1.0, 1.0], 0.079, 0.474, 10, 1, x0=1.0)
     radius = period_radius(rough, 10)
     yield holds(
         "some constant C_9, A1 for f_i and f only",
@@ -223,21 +239,25 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
     for Q, I, B in ((1, 100, 1), (1, 1000, 1), (1, 10, 1)):
         for ratio in (gamma_ratio - 0.99, 1000.0):
             eta = 0.999 * step_limit(Q, I, B, 1.0)
-            smooth = moments(1.0, 0.1, eta, ratio * eta, I, B, x0=1.0)
-            values = np.asarray(expected_stationarity(smooth, 0.1, I, rounds))
-            spent = eta * np.cumsum(values) / 0.05  # D_0 = 0.1/2
-            yield at_most(
-                f"smooth samples Q={Q} I={I} B={B} gamma={ratio:g} eta",
-                spent[-1],
-                effective,
-                "numeric",
-                f"eta sum E ||grad f||^2 / D_0 = {spent[-1]:.3f} after {rounds} rounds, of which "
-                f"{spent[-1] - spent[rounds // 2]:.2g} in the second half (exact recursion)",
-                role="repaired",
-            )
+            for clients, (curvatures, linear) in CLIENTS.items():
+                mean = sum(curvatures) / len(curvatures)
+                smooth = moments(1.0, curvatures, eta, ratio * eta, I, B, linear, x0=1.0)
+                values = np.asarray(expected_stationarity(smooth, mean, I, rounds))
+                spent = eta * np.cumsum(values) / (mean / 2)  # D_0 = mean/2
+                yield at_most(
+                    f"smooth samples, {clients}, Q={Q} I={I} B={B} gamma={ratio:g} eta",
+                    spent[-1],
+                    effective,
+                    "numeric",
+                    f"eta sum E ||grad f||^2 / D_0 = {spent[-1]:.3f} after {rounds} rounds, of which "
+                    f"{spent[-1] - spent[rounds // 2]:.2g} in the second half (exact recursion)",
+                    role="repaired",
+                )
         curves.append({"label": f"I = {I}, smooth samples", "x": list(range(0, 200)), "y": values[:200].tolist()})
     for Q, I, B in ((2, 20, 2), (4, 16, 4)):
         problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
+        if Q == 2:  # the same problem for both
+            yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
         L = float(constant(problem, "L_sample"))
         eta = 0.999 * step_limit(Q, I, B, L)
         method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
@@ -448,14 +468,18 @@ CLAIMS = [
         check_t2,
         (
             Fault("samples as smooth as their mean", "A1 for f_i and f only", {"H": "1"}, holds=True),
-            Fault("effective constant 0.3", "smooth samples Q=1 I=10 B=1 gamma=1000 eta", {"effective": 0.3}),
+            Fault(
+                "effective constant 0.3",
+                "smooth samples, three different clients, Q=1 I=10 B=1 gamma=1000 eta",
+                {"effective": 0.3},
+            ),
             Fault(
                 "effective constant 0.3, class",
                 "exact gradients, every L-smooth f, Q=1 gamma=6 eta",
                 {"effective": 0.3},
             ),
         ),
-        (A1, A2, STEP_VR, "p = 0"),
+        (A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
         repaired="Assume mean-square smooth samples, E ||grad F(x; xi) - grad F(y; xi)||^2 <= L^2 ||x - y||^2.",
         replay=replay_t2,
     ),
@@ -478,6 +502,13 @@ CLAIMS = [
         "Oracle II saves a factor of order sqrt(M) in samples.",
         check_q5,
         (Fault("full gradients every round", "saving grows with M", {"fresh": True}),),
+        assumptions=(
+            A2,
+            STEP_VR,
+            "every sample loss is L-smooth",
+            "QN <= sqrt(M)",
+            "equal steps and Q for both oracles",
+        ),
     ),
     Claim(
         "FEDPD-Q6",
@@ -487,7 +518,7 @@ CLAIMS = [
         "In Oracle II the number Q of inner steps may be any positive integer.",
         check_q6,
         (
-            Fault("steps 60 times too long", "every Q", {"scale": 60.0}),
+            Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
             Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2", {"effective": 0.3}),
         ),
         (STEP_VR, "every sample loss is L-smooth"),

@@ -14,7 +14,7 @@ from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture
 from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.core.errors import require
 from fedtheory.proofs import worst_case
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, play_exactly, symbols
 from paper_checks.fedpd.common import A1, PAPER, AveragesModels, HalfDualStep, theorem_one_factor
 from problems.quadratics import Quadratic
 
@@ -81,7 +81,7 @@ def zero_duals_are_unbounded(init_dual: Any = "zero") -> bool:
     states = play_exactly(FedPD(eta, init_dual=init_dual), problem, np.array([0 * s], dtype=object), 1)
     slope = states[1].x[0, 0] * (L + half) / 2
     rate = slope / s
-    return not is_zero(slope) and is_zero(rate.diff(s))
+    return is_not_zero(slope) and is_zero(rate.diff(s))
 
 
 def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_round_worst_case) -> Iterator[Finding]:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.parts import at_most, equal, holds
+from fedtheory.claims.parts import at_most, decided, equal, holds
 from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix, truncate
 from fedtheory.core.randomness import Key
+from fedtheory.proofs.facts import compare
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
 from paper_checks.fedslr.runs import PAPER
@@ -69,7 +70,7 @@ def gigabytes(count: int, rounds: int = ROUNDS) -> Fraction:
 
 def as_printed(value: Fraction | float, number: float, digits: int = 2) -> bool:
     """Whether a value rounds to a printed number."""
-    return abs(Fraction(value) - Fraction(str(number))) <= Fraction(1, 2 * 10**digits)
+    return compare(abs(Fraction(value) - Fraction(str(number))), "<=", Fraction(1, 2 * 10**digits))
 
 
 COUNTED = {
@@ -97,38 +98,32 @@ def check_table_2(ctx: Context, *, rounds: int = ROUNDS, scaffold: str = "scaffo
             said = printed.TABLE_2[method][2 * place : 2 * place + 2]
             rows.append([name, method, said[0], float(round(traffic, 2)), said[1], float(round(size, 2))])
             if name == "CIFAR-10":
-                yield Part(
+                yield decided(
                     f"{method} on CIFAR-10",
                     as_printed(traffic, said[0]) and as_printed(size, said[1]),
-                    "count",
                     f"{float(traffic):.2f} GB and {float(size):.2f} M numbers, printed {said[0]} and {said[1]}",
-                    proves=True,
-                    refutes=True,
+                    "count",
                 )
     ten = layers["CIFAR-10"]
     for name in ("CIFAR-100", "TinyImageNet"):
         full = gigabytes(2 * own[name], rounds)
-        yield Part(
+        yield decided(
             f"FedAvg (*) on {name}",
             as_printed(full, printed.TABLE_2["FedAvg"][0]),
-            "count",
             f"the network for {NETWORKS[name][0]} classes has {own[name]:,} numbers, {float(full):.2f} GB; printed 11.17 M and 893.92",
-            proves=True,
-            refutes=True,
+            "count",
         )
     whole = gigabytes(2 * numbers(ten), rounds)
     for place, (name, network) in enumerate(layers.items()):
         share = Fraction(sent("lg-fedavg", network)[0], own[name])
         lg, rep = printed.TABLE_2["LG-FedAvg"][2 * place], printed.TABLE_2["FedRep"][2 * place]
-        yield Part(
+        yield decided(
             f"shares of the last layer on {name}",
             as_printed(share * whole, lg) and as_printed((1 - share) * whole, rep),
-            "count",
             f"the last layer is {float(100 * share):.4f} % of the network for {name}; that share of 893.92 GB is {float(share * whole):.2f}, "
             f"the rest {float((1 - share) * whole):.2f}; printed {lg} and {rep}",
-            role="repaired",
-            proves=True,
-            refutes=True,
+            "count",
+            "repaired",
         )
     yield make_table(
         "Table 2, methods without compression",
@@ -203,21 +198,17 @@ def check_downlink(ctx: Context, *, rounds: int = ROUNDS) -> Iterator[Finding]:
             [name, float(total), *(round(float(v), 2) for v in (down, *saved[name], 100 * (1 - (total - own) / own)))]
         )
     down_saved, total_saved = saved["CIFAR-100"]
-    yield Part(
+    yield decided(
         "downlink",
         as_printed(down_saved, round(printed.DOWNLINK_SAVED, 1), 1),
-        "count",
         f"CIFAR-100: {float(down_saved):.2f} % less, printed {printed.DOWNLINK_SAVED}; compared to a tenth of a point",
-        proves=True,
-        refutes=True,
+        "count",
     )
-    yield Part(
+    yield decided(
         "all traffic",
         as_printed(total_saved, printed.TOTAL_SAVED, 0),
-        "count",
         f"CIFAR-100: {float(total_saved):.2f} % less, printed about {printed.TOTAL_SAVED}",
-        proves=True,
-        refutes=True,
+        "count",
     )
     yield make_table(
         "What FedSLR saves, from Table 2",
@@ -260,13 +251,11 @@ def check_sizes(ctx: Context, *, row: str = "FedSLR (GKR)") -> Iterator[Finding]
     dense = Fraction(str(printed.TABLE_2["FedAvg"][3]))
     for part, name, said in (("GKR", row, printed.GKR_FEWER), ("mixed model", "FedSLR (mixed)", printed.MIXED_FEWER)):
         fewer = 100 * (1 - Fraction(str(printed.TABLE_2[name][3])) / dense)
-        yield Part(
+        yield decided(
             part,
             as_printed(fewer, said),
-            "count",
             f"{printed.TABLE_2[name][3]} of {float(dense)} M: {float(fewer):.3f} % fewer, printed {said}",
-            proves=True,
-            refutes=True,
+            "count",
         )
 
 
@@ -274,13 +263,11 @@ def check_scaffold(ctx: Context, *, method: str = "scaffold") -> Iterator[Findin
     """Twice the traffic of FedAvg."""
     layers = resnet18(10, 3)
     ours, plain = sum(sent(method, layers)), sum(sent("fedavg", layers))
-    yield Part(
+    yield decided(
         "counted",
-        ours == 2 * plain,
-        "count",
+        compare(ours, "==", 2 * plain),
         f"{ours:,} numbers a client and round, FedAvg {plain:,}",
-        proves=True,
-        refutes=True,
+        "count",
     )
     yield holds(
         "printed",
@@ -307,25 +294,21 @@ def check_mixed(ctx: Context, *, said: float = printed.MIXED_MORE) -> Iterator[F
         rtol=1e-9,
     )
     # parameters are printed to 0.005 M, which moves a ratio by less than 0.3 points
-    yield Part(
+    yield decided(
         "parameters added",
-        abs(more["CIFAR-100"] - Fraction(str(said))) <= Fraction(1, 2) + Fraction(3, 10),
-        "count",
+        compare(abs(more["CIFAR-100"] - Fraction(str(said))), "<=", Fraction(1, 2) + Fraction(3, 10)),
         f"Table 2: {text}; printed {said:g} % beside CIFAR-100's gain",
-        proves=True,
-        refutes=True,
+        "count",
     )
-    yield Part(
+    yield decided(
         "as Table 2 has them",
         all(
             as_printed(more[name], value, 1)
             for name, value in (("CIFAR-10", 12.8), ("CIFAR-100", 20.8), ("TinyImageNet", 42.1))
         ),
-        "count",
         text,
-        role="repaired",
-        proves=True,
-        refutes=True,
+        "count",
+        "repaired",
     )
     yield Reading(f"No data set of Table 2 has 29 %; the mean over the three is {float(sum(more.values()) / 3):.1f} %.")
 

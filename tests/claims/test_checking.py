@@ -255,14 +255,14 @@ def test_a_stored_counterexample_replays(good, tmp_path) -> None:
     written[0].write_text(json.dumps(changed))
     found = replay_file(written[0], Path(good))
     assert not found.seen.violated and not found.confirmed, "it is measured again, not read"
-    assert found.differences == ("measured", "bound", "exact measured", "exact bound")
+    assert found.differences == ("assumptions", "measured", "bound", "exact measured", "exact bound")
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         (lambda s: "not json", InvalidInput, "is not a counterexample file"),
-        (lambda s: {"claim": "X", "format": 2}, InvalidInput, r"is not a counterexample file \('source' is missing; "),
+        (lambda s: {"claim": "X", "format": 3}, InvalidInput, r"is not a counterexample file \('source' is missing; "),
         (lambda s: s | {"claim": "TOY-NONE"}, InvalidInput, "speaks of the claim 'TOY-NONE', which .* does not have"),
         (lambda s: s | {"claim": "TOY-RATE"}, NotAvailable, "the claim TOY-RATE has no replay"),
         (lambda s: s | {"source": "paper_checks.fedpd"}, InvalidInput, "a claim of the paper paper_checks.fedpd"),
@@ -276,7 +276,7 @@ def test_a_stored_counterexample_replays(good, tmp_path) -> None:
 )
 def test_files_that_cannot_be_replayed_are_refused(good, tmp_path, change, error, message) -> None:
     verdict = verdict_of(good, "TOY-FALSE")
-    changed = change({"format": 2, **verdict.counterexample})
+    changed = change({"format": 3, **verdict.counterexample})
     file = tmp_path / "example.json"
     file.write_text(changed if isinstance(changed, str) else json.dumps(changed))
     with pytest.raises(error, match=message):
@@ -338,7 +338,7 @@ def test_summary_and_table(good, troubled) -> None:
     text = console.export_text()
     assert text.count("not run") == 5 and "TOY-RATE" in text and "+" in text
     by_id = {v.id: v for v in verdicts}
-    assert write_headline(by_id["TOY-REPAIRED"]).endswith("-- false as printed; instead: x <= 2 x^2.")
+    assert write_headline(by_id["TOY-REPAIRED"]).endswith("-- false as printed; instead (supported): x <= 2 x^2.")
     assert "could not be run: ZeroDivisionError" in write_headline(by_id["B-RAISES"])
 
 

@@ -7,20 +7,20 @@ from itertools import product
 
 import numpy as np
 import pytest
+from evidence import a_disproof, a_proof
+from evidence import a_replay as replay
 
-from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part, Replay
-from fedtheory.claims.parts import assume, at_most, equal, holds, refute
+from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part
+from fedtheory.claims.parts import at_most, equal, holds, refute
 from fedtheory.claims.verdict import decide, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
 OTHER_KINDS = ("bound", "rate", "identity", "proof step", "equivalence", "divergence")
 
 
-def replay(measured=2.0, limit=1.0, exact=(Fraction(2), Fraction(1)), met=True) -> Replay:
-    return Replay("x", measured, limit, *exact, "fractions", (assume("A1", met),))
-
-
-def part(holds, role="printed", *, proves=False, refutes=False, example=False, margin=None) -> Part:
+def part(
+    holds, role="printed", *, proves=False, scope="", refutes=False, against=False, example=False, margin=None
+) -> Part:
     return Part(
         "p",
         holds,
@@ -28,10 +28,10 @@ def part(holds, role="printed", *, proves=False, refutes=False, example=False, m
         "said",
         role,
         margin,
-        proves,
-        refutes,
-        {},
-        Counterexample({}, replay()) if example else None,
+        proof=a_proof(scope) if proves else None,
+        disproof=a_disproof().disproof if refutes else None,
+        against=against,
+        counterexample=Counterexample({}, replay()) if example else None,
     )
 
 
@@ -47,14 +47,14 @@ RULES = [
     ([part(False)], "inconclusive"),
     ([part(False, example=True)], "refuted"),
     ([part(False, refutes=True)], "refuted"),
-    ([part(False, proves=True, refutes=True)], "refuted"),
-    # a proof that does not go through accuses nobody, a refutation that does not reproduce supports nothing
-    ([part(False, proves=True)], "inconclusive"),
-    ([part(True, refutes=True)], "inconclusive"),
-    ([part(True), part(True, refutes=True)], "inconclusive"),
-    ([part(True, proves=True), part(True, refutes=True)], "inconclusive"),
-    ([part(True, proves=True, refutes=True)], "proved"),
-    ([part(False, example=True), part(True, "repaired", refutes=True)], "refuted"),
+    # a proof of narrower scope supports
+    ([part(True, proves=True, scope="n = 2, 3")], "supported"),
+    ([part(True, proves=True, scope="n = 2, 3"), part(True, proves=True)], "proved"),
+    # a refutation that does not reproduce supports nothing
+    ([part(True, against=True)], "inconclusive"),
+    ([part(True), part(True, against=True)], "inconclusive"),
+    ([part(True, proves=True), part(True, against=True)], "inconclusive"),
+    ([part(False, example=True), part(True, "repaired", against=True)], "refuted"),
     ([part(True, proves=True), part(False, example=True)], "refuted"),
     ([part(None), part(False, example=True)], "refuted"),
     # the corrected statement must hold itself
@@ -100,10 +100,10 @@ def test_a_check_must_decide_the_printed_statement() -> None:
 def test_no_status_is_better_for_failing() -> None:
     """Turning a printed part from holding into failing never yields proved, supported or reproduced."""
     good = {"proved", "supported", "reproduced"}
-    for kind, proves, refutes, example, other in product(
-        (*OTHER_KINDS, "ordering"), (False, True), (False, True), (False, True), (True, None, False)
+    for kind, refutes, example, other in product(
+        (*OTHER_KINDS, "ordering"), (False, True), (False, True), (True, None, False)
     ):
-        failing = part(False, proves=proves, refutes=refutes, example=example)
+        failing = part(False, refutes=refutes, example=example)
         assert decide(kind, [failing, part(other)]) not in good
 
 
@@ -177,7 +177,7 @@ def test_bounds_of_numbers_that_are_none(value, limit, holds) -> None:
 
 
 def test_more_fields_pass_through() -> None:
-    made = at_most("b", 0.0, 1.0, "exact", "said", role="repaired", proves=True, data={"n": 3})
+    made = at_most("b", 0.0, 1.0, "exact", "said", role="repaired", proof=a_proof(), data={"n": 3})
     assert made.role == "repaired" and made.proves and made.data["n"] == 3 and made.data["limit"] == 1.0
 
 
@@ -242,9 +242,8 @@ def test_refutations_follow_their_replay() -> None:
 def test_counterexamples_are_plain_data() -> None:
     stored = Counterexample({"x": 1.0}, replay()).as_dict()
     assert stored["exact"] == {"measured": "2", "bound": "1", "arithmetic": "fractions"}
-    assert stored["assumptions"] == [{"certified": "A1", "met": True}]
+    assert stored["assumptions"] == [{"assumption": "A1: x == 1 with x = 1", "by": "exact arithmetic", "met": True}]
     assert stored["measured"] == 2.0 and stored["instance"] == {"x": 1.0}
-    assert assume("A", np.bool_(False)) == ("A", False)
 
 
 # ---- claims and contexts ------------------------------------------------------------------------------------------

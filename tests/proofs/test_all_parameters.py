@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fedtheory.algorithms.fedpd import FedPD
+from fedtheory.algorithms.gradient_descent import GradientDescent
 from fedtheory.algorithms.scaffnew import Scaffnew
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.parameters import checker
@@ -144,3 +145,35 @@ def test_boxes_decide_where_coefficients_do_not():
     assert checker.sign_on_box({**above, (1,): Q(-3)}, open_ends, (2,)) is None
     assert checker.sign_on_box({(1,): Q(1)}, ((True, False),), (1,)) == checker.Sign(1, False)
     assert np.sign(-1) == checker.sign_on_box({(0,): Q(-1)}, open_ends, (0,)).direction
+
+
+@pytest.mark.slow
+def test_gradient_descents_bounds():
+    """Drori and Teboulle 2014: tight for every step up to 1/L; stated with more room, and too small."""
+
+    def method(p):
+        return GradientDescent(p["lr"])
+
+    region = "T in 1..2, 0<L, 0<lr<=1/L"
+    for factor, word in ((1, "proved for all parameters"), (1.25, "proved for all parameters"), (0.99, "refuted")):
+        pieces = prove_bound(method, region, "T", "gap", f"{factor}*L/(4*T*lr*L + 2)", mu=0)
+        assert {piece.judgement.word for piece in pieces} == {word}
+    assert pieces[0].judgement.instance.point["T"] == 1
+
+
+def test_bounds_that_are_a_maximum():
+    """One step contracts by max{(1 - lr mu)^2, (1 - lr L)^2} up to 2/L."""
+    region, bound = "0<mu<L, 0<lr<2/L", "max((1-lr*mu)**2, (1-lr*L)**2)"
+    pieces = prove_bound(lambda p: GradientDescent(p["lr"]), region, 1, "squared_distance", bound)
+    assert [piece.judgement.word for piece in pieces] == ["proved for all parameters"] * 2
+
+
+def test_negative_weights_are_refused():
+    stated = StatedContraction.read(
+        lambda p: Scaffnew(p["lr"], p["p"]),
+        "0<mu<L, 0<lr<=1/L, 0<p<=1",
+        {"x_i": 1, "h_i": "lr - lr**2"},
+        "max(1-lr*mu, 1-p**2)",
+    )
+    with pytest.raises(InvalidInput, match="weight of 'h_i'"):
+        prove_contraction(stated)

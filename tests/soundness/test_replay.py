@@ -64,10 +64,10 @@ def test_a_named_file_is_python_and_not_for_papers(forge, good, tmp_path) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 1}, "has the format 1; expected 2"),
-        ({"format": ...}, "has the format None; expected 2"),
-        ({"format": "2"}, "has the format '2'; expected 2"),
-        ({"format": 3}, "has the format 3; expected 2"),
+        ({"format": 1}, "has the format 1; expected 3"),
+        ({"format": ...}, "has the format None; expected 3"),
+        ({"format": "3"}, "has the format '3'; expected 3"),
+        ({"format": 2}, "has the format 2; expected 3"),
         ({"measured": ...}, "'measured' is missing"),
         ({"part": ...}, "'part' is missing"),
         ({"measured": "0.5"}, "'measured' must be a finite number"),
@@ -75,7 +75,7 @@ def test_a_named_file_is_python_and_not_for_papers(forge, good, tmp_path) -> Non
         ({"measured": float("inf")}, "Infinity is no number"),
         ({"bound": float("nan")}, "NaN is no number"),
         ({"exact": {"measured": "1/2"}}, "'exact' must be the texts measured, bound and arithmetic"),
-        ({"assumptions": [{"certified": "x > 0"}]}, "'assumptions' must be a list of texts"),
+        ({"assumptions": [{"assumption": "x > 0"}]}, "'assumptions' must be a list of texts"),
         ({"role": "proved"}, "'role' must be one of printed, repaired, reading"),
         ({"status": "true"}, "'status' must be one of proved"),
         ({"status": "proved"}, "the printed statement cannot have a counterexample and be proved"),
@@ -114,7 +114,14 @@ def test_what_is_no_counterexample_is_told_in_one_line(tmp_path, text) -> None:
         ({"exact": {"measured": "1e999999999", "bound": "1/4", "arithmetic": "fractions"}}, "exact measured"),
         ({"exact": {"measured": "1/2", "bound": "1/4", "arithmetic": "interval arithmetic"}}, "arithmetic"),
         ({"assumptions": []}, "assumptions"),
-        ({"assumptions": [{"certified": "x is a counterexample for every n", "met": True}]}, "assumptions"),
+        (
+            {
+                "assumptions": [
+                    {"assumption": "x is a counterexample for every n", "by": "exact arithmetic", "met": True}
+                ]
+            },
+            "assumptions",
+        ),
         ({"statement": "P = NP."}, "statement"),
         ({"what": "every method diverges"}, "what"),
     ],
@@ -134,7 +141,7 @@ def test_the_line_says_which_reading_is_violated(tmp_path) -> None:
     claim = load_claims(FEDPD)["FEDPD-T1"]
     seen = claim.replay(theorem_one.ZERO_DUALS)
     stored = Counterexample(theorem_one.ZERO_DUALS, seen).as_dict() | {
-        "format": 2,
+        "format": 3,
         "claim": claim.id,
         "source": FEDPD,
         "statement": claim.statement,

@@ -7,25 +7,46 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
+from evidence import a_proof, a_replay
 
+from fedtheory.algorithms import FedPD
 from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part, Replay
-from fedtheory.claims.parts import assume, at_most, equal, holds, refute
+from fedtheory.claims.parts import (
+    VOUCHED,
+    assume,
+    assume_constant,
+    assume_exact_solves,
+    at_most,
+    decided,
+    disproved,
+    equal,
+    holds,
+    proved,
+    refute,
+    vouch,
+)
+from fedtheory.claims.proof_objects import Proof
 from fedtheory.claims.verdict import Verdict, decide
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.facts import Fact, collect_facts, compare, take_facts
+from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero
+from problems.quadratics import scalar_quadratics
 
 FEDPD = "paper_checks.fedpd"
 
 
 def replay(measured=2.0, exact=Fraction(2), met=True) -> Replay:
-    return Replay("x", measured, 1.0, exact, Fraction(1), "fractions", (assume("A1", met),))
+    return a_replay(measured, exact=(exact, Fraction(1)), met=met)
 
 
 def verdict_under(source, id, fault) -> str:
     """Status of a claim under one of its planted faults."""
     claim = load_claims(source)[id]
     subject = next(f.subject for f in claim.faults if f.name == fault)
-    return decide(claim.kind, [p for p in claim.check(Context(), **subject) if isinstance(p, Part)])
+    return decide(claim.kind, [p for p in claim.run(Context(), subject) if isinstance(p, Part)])
 
 
 # ---- evidence for and evidence against ------------------------------------------------------------------------------
@@ -35,7 +56,7 @@ def verdict_under(source, id, fault) -> str:
 @pytest.mark.parametrize(
     ("id", "fault"),
     [
-        ("FEDPD-TAB3", "any spread allowed"),
+        ("FEDPD-TAB3", "a spread of 120 allowed"),
         ("FEDPD-L5s", "T = 2N, where it holds"),
         ("FEDPD-L6s", "T = 2N, where it holds"),
         ("FEDPD-Q10", "a small ball"),
@@ -58,14 +79,22 @@ def test_a_refutation_that_does_not_reproduce_is_no_evidence() -> None:
 def test_a_part_whose_failure_is_the_proof_proves_nothing_where_it_holds() -> None:
     whole = [("FEDPD-T3", "some constant C_5 independent of p"), ("FEDPD-L2", "printed matrix is rank one")]
     for id, name in whole:
-        part = next(p for p in load_claims(FEDPD)[id].check(Context()) if isinstance(p, Part) and p.name == name)
+        part = next(p for p in load_claims(FEDPD)[id].run(Context()) if isinstance(p, Part) and p.name == name)
         assert part.holds is False and part.refutes and not part.proves
-        assert not dataclasses.replace(part, holds=True).supports
+        with pytest.raises(InvalidInput, match="carries a disproof and yet holds"):
+            dataclasses.replace(part, holds=True)
 
 
 def test_a_proof_that_fails_refutes_nothing() -> None:
-    made = Part("p", False, "exact", "the algebra does not go through", proves=True)
-    assert not made.proves and decide("bound", [made]) == "inconclusive"
+    with collect_facts([]):
+        made = proved("p", compare(2, "<", 1), "the algebra does not go through")
+    assert made.holds is False and not made.proves and not made.refutes and decide("bound", [made]) == "inconclusive"
+
+
+def test_a_disproof_that_fails_supports_nothing() -> None:
+    with collect_facts([]):
+        made = disproved("p", compare(2, "<", 1), "the algebra does not go through")
+    assert made.holds is True and not made.supports and decide("bound", [made]) == "inconclusive"
 
 
 def test_a_repair_needs_evidence_of_its_own() -> None:
@@ -75,11 +104,149 @@ def test_a_repair_needs_evidence_of_its_own() -> None:
     assert decide("bound", [printed, sought]) == "refuted"
 
 
-@pytest.mark.parametrize("engine", ["numeric", "falsifier", "real data", "spectrum", "worst case"])
+# ---- only a checker says "proved" -------------------------------------------------------------------------------------
+
+
+def test_the_authors_word_proves_nothing(monkeypatch) -> None:
+    """'I looked at 3 instances' was proved before."""
+
+    def check(ctx):
+        yield proved("p", True, "I looked at 3 instances")
+
+    found = verdict_of(monkeypatch, check)
+    assert found.status == "supported" and found.vouched == [f"{VOUCHED}: I looked at 3 instances"]
+
+
 @pytest.mark.parametrize("word", ["proves", "refutes"])
-def test_sampling_neither_proves_nor_refutes(engine, word) -> None:
-    with pytest.raises(InvalidInput, match=f"'p' cannot prove or refute by the engine '{engine}'"):
-        Part("p", True, engine, "I looked at 3 instances", **{word: True})
+def test_a_part_has_no_switch_for_it(word) -> None:
+    with pytest.raises(TypeError):
+        Part("p", True, "exact", "said", **{word: True})
+
+
+@pytest.mark.parametrize("forged", [True, "proof", {"facts": ["1 = 1"]}, object()])
+def test_a_forged_proof_object_is_refused(forged) -> None:
+    with pytest.raises(InvalidInput, match="make it with 'proved', 'disproved' or 'decided'"):
+        Part("p", True, "exact", "said", proof=forged)
+    with pytest.raises(InvalidInput, match="make it with"):
+        Part("p", False, "exact", "said", disproof=forged)
+
+
+def test_facts_and_proofs_are_not_made_by_hand() -> None:
+    fact = a_proof().facts[0]
+    with pytest.raises(FedtheoryError, match="a fact is made by the function that checks it"):
+        Fact("identity", "pi = 3")
+    with pytest.raises(FedtheoryError, match="not by hand"):
+        Proof((fact,), "so it follows")
+    with pytest.raises(FedtheoryError, match="not by hand"):
+        dataclasses.replace(a_proof(), scope="")
+    with pytest.raises(FedtheoryError, match="a fact is made by"):
+        dataclasses.replace(fact, what="pi = 3")
+
+
+def test_a_proof_sits_on_a_part_that_holds_and_a_disproof_on_one_that_fails() -> None:
+    for outcome in (False, None):
+        with pytest.raises(InvalidInput, match="carries a proof"):
+            Part("p", outcome, "exact", "said", proof=a_proof())
+    for outcome in (True, None):
+        with pytest.raises(InvalidInput, match="carries a disproof"):
+            Part("p", outcome, "exact", "said", disproof=a_proof())
+
+
+def test_a_proof_rests_on_the_facts_of_its_own_check_since_the_last_one(monkeypatch) -> None:
+    x, y = sympy.symbols("x y")
+
+    def check(ctx):
+        assert is_zero((x + y) ** 2 - x**2 - 2 * x * y - y**2)
+        yield proved("first", True, "the square of a sum")
+        yield proved("second", True, "because I say so")
+        assert compare(Fraction(1, 3), "<", 1)
+        yield proved("third", True, "a third is less than one", scope="n = 3")
+
+    found = verdict_of(monkeypatch, check)
+    first, second, third = found.evidence
+    assert found.status == "proved" and first["proves"] and "identity" in first["proof"]["rests on"][0]
+    assert "proof" not in second and second["text"].startswith(VOUCHED)
+    assert third["proof"] == {
+        "rests on": ["comparison: 1/3 < 1"],
+        "argument": "a third is less than one",
+        "scope": "n = 3",
+    }
+    assert "proves" not in third, "a proof of narrower scope"
+
+
+def test_checkers_confirm_nothing_that_says_nothing() -> None:
+    x = sympy.symbols("x")
+    with collect_facts([]):
+        assert is_zero(0) and is_zero(x - x) and not is_zero(x) and not is_not_zero(x - x) and not is_positive(x)
+        assert take_facts() == ()
+        for wrong in (1.0, np.float64(2.0), sympy.Float(2.0), True, x, "1"):
+            with pytest.raises(InvalidInput, match="no exact number"):
+                compare(wrong, "<", 3)
+        assert take_facts() == ()
+        assert not compare(3, "<", 2) and [fact.what for fact in take_facts()] == ["3 >= 2"]
+        assert compare(sympy.pi, ">", 3) and is_not_zero(x) and is_positive(sympy.exp(sympy.symbols("r", real=True)))
+        assert [fact.how for fact in take_facts()] == ["comparison", "difference", "sign"]
+    assert compare(1, "<", 2) and take_facts() == (), "outside a check nobody asks"
+
+
+def test_comparisons_decide_either_way() -> None:
+    with collect_facts([]):
+        good, bad = decided("p", compare(1, "==", 1), "said"), decided("p", compare(1, "==", 2), "said")
+        vouched = decided("p", True, "said")
+    assert (decide("bound", [good]), decide("bound", [bad])) == ("proved", "refuted")
+    assert decide("bound", [vouched]) == "supported" and vouched.text.startswith(VOUCHED)
+
+
+def test_an_earlier_proof_is_rested_on_and_must_hold() -> None:
+    with collect_facts([]):
+        first = proved("a", compare(1, "<", 2), "said")
+        assert proved("b", True, "so", resting_on=[first]).proves
+        failing = proved("a", compare(2, "<", 1), "said")
+        assert proved("b", True, "so", resting_on=[failing]).holds is False
+
+
+# ---- assumptions say who confirms them ---------------------------------------------------------------------------------
+
+
+def test_assumptions_are_decided_and_not_asserted() -> None:
+    with pytest.raises(InvalidInput, match="True is no comparison"):
+        assume("A1", True)
+    with pytest.raises(InvalidInput, match="is not an expression"):
+        assume("A1", "trust me")
+    for value in (0.5, True, "1/2"):
+        with pytest.raises(InvalidInput, match="is no exact number"):
+            assume("step size", "u < 1", u=value)
+    assert assume("step size", "2*u < 1", u=Fraction(1, 2)).met is False
+    assert assume("step size", "2*u <= 1", u=Fraction(1, 2)).as_dict() == {
+        "assumption": "step size: 2*u <= 1 with u = 1/2",
+        "by": "exact arithmetic",
+        "met": True,
+    }
+
+
+def test_constants_are_those_that_the_instance_certifies() -> None:
+    problem = scalar_quadratics([1.0, 3.0])
+    assert (
+        assume_constant("A1", problem, "L", "<=", 3).met
+        and not assume_constant("A1", problem, "L", "<=", Fraction(29, 10)).met
+    )
+    assert assume_constant("convex", problem, "mu", ">=", 1).by == "the problem's certificate"
+    with pytest.raises(NotAvailable, match="has no certified constant 'G'"):
+        assume_constant("A4", problem, "G", "<=", 1)
+
+
+def test_solves_are_exact_where_the_method_says_so() -> None:
+    assert assume_exact_solves("(16)", FedPD(0.1)).met
+    assert not assume_exact_solves("(16)", FedPD(0.1, GradientSteps(3, 0.1))).met
+
+
+def test_what_somebody_vouches_for_is_called_that(monkeypatch) -> None:
+    seen = dataclasses.replace(a_replay(), assumptions=(vouch("f is convex, believe me"),))
+
+    def check(ctx):
+        yield refute("p", lambda instance: seen, {})
+
+    assert verdict_of(monkeypatch, check).vouched == ["f is convex, believe me"]
 
 
 @pytest.mark.parametrize("seen", [replay(measured=0.5), replay(met=False), replay(exact=Fraction(1, 2))])
@@ -105,7 +272,7 @@ def verdict_of(monkeypatch, check, **more) -> Verdict:
 @pytest.mark.parametrize("proves", [True, False])
 def test_no_verdict_is_proved_and_repaired(monkeypatch, proves) -> None:
     def check(ctx):
-        yield Part("p", True, "exact", "said", proves=proves)
+        yield Part("p", True, "exact", "said", proof=a_proof() if proves else None)
 
     found = verdict_of(monkeypatch, check, repaired="Another statement.")
     assert found.status == "inconclusive" and not found.repaired, "the claim contradicts itself"
@@ -121,7 +288,17 @@ def test_a_correction_that_fails_is_not_told(monkeypatch) -> None:
         yield holds("q", False, "numeric", "said", role="repaired")
 
     found = verdict_of(monkeypatch, check, repaired="Another statement.")
-    assert found.status == "refuted" and not found.repaired
+    assert found.status == "refuted" and not found.repaired and found.repair is None
+
+
+@pytest.mark.parametrize("proof", [True, False])
+def test_a_repair_has_a_word_of_its_own(monkeypatch, proof) -> None:
+    def check(ctx):
+        yield refute("p", lambda instance: replay(), {})
+        yield Part("q", True, "exact", "said", role="repaired", proof=a_proof() if proof else None)
+
+    found = verdict_of(monkeypatch, check, repaired="Another statement.")
+    assert (found.status, found.repair) == ("repaired", "proved" if proof else "supported")
 
 
 # ---- passes that look at nothing ------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ GOOD = '''
 from fractions import Fraction
 
 from fedtheory.claims import (
-    Claim, Fault, Part, Picture, Reading, Replay, assume, at_most, equal, holds, refute,
+    Claim, Fault, Part, Picture, Reading, Replay, assume, at_most, decided, equal, holds, refute,
 )
+from fedtheory.proofs import compare
 
 
 def square(instance):
@@ -16,7 +17,7 @@ def square(instance):
     x = instance["x"]
     exact = Fraction(x).limit_denominator(10**6)
     return Replay(
-        "x against x^2", x, x * x, exact, exact * exact, "fractions", (assume("x > 0", x > 0),)
+        "x against x^2", x, x * x, exact, exact * exact, "fractions", (assume("sign", "x > 0", x=exact),)
     )
 
 
@@ -41,7 +42,7 @@ def ordering(ctx, first=1.0):
 
 
 def proved(ctx, left=1):
-    yield Part("identity", left == 1, "exact", "one is one", proves=True, margin=0.0)
+    yield decided("identity", compare(left, "==", 1), "one is one", margin=0.0)
 
 
 def claim(id, kind, check, fault, **more):

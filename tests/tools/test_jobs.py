@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -217,9 +218,19 @@ def test_a_journal_is_named_by_what_is_run_and_by_the_code(tmp_path) -> None:
 # ---- dask ---------------------------------------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
 def cluster(**options):
+    """A local cluster that never gives its workers up: on a busy machine one that was killed may take longer to be replaced than the 15
+    seconds after which dask closes its place for good, with the job that the new worker has just been given.
+    """
     distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
-    return distributed.LocalCluster(processes=True, dashboard_address=":0", **{"threads_per_worker": 1} | options)
+    import dask
+
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
+        distributed.LocalCluster(processes=True, dashboard_address=":0", **{"threads_per_worker": 1} | options) as made,
+    ):
+        yield made
 
 
 @pytest.fixture(scope="module")

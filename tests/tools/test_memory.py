@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import psutil
 import pytest
@@ -27,3 +30,11 @@ def test_what_does_not_fit_is_refused_with_both_numbers(monkeypatch) -> None:
         InvalidInput, match=r"a large thing needs about 2 GiB of memory on cpu, where 1 GiB are free; halve it"
     ):
         memory.require_room("a large thing", 2**31, np.zeros(1), "halve it")
+
+
+def test_beside_a_tensor_on_a_gpu_there_is_what_is_free_and_what_pytorch_holds_unused(monkeypatch) -> None:
+    cuda = SimpleNamespace(
+        memory_reserved=lambda place: 70, memory_allocated=lambda place: 30, mem_get_info=lambda place: (500, 1000)
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert memory.find_free_bytes(SimpleNamespace(device=SimpleNamespace(type="cuda"))) == 500 + (70 - 30)

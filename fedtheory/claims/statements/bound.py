@@ -121,21 +121,21 @@ class MethodStatement:
         found: dict[str, Expression] = {}
         if isinstance(self.method, str):
             options = {option.name: option for option in listed(self.method).options}
-            for name, text in _settings(self.options).items():
+            for name, text in read_settings(self.options).items():
                 if name not in options:
                     raise InvalidInput(f"{self.method} has no option {name!r}; it has {', '.join(options)}")
                 if not _is_word(options[name], text):
                     found[f"option {name}"] = Expression.parse(text)
         if isinstance(self.functions, str):
             known = {f.name for f in fields(FunctionClass)} - {"bgd"} | {"G", "D"}
-            for name, text in _settings(self.functions).items():
+            for name, text in read_settings(self.functions).items():
                 if name not in known:
                     raise InvalidInput(
                         f"{name!r} is no constant of a class of functions; there are {', '.join(sorted(known))}"
                     )
                 if name not in FLAGS:
                     found[f"class {name}"] = Expression.parse(text)
-        for name, text in _settings(self.clients).items():
+        for name, text in read_settings(self.clients).items():
             if name not in ("n", "s"):
                 raise InvalidInput(f"clients are 'n, s', numbers or parameters; got {name!r}")
             found[f"clients {name}"] = Expression.parse(text)
@@ -154,29 +154,25 @@ class MethodStatement:
         return Fraction(self.claim_text.at({**point, **self.exact_constants, **constants}))
 
     def method_at(self, point: ParameterPoint) -> Algorithm:
-        """The method, with fractions for its numbers."""
-        return rational(self.method_with(point))  # type: ignore[no-any-return]
-
-    def method_with(self, point: Mapping[str, Any]) -> Algorithm:
-        """The method with numbers of any kind for its parameters."""
+        """The method, with fractions for its floats; parameters may be numbers of other kinds, such as rational functions."""
         if not isinstance(self.method, str):
-            return _call(self.method, point)  # type: ignore[no-any-return]
+            return rational(_call(self.method, point))  # type: ignore[no-any-return]
         entry, values = listed(self.method), dict[str, Any]()
         for option in entry.options:
-            text = _settings(self.options).get(option.name)
+            text = read_settings(self.options).get(option.name)
             if text is not None:
                 values[option.name] = (
                     _word(option, text)
                     if _is_word(option, text)
                     else _number(option, self.expressions[f"option {option.name}"].at(point))
                 )
-        return entry.build(**values)
+        return rational(entry.build(**values))  # type: ignore[no-any-return]
 
     def functions_at(self, point: ParameterPoint) -> FunctionClass:
         """The class of functions, with fractions for its constants."""
         if not isinstance(self.functions, str):
             return rational(_call(self.functions, point))  # type: ignore[no-any-return]
-        texts = _settings(self.functions)
+        texts = read_settings(self.functions)
         values: dict[str, Any] = {
             name: True if name in FLAGS else self.expressions[f"class {name}"].at(point) for name in texts
         }
@@ -186,7 +182,7 @@ class MethodStatement:
 
     def clients_at(self, point: ParameterPoint) -> Sampling | None:
         """How many clients there are and take part; None for every n."""
-        given = {name: self.expressions[f"clients {name}"].at(point) for name in _settings(self.clients)}
+        given = {name: self.expressions[f"clients {name}"].at(point) for name in read_settings(self.clients)}
         if not given:
             return None
         n = _whole("n", given["n"]) if "n" in given else None
@@ -262,7 +258,7 @@ class Contraction(MethodStatement):
         return AskedDecrease(self.method_at(point), self.functions_at(point), weights, self.clients_at(point))
 
 
-def _settings(text: str) -> dict[str, str]:
+def read_settings(text: str) -> dict[str, str]:
     """``name = expression`` and ``name`` between the commas outside of parentheses."""
     pieces, depth = [""], 0
     for character in text:

@@ -1,7 +1,7 @@
 """Judge a statement: what is computed of it decides the word, and no one else does.
 
-*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: there is a derivation for all
-parameters, or the region is finitely many points and each has an exact certificate. *supported*: worst cases over the whole class at enough points of
+*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: the region is finitely
+many points, and each has an exact certificate (`fedtheory.claims.statements.for_all_parameters` proves others). *supported*: worst cases over the whole class at enough points of
 the region, and runs, are all within the claim; the scope says at how many points, and how many of them have certificates. *inconclusive*: everything
 else, with the reason: too little was solved, or a worst case exceeds the claim and no instance reproduces it.
 """
@@ -26,7 +26,6 @@ from fedtheory.claims.statements.outcomes import (
     StatementScope,
     show_point,
 )
-from fedtheory.claims.statements.parametric import prove_for_all
 from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
 from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
@@ -46,12 +45,11 @@ LEAST_POINTS, LEAST_SHARE = 8, 0.8
 class Effort:
     """How much is spent.
 
-    ``derivation``: seconds for a piece of a proof for all parameters. ``cases``: choices of whole numbers whose corners are visited.
+    ``cases``: choices of whole numbers whose corners are visited.
     ``random`` points, ``local`` points of the local search, ``proofs`` at the worst points. ``runs``: candidates of a search over functions.
     ``searches`` for each constant. ``patience``: seconds for an exact instance; ``time_limit``: for one program.
     """
 
-    derivation: float
     cases: int
     random: int
     local: int
@@ -63,11 +61,8 @@ class Effort:
 
 
 EFFORTS: dict[str, Effort] = {
-    "quick": Effort(
-        derivation=5.0, cases=4, random=24, local=40, proofs=3, runs=4_000, searches=1, patience=10.0, time_limit=10.0
-    ),
+    "quick": Effort(cases=4, random=24, local=40, proofs=3, runs=4_000, searches=1, patience=10.0, time_limit=10.0),
     "full": Effort(
-        derivation=40.0,
         cases=12,
         random=150,
         local=200,
@@ -161,9 +156,7 @@ class _Judgement:
         )
 
     def _for(self, solved: Sequence[PointValue]) -> StatementOutcome:
-        everywhere = None if self.survey.is_whole() else prove_for_all(self.statement, self.effort.derivation)
-        self._clock("proof for all parameters")
-        proofs = self._prove(solved) if everywhere is None else ()
+        proofs = self._prove(solved)
         self._clock("proofs")
         reached = self._run(solved)
         self._clock("runs")
@@ -173,17 +166,15 @@ class _Judgement:
                 [f"a run reaches {reached:.6g} of what is claimed, and the worst case over the class does not"],
                 on_runs=reached,
                 proofs=proofs,
-                everywhere=everywhere,
             )
         options = {"searches": self.effort.searches, "patience": self.effort.patience}
         moved = tuple(find_sensitivity(self.survey, name, **options) for name in self.statement.constants)  # type: ignore[arg-type]
         self._clock("sensitivity")
         word, reasons = self._word(solved, proofs, moved)
         return self._say(
-            "proved" if everywhere is not None else word,
+            word,
             reasons,
             proofs=proofs,
-            everywhere=everywhere,
             on_runs=reached,
             sensitivity=moved,
             line=self._line(solved[0]),
@@ -258,7 +249,7 @@ class _Judgement:
         return StatementOutcome(
             self.statement.name,
             word,
-            self._scope(solved, proofs, evidence.get("everywhere") is not None),
+            self._scope(solved, proofs),
             tuple(reasons),
             least=solved[0].ratio if solved else None,
             most=solved[-1].ratio if solved else None,
@@ -268,7 +259,7 @@ class _Judgement:
             **evidence,
         )
 
-    def _scope(self, solved: Sequence[PointValue], proofs: Sequence[PointProof], everywhere: bool) -> StatementScope:
+    def _scope(self, solved: Sequence[PointValue], proofs: Sequence[PointProof]) -> StatementScope:
         statement = self.statement
         clients = f"{statement.clients} of the clients, in expectation" if statement.clients else "every n >= 2"
         functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
@@ -282,5 +273,4 @@ class _Judgement:
             points=len(solved),
             proved_at=tuple(proof.point for proof in proofs),
             whole=self.survey.is_whole(),
-            everywhere=everywhere,
         )

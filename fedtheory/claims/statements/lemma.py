@@ -18,9 +18,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld, constants_of
+from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
@@ -57,7 +58,7 @@ class Lemma:
 
     name: str
     source: str
-    region: Region
+    region: Any
     build: Build = field(compare=False)
     constants: Mapping[str, Any] = field(default_factory=dict)
 
@@ -88,7 +89,7 @@ class Lemma:
     def system(self, parameters: Mapping[str, Any]) -> System:
         """The text read with these numbers."""
         world = SymbolicWorld()
-        return world.system(self.build(world, constants_of(parameters), constants_of(self.constants)))
+        return world.system(self.build(world, SimpleNamespace(**parameters), SimpleNamespace(**self.constants)))
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -119,7 +120,7 @@ class LemmaOutcome:
     """What came out for a lemma.
 
     ``word``: "proved for all parameters", "proved at points", "refuted" or "open". ``derivations``: for each case, data that the checker
-    without packages accepted. ``instance``: plain fractions where the conclusion fails, on which `recheck` ran the lemma's text.
+    without packages accepted. ``instance``: plain fractions where the conclusion fails, on which `recheck_instance` ran the lemma's text.
     ``scope``: what a proof holds for.
     """
 
@@ -145,7 +146,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
         judged = _judge_case(case, seconds)
         if judged.instance is not None:
             instance = replace(judged.instance, point={**case.fixed, **judged.instance.point})
-            reason = recheck(lemma, instance)
+            reason = recheck_instance(lemma, instance)
             if reason is None:
                 return LemmaOutcome("refuted", instance=instance, log=judged.log)
             judged = Judgement("open", log={**judged.log, "instance": f"refused by the text itself: {reason}"})
@@ -183,19 +184,19 @@ def _scope(lemma: Lemma) -> str:
     return f"{clients}every dimension, {lemma.region}" if lemma.region.parameters else f"{clients}every dimension"
 
 
-def recheck(lemma: Lemma, instance: Instance) -> str | None:
+def recheck_instance(lemma: Lemma, instance: Instance) -> str | None:
     """Run the lemma's text on the plain numbers of an instance: None if it breaks the conclusion and nothing else, or why not."""
     if not lemma.region.inside(instance.point):
         return "the point lies outside of the region"
     world = ConcreteWorld(instance)
-    left = lemma.build(world, constants_of(instance.point), constants_of(lemma.constants))
+    left = lemma.build(world, SimpleNamespace(**instance.point), SimpleNamespace(**lemma.constants))
     broken = world.broken()
     if broken:
         return f"the instance does not meet {broken[0]}"
     return None if left > 0 and left == instance.left else f"the left side is {left}"
 
 
-def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
+def verify_lemma(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     """Check stored derivations again: by the checker, and that they state this lemma; None, or what is wrong."""
     if len(outcome.derivations) != len(lemma.cases):
         return f"there are {len(outcome.derivations)} derivations for {len(lemma.cases)} cases"
@@ -209,7 +210,7 @@ def verify_derivations(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     return None
 
 
-def sensitivity(lemma: Lemma) -> list[Sensitivity]:
+def lemma_sensitivity(lemma: Lemma) -> list[Sensitivity]:
     """For each constant that is not zero, the side on which it fails sooner, in the case where it does."""
     found = []
     for name, value in lemma.constants.items():

@@ -7,7 +7,7 @@ all parameters); with `ConcreteWorld` the same text is run on the coordinates of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -239,8 +239,3 @@ def _excess(
     if f.L is None:
         return total
     return total + (dot(dg, dg) + f.mu * f.L * dot(dx, dx) - 2 * f.mu * dot(dg, dx)) / (2 * (f.L - f.mu))
-
-
-def constants_of(given: Mapping[str, Any]) -> Any:
-    """Names as attributes, for the texts of lemmas."""
-    return type("Named", (), dict(given))()

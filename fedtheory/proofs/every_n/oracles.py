@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.core.errors import CannotTrace
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
-from fedtheory.proofs.every_n.vectors import Form, Lost, Number, Vector, square
+from fedtheory.proofs.every_n.vectors import Form, Lost, Number, Vector, plain_number, square
 
 UNCERTAIN = (
     "f would have to be evaluated at a point that depends on who takes part; with some of the clients a round the worst "
@@ -124,6 +124,7 @@ class SymmetricProblem:
 
         Recognising it keeps the program's multipliers finite: the two points would have to coincide without the program saying so.
         """
+        step = plain_number(step)
         if step * -self.mu < 1:  # the minimiser is unique
             for known in self.evaluations:
                 if not (entry(v) - known.x - known.g * step).terms:
@@ -203,6 +204,7 @@ class SharedRegulariser:
 
     def prox(self, v: Any, step: Any) -> NDArray[Any]:
         """Proximal steps x = v - step g, g a subgradient at x; where the points are common to all clients, so are the answers."""
+        step = plain_number(step)
         for known in self.evaluations:
             if not (entry(v) - known.x - known.g * step).terms:
                 return cell(known.x)

@@ -47,10 +47,6 @@ class Sampling:
         if not 1 <= self.s <= self.n or self.n < 2:
             raise InvalidInput(f"expected 1 <= s <= n and n >= 2 for s of n clients; got s={self.s}, n={self.n}")
 
-    def count(self) -> int:
-        """How many take part."""
-        return self.s
-
     @property
     def variance(self) -> Number:
         """V = (s/n)(1 - s/n), of one client's indicator; exact."""
@@ -88,7 +84,7 @@ class Vector:
         """Multiply by a number."""
         if isinstance(factor, Vector):
             return NotImplemented
-        factor = _plain(factor)
+        factor = plain_number(factor)
         return Vector({key: value * factor for key, value in self.terms.items()} if factor != 0 else {})
 
     __rmul__ = __mul__
@@ -109,7 +105,7 @@ class Vector:
 
     def __truediv__(self, divisor: Any) -> Vector:
         """Divide by a number; whole numbers keep fractions exact."""
-        divisor = _plain(divisor)
+        divisor = plain_number(divisor)
         return self * (Fraction(1, divisor) if isinstance(divisor, int) else 1 / divisor)
 
     def __getattr__(self, name: str) -> Any:
@@ -145,10 +141,8 @@ class Vector:
         average: Vector = common + noise * divide(clients.n, clients.s)
         return average
 
-    def scattered(self, clients: Sampling | None, new: Vector) -> Vector:
+    def scattered(self, clients: Sampling, new: Vector) -> Vector:
         """``new`` for the clients that take part, this vector for the others."""
-        if clients is None:
-            return new
         if isinstance(new, Lost):
             return new
         change = new - self
@@ -183,12 +177,12 @@ class Lost(Vector):
         """Lost."""
         return self
 
-    def scattered(self, clients: Sampling | None, new: Vector) -> Vector:
-        """Lost, unless everyone has something new."""
-        return new if clients is None else self
+    def scattered(self, clients: Sampling, new: Vector) -> Vector:
+        """Lost: those that do not take part keep it."""
+        return self
 
 
-def _plain(number: Any) -> Number:
+def plain_number(number: Any) -> Number:
     """A Python number, from a NumPy scalar or an array of one entry."""
     if isinstance(number, np.ndarray):
         if number.size != 1:

@@ -43,8 +43,8 @@ _FRACTION = re.compile(r"-?[0-9]{1,400}(/[0-9]{1,400})?")
 _COUNT = re.compile(r"0|[1-9][0-9]{0,3}")
 WORDS = re.compile(r"[A-Za-z][A-Za-z0-9 ,_'+*-]{0,99}")
 MOST_BYTES, MOST_LEVELS, MOST_LEAVES, MOST_PARAMETERS, MOST_POWER = 10_000_000, 40, 200, 8, 100
-#: products of terms, and boxes, after which a check gives up
-MOST_WORK, MOST_BOXES = 20_000_000, 400
+#: products of terms, boxes, and coefficients on a box, after which a check gives up
+MOST_WORK, MOST_BOXES, MOST_COEFFICIENTS = 5_000_000, 400, 20_000
 
 
 class DerivationRefused(ValueError):
@@ -126,6 +126,8 @@ def sign_on_box(
     """
     if not polynomial:
         return Sign(1, False)
+    if math.prod(d + 1 for d in degrees) > MOST_COEFFICIENTS:
+        return None
     scaled = {
         powers: value / math.prod(map(math.comb, degrees, powers)) for powers, value in polynomial.items()
     }  # Bernstein's coefficients

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.core.errors import require
+from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.derivation import NotProved, store
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.points import prove_at_point
@@ -35,7 +36,7 @@ class Judgement:
     """What came out for one system.
 
     ``derivation``: for all parameters, as data that the checker without packages accepted; ``at_points``: such data at single points;
-    ``instance``: exact, where the conclusion fails; ``log``: what was tried.
+    ``instance``: exact, where the conclusion fails; ``log``: what was tried, and under "vacuous" that hypotheses contradict each other.
     """
 
     word: Word
@@ -57,6 +58,10 @@ def judge_system(known: ParameterField, system: System, seconds: float = SECONDS
     log.update(search.log)
     if search.data is not None:
         log.pop("suspect points", None)  # a proof overrules floats
+        if any(form.constant != 0 for _, form in system.hypotheses):
+            absurd = search_multipliers(known, system.with_conclusion(Form(constant=1)), seconds)
+            if absurd.data is not None:
+                log["vacuous"] = "the hypotheses contradict each other: 1 <= 0 follows from them"
         return Judgement("proved for all parameters", search.data, show_multipliers(search.multipliers), log=log)
     worst = search_region(region, system)
     if worst is not None:

@@ -27,13 +27,14 @@ from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Form, Number, square
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.parameters.constants import judge_through_strongest
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
-from fedtheory.proofs.parameters.judge import Judgement, judge_system, refute_at, telling_points
+from fedtheory.proofs.parameters.judge import CORNERS, POINTS, Judgement, judge_system, refute_at, telling_points
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.potentials.invariants import ErrorModel, follow_errors, follow_one_round
-from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.regions.expressions import Expression, number
 from fedtheory.proofs.regions.region import Parameter, Region
 
 MethodOf = Callable[[Mapping[str, Any]], Algorithm]
@@ -179,12 +180,19 @@ def _prove_piece(
     seconds: float,
 ) -> Piece:
     field = ParameterField(region)
-    traced = _traced(stated, fixed, field)
-    rates = [field.read(entry) for entry in entries]
+    traced = trace_contraction(stated, fixed, field)
+    rates = [field.read(entry.substitute(fixed)) for entry in entries]
     if len(rates) == 1:
-        return Piece(
-            region, judge_system(field, traced.system([rates[0]] * len(traced.terms)), seconds), f"rate {entries[0]}"
-        )
+
+        def with_factor(factor: Fraction) -> System:
+            return traced.system([rates[0] * factor] * len(traced.terms))
+
+        judged = judge_through_strongest(field, with_factor, "rate", Fraction(1), seconds=seconds)
+        return Piece(region, _with_fixed(judged, fixed), f"rate {entries[0]}")
+    for name, weight in traced.weights.items():
+        sign = field.sign(weight)
+        if sign is None or (sign.direction < 0 and weight != 0):
+            raise InvalidInput(f"the weight of {name!r} was not shown to be nonnegative on the region {region}")
     points = telling_points(field, traced.system([rates[0]] * len(traced.terms)), SCREENED, SCREENED)
     for chosen in itertools.product(range(len(rates)), repeat=len(traced.terms)):
         system = traced.system([rates[k] for k in chosen])
@@ -194,36 +202,40 @@ def _prove_piece(
         if judged.word == "proved for all parameters":
             note = ", ".join(f"{entries[k]} for {name}" for k, (name, _) in zip(chosen, traced.terms, strict=True))
             return Piece(region, judged, note)
-    return Piece(region, _refuted(stated, fixed, field, traced, entries))
+    systems = [traced.system([rate] * len(traced.terms)) for rate in rates]
+    return Piece(region, _refuted(field, systems, rates, fixed))
 
 
 def _refuted(
-    stated: StatedContraction,
-    fixed: Mapping[str, Fraction],
-    field: ParameterField,
-    traced: Traced,
-    entries: Sequence[Expression],
+    field: ParameterField, systems: Sequence[System], entries: Sequence[RationalFunction], fixed: Mapping[str, Fraction]
 ) -> Judgement:
-    """An exact instance against the rate itself at points where one of its entries is the largest; or open."""
+    """An exact instance against a maximum, at points where its system is that of the largest entry; or open."""
     log: dict[str, Any] = {}
-    rates = [field.read(entry) for entry in entries]
-    for point in telling_points(field, traced.system([rates[0]] * len(traced.terms)), 7, 27):
-        values = [rate.at(point) for rate in rates]
+    for point in telling_points(field, systems[0], POINTS, CORNERS):
+        values = [entry.at(point) for entry in entries]
         largest = max(range(len(values)), key=lambda k: values[k])
-        instance = refute_at(traced.system([rates[largest]] * len(traced.terms)), [point], log)
+        instance = refute_at(systems[largest], [point], log)
         if instance is not None:
-            return Judgement("refuted", instance=replace(instance, point={**fixed, **point}), log=log)
+            return _with_fixed(Judgement("refuted", instance=instance, log=log), fixed)
     return Judgement("open", log=log)
+
+
+def _with_fixed(judged: Judgement, fixed: Mapping[str, Fraction]) -> Judgement:
+    """The whole numbers belong to the point of an instance."""
+    if judged.instance is None:
+        return judged
+    return replace(judged, instance=replace(judged.instance, point={**fixed, **judged.instance.point}))
 
 
 @dataclass(frozen=True, eq=False)
 class Traced:
-    """A round over the rational functions: E V+, and the terms of V before it, by name."""
+    """A round over the rational functions: E V+, the terms of V before it, by name, and V's weights by field."""
 
     leaves: Leaves
     functions: tuple[Function, ...]
     after: Form
     terms: tuple[tuple[str, Form], ...]
+    weights: Mapping[str, Number]
 
     def system(self, rates: Sequence[Number]) -> System:
         """E V+ - sum of rate * term <= 0."""
@@ -240,7 +252,8 @@ def _system(leaves: Leaves, hypotheses: Any, functions: tuple[Function, ...], co
     return System(mean, deviation, leaves.values, tuple(hypotheses), functions, conclusion)
 
 
-def _traced(stated: StatedContraction, fixed: Mapping[str, Fraction], field: ParameterField) -> Traced:
+def trace_contraction(stated: StatedContraction, fixed: Mapping[str, Fraction], field: ParameterField) -> Traced:
+    """One round from a generic state, over the rational functions of a piece of the region."""
     here = {**fixed, **field.parameters()}
     big_l, mu = stated.L.at(here), stated.mu.at(here)
     FunctionClass(big_l, mu)  # refuses what is no class on the region
@@ -262,7 +275,7 @@ def _traced(stated: StatedContraction, fixed: Mapping[str, Fraction], field: Par
             if part.terms:
                 terms.append((f"{kind} of {name}", square(part) * weight))
     evaluations = tuple(step.problem.evaluations)
-    return Traced(step.leaves, (Function("interpolation", evaluations, big_l, mu),), after, tuple(terms))
+    return Traced(step.leaves, (Function("interpolation", evaluations, big_l, mu),), after, tuple(terms), weights)
 
 
 def _model(stated: StatedContraction, fixed: Mapping[str, Fraction], region: Region) -> ErrorModel:
@@ -275,7 +288,7 @@ def _model(stated: StatedContraction, fixed: Mapping[str, Fraction], region: Reg
 def bound_system(
     field: ParameterField,
     method: MethodOf,
-    rounds: int,
+    rounds: Any,
     measure: MeasureName,
     bound: Any,
     *,
@@ -286,7 +299,8 @@ def bound_system(
 ) -> System:
     """``measure after the rounds <= bound * start`` as a system, the start measured by ||x^0 - x*||^2 or by f(x^0) - inf f.
 
-    With zeta the start is at most one instead, and the bound is what it says.
+    With zeta the start is at most one instead, and the bound is what it says. ``rounds`` may be an expression in whole numbers of the region,
+    whose values are ``fixed``.
 
     Raises
     ------
@@ -298,9 +312,12 @@ def bound_system(
     def value(text: Any) -> Any:
         return None if text is None else Expression.parse(text).at(here)
 
+    count = Expression.parse(rounds).at(fixed or {})
+    if count.denominator != 1:
+        raise InvalidInput(f"the rounds {rounds} are not a whole number: {count}")
     radius: Any = field.one
     members: Any = FunctionClass(value(L), value(mu), zeta=value(zeta))
-    model, _, _, _ = state_program(method(here), members, rounds, measure, radius, None)
+    model, _, _, _ = state_program(method(here), members, int(count), measure, radius, None)
     if len(model.objectives) != 1 or model.equations or any(f.shared for f in model.functions):
         raise CannotTrace(
             f"a bound for all parameters is of one quantity of plain classes, not {find_measure(measure).name!r} of this class"
@@ -323,18 +340,45 @@ def bound_system(
 def prove_bound(
     method: MethodOf,
     region: str | Region,
-    rounds: int,
+    rounds: Any,
     measure: MeasureName,
     bound: Any,
     seconds: float = SECONDS,
     **constants: Any,
 ) -> list[Piece]:
-    """Judge a bound on every case of its region (`bound_system` says what is stated)."""
+    """Judge a bound, max of expressions included, on every piece of its region (`bound_system` says what is stated, and its ``constants``)."""
     found = []
     for fixed, case in Region.parse(region).cases():
-        field = ParameterField(case)
-        judged = judge_system(
-            field, bound_system(field, method, rounds, measure, bound, fixed=fixed, **constants), seconds
-        )
-        found.append(Piece(case, judged))
+        for piece, entries in _pieces(case, _entries(Expression.parse(bound), fixed)):
+            field = ParameterField(piece)
+
+            def with_factor(
+                factor: Fraction, entry: Expression, field: ParameterField = field, fixed: Any = fixed
+            ) -> System:
+                scaled = Expression("*", (number(factor), entry))
+                return bound_system(field, method, rounds, measure, scaled, fixed=fixed, **constants)
+
+            found.append(_prove_bound_on_piece(field, entries, with_factor, fixed, seconds))
+            if found[-1].judgement.word == "refuted":
+                return found
     return found
+
+
+def _prove_bound_on_piece(
+    field: ParameterField,
+    entries: Sequence[Expression],
+    with_factor: Callable[[Fraction, Expression], System],
+    fixed: Mapping[str, Fraction],
+    seconds: float,
+) -> Piece:
+    if len(entries) == 1:
+        judged = judge_through_strongest(
+            field, lambda factor: with_factor(factor, entries[0]), "bound", Fraction(1), seconds=seconds
+        )
+        return Piece(field.region, _with_fixed(judged, fixed), f"bound {entries[0]}")
+    systems = [with_factor(Fraction(1), entry) for entry in entries]
+    for entry, system in zip(entries, systems, strict=True):
+        judged = judge_system(field, system, seconds)
+        if judged.word == "proved for all parameters":
+            return Piece(field.region, judged, f"bound {entry}")
+    return Piece(field.region, _refuted(field, systems, [field.read(entry) for entry in entries], fixed))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -115,8 +114,3 @@ def cheapest(
     except SolverFailed:
         return None
     return np.asarray(found.multipliers * balanced.rows[:-1] / balanced.rows[-1])
-
-
-def fractions_near(values: Any, denominator: int) -> list[Fraction]:
-    """Matrix as fractions with denominators up to the given one."""
-    return [Fraction(float(v)).limit_denominator(denominator) for v in values]

@@ -40,6 +40,49 @@ class Instance:
     curvatures: tuple[Fraction, ...] = ()
 
     @property
+    def dimension(self) -> int:
+        """Of the space in which it lives."""
+        return sum(len(rows[0]) for rows in (self.mean, self.deviation) if rows)
+
+    @property
+    def clients(self) -> int:
+        """How many clients it has: two where vectors have deviations."""
+        return 2 if self.deviation else 1
+
+    def store(self) -> dict[str, Any]:
+        """The instance as plain data: fractions as text."""
+
+        def text(rows: LeafCoordinates) -> list[list[str]]:
+            return [[str(x) for x in row] for row in rows]
+
+        return {
+            "kind": self.kind,
+            "point": {name: str(value) for name, value in self.point.items()},
+            "mean": text(self.mean),
+            "deviation": text(self.deviation),
+            "values": [str(value) for value in self.values],
+            "left": str(self.left),
+            "curvatures": [str(value) for value in self.curvatures],
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Instance:
+        """The instance that plain data hold."""
+
+        def rows(lines: Any) -> LeafCoordinates:
+            return tuple(tuple(Fraction(x) for x in line) for line in lines)
+
+        return cls(
+            data["kind"],
+            {name: Fraction(value) for name, value in data["point"].items()},
+            rows(data["mean"]),
+            rows(data["deviation"]),
+            tuple(Fraction(value) for value in data["values"]),
+            Fraction(data["left"]),
+            tuple(Fraction(value) for value in data["curvatures"]),
+        )
+
+    @property
     def denominator(self) -> int:
         """The largest of the coordinates and values."""
         numbers = [*self.values, *(x for row in (*self.mean, *self.deviation) for x in row)]

@@ -10,16 +10,17 @@ import pytest
 
 from fedtheory.claims.statements.lemma import (
     Lemma,
+    lemma_sensitivity,
     needed_premises,
     prove_lemma,
-    recheck,
-    sensitivity,
-    verify_derivations,
+    recheck_instance,
+    verify_lemma,
 )
 from fedtheory.claims.statements.worlds import bar, dot, norm2
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
 from fedtheory.proofs.parameters.derivation import check_at_point
+from fedtheory.proofs.parameters.refutations import Instance
 
 EVERYDAY_TRUE = ("descent_lemma", "strong_cocoercivity", "fedpd_round", "fedpd_one_round", "gd_three_steps", "young")
 EVERYDAY_FALSE = (
@@ -58,7 +59,7 @@ def test_true_lemmas_are_proved_for_all_parameters(name):
     lemma = lemma_cases.TRUE[name]
     outcome = prove_lemma(lemma)
     assert outcome.word == "proved for all parameters", outcome.log
-    assert verify_derivations(lemma, outcome) is None
+    assert verify_lemma(lemma, outcome) is None
     stored = json.loads(json.dumps(outcome.derivations[0]))
     check_derivation(stored)
     replay(lemma, stored)
@@ -116,9 +117,10 @@ def rejected(data):
 def test_false_lemmas_are_refuted_by_exact_instances(name):
     lemma = lemma_cases.FALSE[name]
     outcome = prove_lemma(lemma)
-    assert outcome.word == "refuted" and recheck(lemma, outcome.instance) is None
+    assert outcome.word == "refuted" and recheck_instance(lemma, outcome.instance) is None
     assert lemma.region.inside(outcome.instance.point)
     assert outcome.instance.left > 0 and outcome.instance.denominator <= 10**6
+    assert Instance.read(json.loads(json.dumps(outcome.instance.store()))) == outcome.instance
 
 
 @pytest.mark.slow
@@ -173,6 +175,30 @@ def test_tampering_is_refused(stored, name):
     assert "\n" not in str(error.value)
 
 
+def test_polynomials_that_are_far_too_large_are_refused_in_time(stored):
+    data = copy.deepcopy(stored)
+    data["factors"].append([["1", [100, 100]], ["-1", [100, 0]], ["1", [0, 0]]])
+    data["multipliers"]["f 0 1"] = ["1", {str(len(data["factors"]) - 1): 99}]
+    with pytest.raises(DerivationRefused):
+        check_derivation(data)
+
+
+def test_hypotheses_that_contradict_each_other_are_noted():
+    def build(w, p, c):
+        x = w.vector("x")
+        w.assume("below", norm2(x) + 1)
+        return norm2(x) - c.c
+
+    assert "vacuous" in prove_lemma(Lemma("", "", "0<L", build, {"c": 1})).log
+
+
+def test_an_instance_that_was_changed_is_refused():
+    lemma = lemma_cases.FALSE["fedpd_round, c = 51/50"]
+    stored = prove_lemma(lemma).instance.store()
+    for change in ({"left": "1"}, {"point": {"L": "1", "eta": "1"}}, {"values": ["0"] * len(stored["values"])}):
+        assert recheck_instance(lemma, Instance.read({**stored, **change})) is not None
+
+
 def test_free_text_is_not_believed(stored):
     data = copy.deepcopy(stored) | {"region": "all L", "statement": "the Riemann hypothesis"}
     assert str(check_derivation(data)) == str(check_derivation(stored))
@@ -180,7 +206,7 @@ def test_free_text_is_not_believed(stored):
 
 def test_another_lemmas_derivation_is_recognised():
     descent, other = lemma_cases.TRUE["descent_lemma"], lemma_cases.TRUE["cocoercivity"]
-    assert "something else" in verify_derivations(other, prove_lemma(descent))
+    assert "something else" in verify_lemma(other, prove_lemma(descent))
 
 
 def test_poles_inside_the_region_are_refused():
@@ -209,7 +235,7 @@ def test_whole_numbers_are_proved_case_by_case():
     lemma = Lemma("gradient descent", "Drori and Teboulle 2014", "N in 1..2, 0<L", steps, {"c": 1})
     outcome = prove_lemma(lemma)
     assert outcome.word == "proved for all parameters" and len(outcome.derivations) == 2
-    assert verify_derivations(lemma, outcome) is None
+    assert verify_lemma(lemma, outcome) is None
     assert "N in 1..2" in outcome.scope
     false = prove_lemma(lemma.with_constants(c="99/100"))
     assert false.word == "refuted" and false.instance.point["N"] in (1, 2)
@@ -224,10 +250,10 @@ def test_scope_names_clients_where_there_are_any():
 
 
 def test_sensitivity_and_needed_premises():
-    (side,) = sensitivity(lemma_cases.TRUE["fedpd_round"])
+    (side,) = lemma_sensitivity(lemma_cases.TRUE["fedpd_round"])
     assert side.holds == 1 or 1 <= side.holds < Q(101, 100)
     assert 1 < side.fails < Q(101, 100) and side.instance is not None and not side.slack
-    (loose,) = sensitivity(lemma_cases.TRUE["afedpd_potential"])
+    (loose,) = lemma_sensitivity(lemma_cases.TRUE["afedpd_potential"])
     assert loose.slack and 3 < loose.fails < Q(7, 2)
     assert needed_premises(lemma_cases.TRUE["pl_gradient_step"]) == {"PL at x": True, "minimum": False, "f": True}
 

@@ -1,0 +1,65 @@
+"""Proof objects: what makes a part of a check a proof or a disproof, instead of its author's word.
+
+A proof consists of facts, each confirmed and written down by a checker (`fedtheory.proofs.facts`), and of the argument in words that leads
+from them to the statement. The argument is its author's: the verdict prints it beside the facts. Without a fact there is no proof, only
+somebody who vouches for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from fedtheory.core.errors import FedtheoryError
+from fedtheory.proofs.facts import Fact, take_facts
+
+_SEAL = object()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Facts, and the argument that leads from them to the statement.
+
+    ``scope``: what it is narrower than its statement in, such as ``n = 2, 3, 4``; empty where it covers the statement. A proof of narrower
+    scope supports a statement and does not prove it.
+
+    Raises
+    ------
+    FedtheoryError
+        It is made by hand, or rests on nothing.
+    """
+
+    facts: tuple[Fact, ...]
+    argument: str
+    scope: str = ""
+    seal: object = None
+
+    def __post_init__(self) -> None:
+        """Take the seal off; only `make_proof` has it."""
+        if self.seal is not _SEAL:
+            raise FedtheoryError("a proof object is made by 'proved', 'disproved' or 'decided', not by hand")
+        if not self.facts:
+            raise FedtheoryError("a proof rests on facts that a checker confirmed, and there is none")
+        object.__setattr__(self, "seal", None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for a verdict."""
+        rests_on = [f"{fact.how}: {fact.what}" for fact in self.facts]
+        return {"rests on": rests_on, "argument": self.argument} | ({"scope": self.scope} if self.scope else {})
+
+
+def make_proof(argument: str, *, resting_on: Iterable[Fact] = (), scope: str = "") -> Proof | None:
+    """A proof object from the facts that were confirmed since the last proof; None where there are none.
+
+    Parameters
+    ----------
+    argument : str
+        Why the statement follows from them.
+    resting_on : facts
+        What was confirmed before, such as the facts of an earlier part.
+    scope : str
+        What it is narrower than its statement in.
+    """
+    facts = tuple(dict.fromkeys((*resting_on, *take_facts())))
+    return Proof(facts, argument, scope, _SEAL) if facts else None

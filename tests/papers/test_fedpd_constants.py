@@ -1,0 +1,103 @@
+"""Derivations of the FedPD ledger: a larger constant passes, a smaller one does not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from fedtheory.algorithms import FedPD
+from paper_checks.fedpd import spreads
+from paper_checks.fedpd.common import total
+from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
+from paper_checks.fedpd.oracle_two_lemmas import lemma_nine_follows
+from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
+from paper_checks.fedpd.variance_reduced import expected_stationarity, moments
+from problems.finite_sum import SampledQuadratic
+
+P, U = sympy.symbols("p u", positive=True)
+
+
+@pytest.mark.parametrize("entry", ["p*u*(1-u)", "0*p", "-p*u", "0.99*p*u*(1+u)", "p*u*(1+u) - p*u**3/100"])
+def test_a_smaller_entry_of_lemma_2_is_rejected(entry: str) -> None:
+    assert not spreads.entry_follows(sympy.sympify(entry, locals={"p": P, "u": U}), P, U)
+    left, right = spreads.both_sides(spreads.APART, entry)
+    assert left > right
+
+
+@pytest.mark.parametrize("entry", ["p*u*(1+u)", "2*p*u", "1.01*p*u*(1+u)", "p*u*(1+u) + u"])
+def test_an_entry_as_large_as_the_corrected_one_passes(entry: str) -> None:
+    assert spreads.entry_follows(sympy.sympify(entry, locals={"p": P, "u": U}), P, U)
+    left, right = spreads.both_sides(spreads.APART, entry)
+    assert left <= right
+
+
+def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry() -> None:
+    replay = spreads.replay_l2(spreads.APART)
+    assert (replay.exact_measured, replay.exact_bound) == (Fraction(489, 1400), Fraction(309, 1400)) and replay.violated
+    assert spreads.both_sides(spreads.APART, "p*u*(1+u)") == (Fraction(489, 1400), Fraction(489, 1400))
+    from_the_start = spreads.replay_l2(spreads.FROM_THE_START)
+    assert from_the_start.violated and from_the_start.exact_measured == Fraction(297, 3430)
+    left, right = spreads.both_sides(spreads.FROM_THE_START, "p*u*(1+u)")
+    assert left == right
+
+
+@pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
+def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: dict[str, object]) -> None:
+    assert not spreads.replay_l2(spreads.APART | change).admissible
+
+
+@pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
+def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
+    assert proof_of_corrected_theorem(strength) is holds
+
+
+@pytest.mark.parametrize(
+    ("strength", "accuracy", "holds"),
+    [
+        (4, 1, True),
+        (4, "101/100", True),
+        (40, 3, True),
+        (4, "99/100", False),
+        (4, "1/50", False),
+        ("399/100", 1, False),
+    ],
+)
+def test_both_constants_of_theorem_1_with_errors(strength: object, accuracy: object, holds: bool) -> None:
+    assert proof_with_errors(strength, accuracy) is holds
+
+
+def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different_clients() -> None:
+    curvatures, linear, eta, rounds, seeds = [0.6, -0.4, 0.1], [0.5, 0.2, -0.7], 0.2, 12, 4000
+    recursion = moments(1.0, curvatures, eta, 6 * eta, 5, 1, linear, x0=1.0)
+    expected = np.asarray(expected_stationarity(recursion, 0.1, 5, rounds))
+    h = np.array([[1.0] * rising + [-1.0] * (20 - rising) for rising in (16, 6, 11)])[..., None]
+    b = np.broadcast_to(np.array(linear)[:, None, None], h.shape)
+    method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, 1, 1, 5))
+    seen = total(SampledQuadratic(h, b, "samples of curvature +-1"), method, np.ones(1), rounds, np.arange(seeds))
+    values = seen["stationarity"]
+    error = values.std(axis=0, ddof=1) / np.sqrt(seeds)
+    assert np.all(np.abs(values.mean(axis=0) - expected) < 5 * error + 1e-12)
+    assert error.max() < 0.05 * expected.max() and np.ptp(expected) > 0.1 * expected.max()
+
+
+@pytest.mark.parametrize(("share", "holds"), [(1, True), (2, True), ("99/100", False), ("1/2", False)])
+def test_the_radius_of_fedavgs_neighbourhood(share: object, holds: bool) -> None:
+    assert neighbourhood_is_reached(share) is holds
+
+
+@pytest.mark.parametrize(
+    ("settings", "holds"),
+    [
+        ({}, True),
+        ({"noise": 2, "nine": 10}, True),
+        ({"sign": 1}, False),
+        ({"noise": "99/100"}, False),
+        ({"nine": "899/100"}, False),
+    ],
+)
+def test_the_constants_of_lemma_9(settings: dict[str, Any], holds: bool) -> None:
+    assert lemma_nine_follows(**settings) is holds

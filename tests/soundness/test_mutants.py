@@ -1,0 +1,152 @@
+"""Mutants of the library: one changed line each, planted in this process, and killed by a FedPD claim that speaks of that line.
+
+A mutant is killed where the claim's word is none of proved, supported, reproduced and repaired any more. A word that stays would be said of
+wrong code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, FedSplit, Scaffold
+from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.claim import Context
+from fedtheory.local import newton, stochastic
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.measures import metrics, rates
+from fedtheory.running import falsifier, record
+from problems import finite_sum, logistic, lower_bound, quadratics, separable
+
+SAYS_IT_HOLDS = {"proved", "supported", "reproduced", "repaired"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One edit of one function, and the claims that must take back their word; ``everyday``: run in the everyday tests."""
+
+    name: str
+    function: Callable[..., Any]
+    old: str
+    new: str
+    killers: tuple[str, ...]
+    everyday: bool = False
+
+
+def lower(text: str, by: str = "0.9") -> tuple[str, str]:
+    """An edit that makes what is certified smaller."""
+    return text, text.replace("Certified(", f"Certified({by} * ", 1)
+
+
+_DUAL = "(x_i - state.x0_i) / self.eta"
+_OLD, _OTHER = (
+    "sample_grad(x, samples[..., q, :])",
+    "sample_grad(x, (samples[..., q, :] + 1) % sub.f.n_samples[:, None])",
+)
+MUTANTS = (
+    Mutant("falsifier without local search", falsifier.falsify, "while spent < budget and size > 1e-6:", "while False:", ("D1",), True),
+    Mutant("logistic L 10 % low", logistic.Logistic.certify, *lower("Certified(size.max(axis=-1), how)"), ("T1",)),
+    Mutant("logistic L_avg 10 % low", logistic.Logistic.certify, *lower("Certified(average / 4"), ("T1",)),
+    Mutant("sines' L 10 % low", separable.Sines.certify, "bound = (np", "bound = 0.9 * (np", ("D1",)),
+    Mutant("G 30 % low", separable.RootPlusQuadratic.certify, "np.sqrt((apart", "0.7 * np.sqrt((apart", ("L2",), True),
+    Mutant("f* of quadratics too low", quadratics.Quadratic.lower_bound, "inner(b, x) / 2", "inner(b, x)", ("T1",)),
+    Mutant("f* of the chain too low", lower_bound.ZeroChain.lower_bound, "-4 * np.pi", "-4.4 * np.pi", ("D11",)),
+    Mutant("stationarity x 0.9", metrics.stationarity, "return squared_norm", "return 0.9 * squared_norm", ("T1",)),
+    Mutant("fitted slope + 10 %", rates._fit, "float(back(line.slope)),", "float(back(1.1 * line.slope)),", ("TAB1",)),
+    Mutant("SARAH's old point on another sample", stochastic.VarianceReduced.__call__, _OLD, _OTHER, ("L10s",), True),
+    Mutant("SARAH made exact once only", stochastic.VarianceReduced.__call__, "key.round % self.period == 0", "key.round == 0", ("R4",)),
+    Mutant("quadratic L 10 % low", quadratics.Quadratic.certify, *lower('Certified(size.max(axis=-1), how + ", largest'), ("D1", "T1")),
+    Mutant("separable L 10 % low", separable.curvature_constants, *lower('"L": Certified(size.max(axis=-1), how)'), ("L2",)),
+    Mutant("L_sample 10 % low", finite_sum.SampledQuadratic.certify, *lower("Certified(np.abs(samples).max"), ("L10s", "T2")),
+    Mutant("Newton's tolerance 1e-6", newton.newton, "(4 * float(xp.finfo(x.dtype).eps)) ** 2", "1e-12", ("D13",)),
+    Mutant("samples from the first half", stochastic.draw_samples, "np.floor(lots *", "np.floor(lots / 2 *", ("R3", "L10s")),
+    Mutant("dual uses the server's model", FedPD.round, _DUAL, "(x_i - state.x) / self.eta", ("L2",), True),
+    Mutant("dual step 5 % short", FedPD.round, _DUAL, "0.95 * (x_i - state.x0_i) / self.eta", ("L2",)),
+    Mutant("models averaged without duals", FedPD.round, "upload = x_i + self.eta * lam", "upload = x_i", ("Q4",), True),
+    Mutant("skipping keeps the old copy", FedPD.round, "spread(x, problem.n), upload)", "spread(x, problem.n), state.x0_i)", ("L2",)),
+    Mutant("coin swapped", FedPD._communicates, '"communicate", 1 - p', '"communicate", p', ("Q4",), True),
+    Mutant("traffic ignores the coin", FedPD.traffic, "np.asarray(self._communicates(key), dtype=float)", "np.asarray(1.0)", ("Q4", "TAB1")),
+    Mutant("traffic doubled", record.Recorder.count, "np.rint(up * self", "np.rint(2 * up * self", ("Q4", "TAB1")),
+    Mutant("duals start at zero", FedPD.init, "-problem.grad(x0) if", "-0 * problem.grad(x0) if", ("D13",)),
+    Mutant("Oracle II's step", FedPD.oracle_two, "(eta + gamma)", "(eta + 2 * gamma)", ("EQ4",)),
+    Mutant("one local step more", GradientSteps._descend, "range(", "range(1 + ", ("EQ6",), True),
+    Mutant("sign of FedDANE's correction", FedDane.round, "average(g_i, clients) - g_i", "g_i - average(g_i, clients)", ("EQ5",)),
+    Mutant("FedProx with half its penalty", FedProx.round, "rho=rho,", "rho=rho / 2,", ("D12",)),
+    Mutant("SCAFFOLD's variates of the wrong sign", Scaffold.round, "a=state.c - c_i", "a=c_i - state.c", ("D6",)),
+    Mutant("FedAvg returns the first client", FedAvg.round, "average(x_i, clients)", "x_i[..., :1, :]", ("EQ6",)),
+    Mutant("FedSplit reflected too little", FedSplit.round, "z_i = state.z_i + 2 *", "z_i = state.z_i + 1.9 *", ("D6",)),
+)  # fmt: skip
+
+
+def edited(function: Callable[..., Any], old: str, new: str) -> Any:
+    """The code of a function with one piece of its text replaced."""
+    text = textwrap.dedent(inspect.getsource(function))
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {function.__qualname__}"
+    lines = [line for line in text.replace(old, new).splitlines() if not line.startswith("@")]
+    namespace: dict[str, Any] = {}
+    exec(
+        compile("from __future__ import annotations\n" + "\n".join(lines), f"<{function.__qualname__}>", "exec"),
+        namespace,
+    )
+    return namespace[function.__name__].__code__
+
+
+def forget() -> None:
+    """Empty what the modules of claims, library and problems keep between calls."""
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in ("fedtheory", "paper_checks", "problems"):
+            for value in list(vars(module).values()):
+                if callable(getattr(value, "cache_clear", None)):
+                    value.cache_clear()
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Mutant], None]]:
+    """Plant a mutant until the test is over."""
+
+    def plant(mutant: Mutant) -> None:
+        function: Any = inspect.unwrap(mutant.function)
+        monkeypatch.setattr(function, "__code__", edited(function, mutant.old, mutant.new))
+
+    forget()
+    yield plant
+    monkeypatch.undo()
+    forget()
+
+
+def word(claim: str) -> str:
+    """The status of a claim, checked in this process to its end."""
+    verdict = check_one(Reference("paper_checks.fedpd", f"FEDPD-{claim}"), Context())
+    assert verdict.error is None
+    return verdict.status
+
+
+@pytest.mark.parametrize(
+    ("mutant", "killer"),
+    [
+        pytest.param(m, k, id=f"{m.name} ({k})", marks=[] if m.everyday else [pytest.mark.slow])
+        for m in MUTANTS
+        for k in m.killers
+    ],
+)
+def test_a_claim_takes_back_its_word(mutant: Mutant, killer: str, planted: Callable[[Mutant], None]) -> None:
+    planted(mutant)
+    assert word(killer) not in SAYS_IT_HOLDS
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(k, marks=[] if any(m.everyday and k in m.killers for m in MUTANTS) else [pytest.mark.slow])
+        for k in sorted({k for m in MUTANTS for k in m.killers})
+    ],
+)
+def test_the_claims_give_their_word_without_a_mutant(claim: str) -> None:
+    forget()
+    assert word(claim) in SAYS_IT_HOLDS

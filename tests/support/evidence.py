@@ -1,0 +1,39 @@
+"""Proof objects and replays for tests of the rules."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fedtheory.claims.claim import Assumption, Part, Replay
+from fedtheory.claims.parts import assume, disproved, proved
+from fedtheory.claims.proof_objects import Proof
+from fedtheory.proofs.facts import collect_facts, compare
+
+
+def a_proof(scope: str = "") -> Proof:
+    """A proof object that rests on one fact."""
+    with collect_facts([]):
+        made = proved("p", compare(1, "<", 2), "one is less than two", scope=scope)
+    assert made.proof is not None
+    return made.proof
+
+
+def a_disproof() -> Part:
+    """A part that a disproof makes fail."""
+    with collect_facts([]):
+        return disproved("p", compare(2, ">", 1), "two is more than one")
+
+
+def a1(met: bool = True) -> Assumption:
+    """An assumption, met or not."""
+    return assume("A1", "x == 1", x=1 if met else 2)
+
+
+def a_replay(
+    measured: float = 2.0,
+    limit: float = 1.0,
+    exact: tuple[Fraction, Fraction] = (Fraction(2), Fraction(1)),
+    met: bool = True,
+) -> Replay:
+    """A replay of a violation, if nothing else is said."""
+    return Replay("x", measured, limit, *exact, "fractions", (a1(met),))
