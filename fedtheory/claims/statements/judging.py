@@ -1,9 +1,9 @@
 """Judge a statement: what is computed of it decides the word, and no one else does.
 
-*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: the region is finitely
-many points, and each has an exact certificate (`fedtheory.claims.statements.for_all_parameters` proves others). *supported*: worst cases over the whole class at enough points of
-the region, and runs, are all within the claim; the scope says at how many points, and how many of them have certificates. *inconclusive*: everything
-else, with the reason: too little was solved, or a worst case exceeds the claim and no instance reproduces it.
+*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: the region is finitely many points,
+and each has an exact certificate (`fedtheory.claims.statements.for_all_parameters` proves others). *supported*: worst cases over the whole class at
+enough points of the region, and runs, are all within the claim; the scope says at how many points, and how many of them have certificates.
+*inconclusive*: everything else, with the reason: too little was solved, or a worst case exceeds the claim and no instance reproduces it.
 """
 
 from __future__ import annotations
