@@ -154,13 +154,9 @@ class MethodStatement:
         return Fraction(self.claim_text.at({**point, **self.exact_constants, **constants}))
 
     def method_at(self, point: ParameterPoint) -> Algorithm:
-        """The method, with fractions for its numbers."""
-        return rational(self.method_with(point))  # type: ignore[no-any-return]
-
-    def method_with(self, point: Mapping[str, Any]) -> Algorithm:
-        """The method with numbers of any kind for its parameters."""
+        """The method, with fractions for its floats; parameters may be numbers of other kinds, such as rational functions."""
         if not isinstance(self.method, str):
-            return _call(self.method, point)  # type: ignore[no-any-return]
+            return rational(_call(self.method, point))  # type: ignore[no-any-return]
         entry, values = listed(self.method), dict[str, Any]()
         for option in entry.options:
             text = read_settings(self.options).get(option.name)
@@ -170,7 +166,7 @@ class MethodStatement:
                     if _is_word(option, text)
                     else _number(option, self.expressions[f"option {option.name}"].at(point))
                 )
-        return entry.build(**values)
+        return rational(entry.build(**values))  # type: ignore[no-any-return]
 
     def functions_at(self, point: ParameterPoint) -> FunctionClass:
         """The class of functions, with fractions for its constants."""
