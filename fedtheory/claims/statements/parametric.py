@@ -88,7 +88,7 @@ def _contraction(statement: Contraction, region: Region, seconds: float) -> list
         return []
     weights = {name: statement.expressions[f"weight {name}"] for name in statement.potential}
     stated = StatedContraction(
-        statement.method_with,
+        statement.method_at,
         region,
         weights,
         _claimed(statement),
@@ -111,7 +111,7 @@ def _bound(statement: Bound, region: Region, seconds: float) -> list[ProvedPiece
     per_start = claimed if radius == number(1) else Expression("/", (claimed, start))
     return _derivations(
         prove_bound(
-            statement.method_with,
+            statement.method_at,
             region,
             rounds,
             statement.measure,
