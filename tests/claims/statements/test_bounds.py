@@ -102,7 +102,7 @@ def test_what_is_true_is_supported_or_proved(name):
     assert found.word in ("supported", "proved") and found.refutation is None, str(found)
     assert found.least >= 1 - 1e-5 and (found.on_runs is None or found.on_runs <= 1 + 1e-9)
     if found.word == "proved":
-        assert found.scope.whole and len(found.proofs) == found.scope.points
+        assert found.everywhere is not None or (found.scope.whole and len(found.proofs) == found.scope.points)
     for proof in found.proofs:
         assert proof.bound <= proof.claimed == TRUE[name].claim_at(proof.point)
         check(dict(proof.certificate.data))
