@@ -170,6 +170,7 @@ def test_too_few_points_are_inconclusive(monkeypatch):
         return known(asked, limit)
 
     monkeypatch.setattr(surveying, "worst_value", sometimes)
+    monkeypatch.setattr("fedtheory.claims.statements.judging.prove_for_all", lambda statement, seconds: None)
     found = judge_statement(TRUE["non-convex, one round"])
     assert found.word == "inconclusive" and "points were solved" in found.reasons[0]
 
