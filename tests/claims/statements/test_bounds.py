@@ -11,6 +11,7 @@ import pytest
 from fedtheory import FunctionClass, GradientDescent
 from fedtheory.claims.statements import survey as surveying
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.for_all_parameters import prove_for_all_parameters
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.survey import Survey, compare_to_worst, worst_value
@@ -347,3 +348,25 @@ def test_random_statements_are_never_judged_wrongly(make, seed):
     for factor in ("1", f"{lots.uniform(1.005, 1.2):.4f}"):
         assert judge_statement(stated(factor), seed=seed).word in ("supported", "proved")
     assert judge_statement(stated(f"{lots.uniform(0.95, 0.99):.4f}"), seed=seed).word == "refuted"
+
+
+# ---- for all parameters ------------------------------------------------------------------------------------------
+
+
+def test_a_shared_regulariser_has_no_derivation():
+    """It would be left out of the objective."""
+    statement = Bound(
+        "pgd", "lr = 1/L", region="0 < L", functions="L, composite", measure="gap", claimed="L", name="composite"
+    )
+    found = prove_for_all_parameters(statement, 5)
+    assert not found.proved and "composite, which derivations do not know" in found.why_not
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["non-convex, one round", *(pytest.param(n, marks=pytest.mark.slow) for n in ("tight, short steps", "potential"))],
+)
+def test_tight_statements_are_proved_on_their_region(name):
+    """L between two numbers is any positive number first."""
+    found = prove_for_all_parameters(TRUE[name], 60)
+    assert found.proved and found.confirm()
