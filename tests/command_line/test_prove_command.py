@@ -24,7 +24,7 @@ def call(*arguments: str, code: int = 0) -> str:
 def test_a_rate_is_proved_for_all_parameters() -> None:
     """What has the name of a parameter needs no option: the step and the class."""
     out = call("prove", *STEP, "--bound", "max((1-lr*mu)**2, (1-lr*L)**2)")
-    assert "PROVED" in out and "every n >= 2, every dimension" in out and "proved for all parameters" in out
+    assert "PROVED" in out and "every n >= 2; every dimension" in out and "for all parameters" in out
 
 
 def test_a_false_one_is_refuted_with_its_instance(tmp_path) -> None:
@@ -42,7 +42,7 @@ def test_scaffnew_for_all_parameters() -> None:
         "prove", "scaffnew", "--region", "0<mu<L, 0<lr<2/L, 0<p<=1", "--potential", "x_i = 1, h_i = (lr/p)**2",
         "--bound", "max((1-lr*mu)**2, (1-lr*L)**2, 1-p**2)",
     )  # fmt: skip
-    assert "PROVED" in out and "2/(L + mu)" in out
+    assert "PROVED" in out and "for all parameters" in out
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_scalings_are_found():
     field = ParameterField(Region.parse("0<L, 0<eta<1/(2*L)"))
     system = bound_system(field, lambda p: FedPD(p["eta"]), 1, "stationarity", FEDPD, mu="-L")
     (scaling,) = find_scalings(field, system)
-    assert scaling.parameters == {"L": 1, "eta": -1}
+    assert scaling.base == "eta" and scaling.parameters == {"L": -1, "eta": 1}
 
 
 def test_the_checker_runs_without_packages(tmp_path):

@@ -297,6 +297,10 @@ POTENTIAL = {
     "another V": (lambda q: q.update(potential={"field x": "1"}), "the objective differ"),
     "the other claim": (lambda q: q.update(kind="floor"), "differ"),
     "no kind": (lambda q: q.update(kind="theorem"), "is no kind of question"),
+    "a field of another method": (
+        lambda q: q.update(potential={"field c_i": "1"}),
+        "a potential of this method has no term 'field c_i'; it has mean x x, ",
+    ),
     "a term that is none": (lambda q: q.update(potential={"\x1b[2J": "1"}), "is no term"),
     "a field that is none": (lambda q: q["relations"][0].update(weights={"\x1b[2J": "1"}), "is no field of a state"),
 }

@@ -30,7 +30,6 @@ from fedtheory.claims.claim import (
 )
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.claims.statements.for_all_parameters import prove_for_all_parameters
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.lemma import Lemma, LemmaOutcome, lemma_sensitivity, prove_lemma, recheck_instance
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
@@ -48,8 +47,6 @@ Statement = Bound | Contraction | Lemma
 STATEMENT = "statement"
 #: what a bound without named constants is multiplied with by its planted fault: one that passes then is loose by more than that
 TIGHTENED = Fraction(1, 2)
-#: seconds that a search for a derivation may take, by budget
-SECONDS = {"quick": 20.0, "full": 120.0}
 
 
 def state(
@@ -170,12 +167,6 @@ def _lemma_part(lemma: Lemma, outcome: LemmaOutcome) -> Part:
 
 def find_of_theorem(statement: Bound | Contraction, context: Context) -> Iterator[Finding]:
     """What engines find of a bound or a contraction."""
-    for_all = prove_for_all_parameters(statement, SECONDS[context.budget])
-    if for_all.proved and for_all.confirm():
-        yield proved(
-            STATEMENT, True, f"{for_all}; every n >= 2, every dimension", data={"derivations": for_all.derivations}
-        )
-        return
     outcome = judge_statement(statement, seed=context.seed, budget=context.budget)
     if outcome.word == "refuted" and outcome.refutation is not None:
         point = {name: str(value) for name, value in (outcome.refuted_at or {}).items()}
@@ -191,10 +182,11 @@ def find_of_theorem(statement: Bound | Contraction, context: Context) -> Iterato
         text = f"at {show_point(outcome.refuted_at)}: {outcome.refutation}"
         yield Part(STATEMENT, False, "exact", text, margin=margin, counterexample=Counterexample(instance, replay))
         return
+    for region, data in outcome.everywhere.pieces if outcome.everywhere is not None else ():
+        confirm_derivation(check_derivation, dict(data), region or "no parameters")
     for point_proof in outcome.proofs:
         confirm("certificate", check, dict(point_proof.certificate.data))
     yield _theorem_part(statement, outcome)
-    yield Reading(str(for_all))
     yield from (Reading(reason) for reason in outcome.reasons)
     yield from (Reading(str(moved)) for moved in outcome.sensitivity)
     if outcome.line is not None:
@@ -207,7 +199,14 @@ def find_of_theorem(statement: Bound | Contraction, context: Context) -> Iterato
 
 def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome) -> Part:
     margin = None if outcome.least is None else min(outcome.least - 1, 1e300)
-    data = {"least claimed / worst case": outcome.least, "points": outcome.scope.points, "on runs": outcome.on_runs}
+    data: dict[str, Any] = {
+        "least claimed / worst case": outcome.least,
+        "points": outcome.scope.points,
+        "on runs": outcome.on_runs,
+    }
+    if outcome.everywhere is not None and outcome.word == "proved":
+        data["derivations"] = [dict(derivation) for _, derivation in outcome.everywhere.pieces]
+        return proved(STATEMENT, True, f"for all parameters: {outcome.scope}", margin=margin, data=data)
     if outcome.word == "proved":
         return proved(STATEMENT, True, f"certificates at {outcome.scope}", engine="exact", margin=margin, data=data)
     if outcome.word == "supported":

@@ -11,7 +11,6 @@ from fedtheory.claims.checking import Reference, check_one, judge_claim, run_fau
 from fedtheory.claims.claim import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
-from fedtheory.claims.statements.for_all_parameters import prove_for_all_parameters
 from fedtheory.core.errors import InvalidInput
 
 SHORT = {"region": "0 < L, 0 < R, N in 1..2", "functions": "L", "measure": "gap", "rounds": "N", "radius": "R"}
@@ -126,22 +125,6 @@ def test_a_loose_bound_misses_its_fault() -> None:
         patch.setattr(checking, "load_claims", lambda source: {"S": claim})
         (report,) = run_faults(Reference("toy", "S"), Context())
     assert not report.caught
-
-
-def test_what_derivations_do_not_know_is_said() -> None:
-    sampled = Bound(
-        "fedavg",
-        "lr",
-        region="0 < lr <= 1/2, 0 < mu < 1",
-        functions="L = 1, mu, zeta = 1",
-        clients="n = 3, s = 2",
-        claimed=9,
-    )
-    assert "derivations do not know" in str(prove_for_all_parameters(sampled, 1.0))
-    other = Bound("fedavg", "lr", region="0 < lr <= 1/2", functions="L = 1, mu = 1/2, G = 1", claimed=9)
-    assert "class D" in str(prove_for_all_parameters(other, 1.0)) or "class G" in str(
-        prove_for_all_parameters(other, 1.0)
-    )
 
 
 def test_a_lemma_names_a_constant() -> None:
