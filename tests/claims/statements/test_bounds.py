@@ -12,10 +12,12 @@ from fedtheory import FunctionClass, GradientDescent
 from fedtheory.claims.statements import survey as surveying
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.judging import judge_statement
+from fedtheory.claims.statements.parametric import prove_for_all
 from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.survey import Survey, compare_to_worst, worst_value
 from fedtheory.core.errors import FedtheoryError, InvalidInput, SolverFailed
 from fedtheory.proofs.certificates.checker import check
+from fedtheory.proofs.parameters.checker import check_derivation
 from fedtheory.proofs.rebuilt import verify_method
 from fedtheory.proofs.refutations.replay import replay_exactly
 
@@ -348,3 +350,27 @@ def test_random_statements_are_never_judged_wrongly(make, seed):
     for factor in ("1", f"{lots.uniform(1.005, 1.2):.4f}"):
         assert judge_statement(stated(factor), seed=seed).word in ("supported", "proved")
     assert judge_statement(stated(f"{lots.uniform(0.95, 0.99):.4f}"), seed=seed).word == "refuted"
+
+
+# ---- for all parameters ------------------------------------------------------------------------------------------
+
+
+def test_a_shared_regulariser_has_no_derivation():
+    """It would be left out of the objective, of which L R^2 / 2 is an easy bound."""
+    alone, shared = (
+        Bound("gd", "lr = 1/L", region="0 < L", functions=functions, measure="gap", claimed="L/2")
+        for functions in ("L", "L, composite")
+    )
+    assert prove_for_all(alone, 20) is not None and prove_for_all(shared, 20) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["non-convex, one round", *(pytest.param(n, marks=pytest.mark.slow) for n in ("tight, short steps", "potential"))],
+)
+def test_tight_statements_are_proved_on_their_region(name):
+    """L between two numbers is any positive number first."""
+    found = prove_for_all(TRUE[name], 60)
+    assert found is not None
+    for _, derivation in found.pieces:
+        check_derivation(dict(derivation))
