@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fedtheory.claims.statements.bound import Bound, Contraction
 
 #: exit status by verdict, as of ``worst-case --bound``
-EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
+VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
 
 
 @click.command()
@@ -56,7 +56,7 @@ def prove_command(
     from fedtheory.claims.statements.as_claims import state
 
     statement = read_statement(method, region, bound, **texts)
-    sentence = describe(statement, method, bound, texts["potential"])
+    sentence = write_sentence(statement, method, bound, texts["potential"])
     claim = state("statement", "the command line", "the command line", sentence, statement)
     verdict = judge_claim(claim, "the command line", Context(budget, seed))
     click.echo(f"{sentence}, for {statement.parameters}")
@@ -73,7 +73,7 @@ def prove_command(
         if verdict.counterexample is not None:
             document["counterexample"] = verdict.counterexample
         file.write_text(json.dumps(document, indent=1) + "\n")
-    sys.exit(EXIT_FAILED if verdict.error else EXITS[verdict.status])
+    sys.exit(EXIT_FAILED if verdict.error else VERDICT_EXITS[verdict.status])
 
 
 def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound | Contraction:
@@ -93,7 +93,7 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
     return Bound(method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"], **common)
 
 
-def describe(statement: Bound | Contraction, method: str, bound: str, potential: str | None) -> str:
+def write_sentence(statement: Bound | Contraction, method: str, bound: str, potential: str | None) -> str:
     """The statement in a line."""
     from fedtheory.claims.statements.bound import Contraction
 

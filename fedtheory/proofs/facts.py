@@ -18,7 +18,7 @@ from typing import Any, Literal
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
 How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness", "derivation"]
-LONGEST = 200  #: characters of an expression that are written down; a longer one is described
+LONGEST_SHOWN = 200  #: characters of an expression that are written down; a longer one is described
 
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -85,7 +85,7 @@ def write_fact(how: How, what: str) -> None:
 def show_expression(expression: Any) -> str:
     """An expression as text; a long one by its size and its symbols."""
     text = str(expression)
-    if len(text) <= LONGEST:
+    if len(text) <= LONGEST_SHOWN:
         return text
     names = ", ".join(sorted(map(str, getattr(expression, "free_symbols", ()))))
     return f"(an expression of {len(text)} characters in {names})"
