@@ -144,6 +144,9 @@ def find_of_lemma(lemma: Lemma) -> Iterator[Finding]:
             STATEMENT, False, "exact", str(outcome), margin=-1.0, counterexample=Counterexample(instance, replay)
         )
         return
+    if outcome.vacuous:
+        yield Part(STATEMENT, None, "exact", f"it is true of nothing: {outcome.vacuous}")
+        return
     for data in outcome.derivations:
         confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
     yield _lemma_part(lemma, outcome)

@@ -140,3 +140,16 @@ def test_class_and_region_are_assumptions() -> None:
         and claim.assumptions[-1] == "exact solves"
     )
     assert (claim.kind, state("S", "toy", "s", "t", TRUE["lemma"]).kind) == ("rate", "proof step")
+
+
+def test_a_lemma_with_contradictory_hypotheses_is_true_of_nothing() -> None:
+    """Before, it was proved, and nothing told that anything follows from 1 <= 0."""
+
+    def absurd(world, p, c):
+        y = world.vector("y")
+        world.assume("small", norm2(y) - p.L)
+        world.assume("large", 2 * p.L - norm2(y))
+        return norm2(y) - c.c * p.L / 100
+
+    found = verdict_of(Lemma("absurd", "nowhere", "0 < L", absurd, {"c": 1}))
+    assert found.status == "inconclusive" and "true of nothing" in found.evidence[0]["text"]
