@@ -188,7 +188,7 @@ def first_round(claimed: str = FIRST_ROUND) -> Bound:
     """D2 for T = 1: after one round with u < 1, exact solves and lam_i^0 = -grad f_i(x^0), ||grad f||^2 <= ``claimed``."""
     return Bound(
         "fedpd",
-        "eta",
+        "eta, exact",
         region="0 < L, 0 < eta < 1/L",
         functions="L, mu = -L",
         measure="stationarity",
