@@ -317,6 +317,7 @@ class Equivalence:
     def _runs(self, context: Context) -> Iterator[Finding]:
         """Many rounds in floats, with coins."""
         points = [p for p in self.parameters.simple_points(3) if all(c.holds(p) for c in self.conditions)]
+        made: list[tuple[str, Any, Mapping[str, Fraction]]]
         made = [("separable quadratics", _random_quadratics(context.seed, *self._limits_at(p)), p) for p in points[:4]]
         if self.instances is not None:
             given = self.instances(context.seed)

@@ -64,14 +64,14 @@ class NamedMethod:
         """The method, with fractions for its numbers."""
         return rational(self.over(point))  # type: ignore[no-any-return]
 
-    def over(self, point: Mapping[str, Any]) -> Algorithm:
-        """The method with numbers of any kind for its parameters; its other numbers are as they are listed."""
+    def over(self, point: Mapping[str, Any], constant: Callable[[Fraction], Any] = Fraction) -> Algorithm:
+        """The method with numbers of any kind for its parameters; ``constant`` makes such of the numbers in its options (float for arrays)."""
         if not isinstance(self.method, str):
             return call_with_parameters(self.method, point)  # type: ignore[no-any-return]
         entry, texts, values = listed(self.method), settings(self.options), dict[str, Any]()
         for option in entry.options:
             if option.name in self.expressions:
-                values[option.name] = _number(option, self.expressions[option.name].at(point))
+                values[option.name] = _number(option, self.expressions[option.name].at(point, constant))
             elif option.name in texts:
                 values[option.name] = _word(option, texts[option.name])
         return entry.build(**values)

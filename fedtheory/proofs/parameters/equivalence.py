@@ -40,7 +40,7 @@ class Correspondence:
 
     def sides(self, first: State, second: State, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
         """Each relation in words, with the arrays on its two sides: those between the states, then those that the first keeps."""
-        a, b = (parameters | read_fields(state) for state in (first, second))
+        a, b = ({**parameters, **read_fields(state)} for state in (first, second))
         for left, right in self.pairs:
             yield f"{left} = {right}", left.at(b), right.at(a)
         for name, given in self.kept.items():
@@ -52,7 +52,7 @@ class Correspondence:
 
     def second_state(self, first: State, template: State, parameters: Mapping[str, Any]) -> State:
         """The second method's state that corresponds to one of the first."""
-        values = parameters | read_fields(first)
+        values = {**parameters, **read_fields(first)}
         names = {*arrays_of(template)}
         return dataclasses.replace(
             template, **{str(left.value): right.at(values) for left, right in self.pairs if left.value in names}
@@ -142,12 +142,18 @@ def agree_in_every_round(
         free = {name: cell(leaves.vector(common=name in common)) for name in arrays_of(a) if name not in relations.kept}
         one = dataclasses.replace(a, **free)
         for name, given in relations.kept.items():
-            one = dataclasses.replace(one, **{name: given.at(parameters | read_fields(one))})
+            one = dataclasses.replace(one, **{name: given.at({**parameters, **read_fields(one)})})
         other = relations.second_state(one, b, parameters)
         return first.round(problem, one, None, key), second.round(problem, other, None, key)
 
     return all(
-        _same(relations, *states, parameters, f"after a round from any states that correspond{_told([coins])}")
+        _same(
+            relations,
+            states[0],
+            states[1],
+            parameters,
+            f"after a round from any states that correspond{_told([coins])}",
+        )
         for coins, states in for_all_coins(play, AnyRound())
     )
 
@@ -161,7 +167,7 @@ def _courses(first: Algorithm, second: Algorithm, rounds: int) -> Iterator[tuple
         problem: Any = SymmetricProblem(leaves, 0)
         x0 = cell(leaves.vector(common=True))
         a, b = first.init(problem, x0), second.init(problem, x0)
-        shown = []
+        shown: list[dict[str, bool]] = []
         for r in range(rounds):
             given = course[r] if r < len(course) else {}
             key: Any = CoinsByPurpose(r, given)
