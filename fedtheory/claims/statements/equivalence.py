@@ -219,7 +219,7 @@ class Equivalence:
         """The largest difference in all courses of the coins, and the largest entry."""
         values = case.values(number)
         first, second = (
-            method.at(case.parameters) if number is Fraction else method.over(values) for method in self.methods
+            method.at(case.parameters) if number is Fraction else method.over(values, float) for method in self.methods
         )
         problem, x0 = case.problem(number), case.x0(number)
         waiting = [(first.init(problem, x0), second.init(problem, x0))]
@@ -339,7 +339,7 @@ class Equivalence:
 
     def _play(self, problem: Any, point: Mapping[str, Fraction], context: Context) -> tuple[float, float]:
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
-        first, second = (method.over(plain) for method in self.methods)
+        first, second = (method.over(plain, float) for method in self.methods)
         x0 = np.random.default_rng(context.seed).standard_normal((1, problem.d))
         a, b = first.init(problem, x0), second.init(problem, x0)
         worst, size = 0.0, float(np.finfo(float).tiny)

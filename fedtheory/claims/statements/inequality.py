@@ -218,7 +218,7 @@ class Inequality:
     def _rounds_on(self, case: LineQuadratics, number: Any) -> list[Any]:
         """The quantities of every round that is looked at."""
         values = case.values(number)
-        method = self.named_method.at(case.parameters) if number is Fraction else self.named_method.over(values)
+        method = self.named_method.at(case.parameters) if number is Fraction else self.named_method.over(values, float)
         return list(self._play(method, case.problem(number), case.x0(number), values, 0))
 
     def _play(self, method: Algorithm, problem: Any, x0: Any, values: Mapping[str, Any], seed: Any) -> Iterator[Any]:
