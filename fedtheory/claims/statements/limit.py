@@ -84,7 +84,8 @@ class Limit(InstanceStatement):
             )
         if len(given) != problem.d:
             raise InvalidInput(f"the limit has {len(given)} coordinates; expected {problem.d}")
-        return given * (entries // problem.d)
+        repeated: list[Any] = given * (entries // problem.d)
+        return repeated
 
     def _in_general(self) -> bool:
         """Whether it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still."""

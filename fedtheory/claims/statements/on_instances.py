@@ -14,8 +14,8 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known
-from fedtheory.core.arrays import is_array, is_object
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.arrays import is_object
+from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.recurrences import Recurrence, follow_field
@@ -109,8 +109,16 @@ class InstanceStatement:
         return self.problem(**{name: point[name] for name in inspect.signature(self.problem).parameters})
 
     def exact_instance(self, point: Mapping[str, Any]) -> tuple[Algorithm, Any, Any]:
-        """Method, problem and start ``(d,)`` in fractions, or rational functions of the parameters."""
+        """Method, problem and start ``(d,)`` in fractions, or rational functions of the parameters.
+
+        Raises
+        ------
+        CannotTrace
+            The problem has arrays of floats.
+        """
         problem = self.problem_at(point)
+        if any(value.dtype.kind == "f" for value in _arrays(problem).values()):
+            raise CannotTrace(f"{problem.name!r} is not in fractions; give object arrays of them for exact statements")
         method = self.named_method.at(point) if _are_fractions(point) else self.named_method.over(point)
         return method, problem, self._start(problem.d, point, Fraction)
 
@@ -171,14 +179,15 @@ def show_values(point: Point) -> str:
 
 def in_floats(problem: Any) -> Any:
     """The same problem with floats in the place of fractions."""
+    changed = {name: value.astype(float) for name, value in _arrays(problem).items() if is_object(value)}
+    return dataclasses.replace(problem, **changed) if changed else problem
+
+
+def _arrays(problem: Any) -> dict[str, Any]:
     if not dataclasses.is_dataclass(problem):
-        return problem
-    changed = {}
-    for entry in dataclasses.fields(problem):
-        value = getattr(problem, entry.name)
-        if is_array(value) and is_object(value):
-            changed[entry.name] = value.astype(float)
-    return dataclasses.replace(problem, **changed) if changed else problem  # type: ignore[type-var]
+        return {}
+    held = {entry.name: getattr(problem, entry.name) for entry in dataclasses.fields(problem)}
+    return {name: value for name, value in held.items() if isinstance(value, np.ndarray)}
 
 
 def _are_fractions(point: Mapping[str, Any]) -> bool:
