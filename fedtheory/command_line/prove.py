@@ -21,7 +21,10 @@ VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
 @click.command()
 @click.argument("method")
 @click.option("--region", required=True, help='Parameters and their ranges: "0 < mu < L, 0 < lr < 2/L, N in 1..3".')
-@click.option("--bound", required=True, help="What is claimed: the bound, or with --potential the factor of a round.")
+@click.option(
+    "--bound",
+    help="What is claimed: the bound, or with --potential the factor of a round [default: look for a potential and its factor].",
+)
 @click.option("--options", help='Options of the method: "lr = 1/L, steps = 2" [default: those that are parameters].')
 @click.option(
     "--functions", help='Constants of the class: "L, mu", "L, mu = -L", "L, zeta" [default: those that are parameters].'
@@ -48,6 +51,8 @@ def prove_command(
 ) -> None:
     """Prove or refute a theorem about a listed METHOD over a class of functions: for all parameters, every n and every dimension if it can be had.
 
+    Without --bound a potential with simple weights is looked for whose rate is a maximum of simple factors, and judged.
+
     Exit status: 0 proved or supported, 3 refuted, 4 inconclusive.
     """
     from fedtheory.claims.checking import judge_claim
@@ -55,8 +60,10 @@ def prove_command(
     from fedtheory.claims.report import as_json
     from fedtheory.claims.statements.as_claims import state
 
-    statement = read_statement(method, region, bound, **texts)
-    sentence = write_sentence(statement, method, bound, texts["potential"])
+    statement = (
+        find_statement(method, region, **texts) if bound is None else read_statement(method, region, bound, **texts)
+    )
+    sentence = write_sentence(statement, method)
     claim = state("statement", "the command line", "the command line", sentence, statement)
     verdict = judge_claim(claim, "the command line", Context(budget, seed))
     click.echo(f"{sentence}, for {statement.parameters}")
@@ -82,7 +89,8 @@ def prove_command(
 def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound | Contraction:
     """The statement that the options make; what is left out is what has the same name as a parameter."""
     from fedtheory.algorithms.catalogue import listed
-    from fedtheory.claims.statements.bound import Bound, Contraction, read_settings
+    from fedtheory.claims.statements.bound import Bound, Contraction
+    from fedtheory.claims.statements.named_methods import settings
     from fedtheory.proofs.regions.region import Region
 
     names = Region.parse(region).names
@@ -92,17 +100,40 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
     functions = texts["functions"] or ", ".join(name for name in ("L", "mu", "zeta") if name in names)
     common = {"region": region, "functions": functions, "claimed": bound, "clients": texts["clients"]}
     if texts["potential"]:
-        return Contraction(method, options, potential=read_settings(texts["potential"]), **common)
+        return Contraction(method, options, potential=settings(texts["potential"]), **common)
     return Bound(method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"], **common)
 
 
-def write_sentence(statement: Bound | Contraction, method: str, bound: str, potential: str | None) -> str:
+def find_statement(method: str, region: str, **texts: Any) -> Bound | Contraction:
+    """A contraction with simple weights and a simple factor.
+
+    Raises
+    ------
+    SolverFailed
+        None of those that are tried agrees with the exact rates.
+    """
+    from fedtheory.claims.statements.bound import Contraction
+    from fedtheory.claims.statements.discovery import discover_contraction
+    from fedtheory.core.errors import SolverFailed
+
+    asked = read_statement(method, region, "1", **{**texts, "potential": texts["potential"] or "x = 1"})
+    assert isinstance(asked, Contraction)
+    found = discover_contraction(asked)
+    if found is None:
+        raise SolverFailed(
+            f"no potential of {method} with simple weights and a simple rate was found; state one with --potential and --bound"
+        )
+    return found
+
+
+def write_sentence(statement: Bound | Contraction, method: str) -> str:
     """The statement in a line."""
     from fedtheory.claims.statements.bound import Contraction
 
     if isinstance(statement, Contraction):
-        return f"{method}: E V+ <= {bound} V with the weights {potential}"
-    return f"{method}: {statement.measure} after {statement.rounds} rounds <= {bound}"
+        weights = ", ".join(f"{name} = {weight}" for name, weight in statement.potential.items())
+        return f"{method}: E V+ <= {statement.claim_text} V with the weights {weights}"
+    return f"{method}: {statement.measure} after {statement.rounds} rounds <= {statement.claim_text}"
 
 
 @click.command()

@@ -45,6 +45,23 @@ def test_scaffnew_for_all_parameters() -> None:
     assert "PROVED" in out and "for all parameters" in out
 
 
+@pytest.mark.slow
+def test_a_rate_and_its_potential_are_found_and_proved() -> None:
+    """Nothing is stated but the region: the theorem of Scaffnew (Mishchenko et al. 2022) comes out, for all parameters."""
+    out = call("prove", "scaffnew", "--region", "0<mu<L, 0<lr<2/L, 0<p<=1")
+    first, *_ = out.splitlines()
+    assert "PROVED" in out and "for all parameters" in out
+    assert "x_i = 1, h_i = (lr/p)**2" in first
+    for factor in ("(1 - mu*lr)**2", "(1 - L*lr)**2", "1 - p**2"):
+        assert factor in first
+    out = call("prove", "gd", "--region", "0<mu<L, 0<lr<2/L")
+    assert "max((1 - mu*lr)**2, (1 - L*lr)**2)" in out and "PROVED" in out
+
+
+def test_where_no_simple_rate_is_found_it_says_so() -> None:
+    assert "state one with --potential and --bound" in call("prove", "gd", "--region", "0<mu<L, 2/L<lr<4/L", code=1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -61,6 +78,7 @@ def test_bad_input_is_one_clear_line(arguments, said) -> None:
     assert said in out and len(out.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_new_file_is_judged_as_it_says() -> None:
     """What the template calls a remark is false, and the rest is proved."""
     call("new", "mine/my_paper.py")

@@ -36,6 +36,7 @@ def test_the_worst_case_for_every_number_of_clients(capsys: pytest.CaptureFixtur
     assert few > value and holds < fails < holds + 0.01 and over > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "word"), [(2, "proved"), (3, "proved"), (4, "supported")])
 def test_a_users_claim_is_judged_and_its_fault_is_caught(block: int, word: str) -> None:
     file = Path("mine.py")

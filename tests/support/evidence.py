@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
-from fedtheory.claims.claim import Assumption, Part, Replay
+from fedtheory.claims.claim import Assumption, Claim, Context, Fault, Kind, Part, Replay, Status
 from fedtheory.claims.parts import assume, disproved, proved
 from fedtheory.claims.proof_objects import Proof
+from fedtheory.claims.verdict import decide
 from fedtheory.proofs.facts import collect_facts, compare
 
 
@@ -37,3 +39,10 @@ def a_replay(
 ) -> Replay:
     """A replay of a violation, if nothing else is said."""
     return Replay("x", measured, limit, *exact, "fractions", (a1(met),))
+
+
+def judged(kind: Kind, statement: Any, context: Context | None = None) -> tuple[Status, list[Part]]:
+    """The status of a statement that is a claim's check, and its parts."""
+    claim = Claim("STATED", "a paper", kind, "", "", lambda ctx: statement.findings(ctx), (Fault("none", "none", {}),))
+    parts = [finding for finding in claim.run(context or Context()) if isinstance(finding, Part)]
+    return decide(kind, parts), parts

@@ -12,16 +12,21 @@ All texts are expressions in the parameters of the region (`fedtheory.proofs.reg
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.algorithms.catalogue import listed
-from fedtheory.algorithms.options import Option
+from fedtheory.claims.statements.named_methods import (
+    Formula,
+    NamedMethod,
+    ParameterPoint,
+    call_with_parameters,
+    settings,
+    whole,
+)
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.vectors import Sampling
@@ -30,9 +35,6 @@ from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import Region
-
-ParameterPoint: TypeAlias = Mapping[str, Fraction]  # values of parameters by name
-Formula: TypeAlias = str | int | float | Fraction  # an expression, or a number
 
 #: parts of a class of functions that are there or not
 FLAGS = ("composite", "indicator")
@@ -118,24 +120,17 @@ class MethodStatement:
     @cached_property
     def expressions(self) -> dict[str, Expression]:
         """All texts but the claim, by what they are for."""
-        found: dict[str, Expression] = {}
-        if isinstance(self.method, str):
-            options = {option.name: option for option in listed(self.method).options}
-            for name, text in read_settings(self.options).items():
-                if name not in options:
-                    raise InvalidInput(f"{self.method} has no option {name!r}; it has {', '.join(options)}")
-                if not _is_word(options[name], text):
-                    found[f"option {name}"] = Expression.parse(text)
+        found = {f"option {name}": text for name, text in self.named_method.expressions.items()}
         if isinstance(self.functions, str):
             known = {f.name for f in fields(FunctionClass)} - {"bgd"} | {"G", "D"}
-            for name, text in read_settings(self.functions).items():
+            for name, text in settings(self.functions).items():
                 if name not in known:
                     raise InvalidInput(
                         f"{name!r} is no constant of a class of functions; there are {', '.join(sorted(known))}"
                     )
                 if name not in FLAGS:
                     found[f"class {name}"] = Expression.parse(text)
-        for name, text in read_settings(self.clients).items():
+        for name, text in settings(self.clients).items():
             if name not in ("n", "s"):
                 raise InvalidInput(f"clients are 'n, s', numbers or parameters; got {name!r}")
             found[f"clients {name}"] = Expression.parse(text)
@@ -153,26 +148,20 @@ class MethodStatement:
         """What is claimed at a point, with other values of named constants if given."""
         return Fraction(self.claim_text.at({**point, **self.exact_constants, **constants}))
 
+    @cached_property
+    def named_method(self) -> NamedMethod:
+        """The method as a function of the parameters."""
+        return NamedMethod(self.method, self.options)
+
     def method_at(self, point: ParameterPoint) -> Algorithm:
-        """The method, with fractions for its floats; parameters may be numbers of other kinds, such as rational functions."""
-        if not isinstance(self.method, str):
-            return rational(_call(self.method, point))  # type: ignore[no-any-return]
-        entry, values = listed(self.method), dict[str, Any]()
-        for option in entry.options:
-            text = read_settings(self.options).get(option.name)
-            if text is not None:
-                values[option.name] = (
-                    _word(option, text)
-                    if _is_word(option, text)
-                    else _number(option, self.expressions[f"option {option.name}"].at(point))
-                )
-        return rational(entry.build(**values))  # type: ignore[no-any-return]
+        """The method, with fractions for its numbers."""
+        return self.named_method.at(point)
 
     def functions_at(self, point: ParameterPoint) -> FunctionClass:
         """The class of functions, with fractions for its constants."""
         if not isinstance(self.functions, str):
-            return rational(_call(self.functions, point))  # type: ignore[no-any-return]
-        texts = read_settings(self.functions)
+            return rational(call_with_parameters(self.functions, point))  # type: ignore[no-any-return]
+        texts = settings(self.functions)
         values: dict[str, Any] = {
             name: True if name in FLAGS else self.expressions[f"class {name}"].at(point) for name in texts
         }
@@ -182,13 +171,13 @@ class MethodStatement:
 
     def clients_at(self, point: ParameterPoint) -> Sampling | None:
         """How many clients there are and take part; None for every n."""
-        given = {name: self.expressions[f"clients {name}"].at(point) for name in read_settings(self.clients)}
+        given = {name: self.expressions[f"clients {name}"].at(point) for name in settings(self.clients)}
         if not given:
             return None
-        n = _whole("n", given["n"]) if "n" in given else None
+        n = whole("n", given["n"]) if "n" in given else None
         if n is None:
             raise InvalidInput("clients need their number n: 'n = 8' or 'n = 8, s = 3'")
-        return Sampling(n, _whole("s", given.get("s", n)))
+        return Sampling(n, whole("s", given.get("s", n)))
 
 
 @dataclass(frozen=True)
@@ -222,7 +211,7 @@ class Bound(MethodStatement):
         return AskedBound(
             self.method_at(point),
             self.functions_at(point),
-            _whole("rounds", rounds),
+            whole("rounds", rounds),
             self.measure,
             Fraction(radius),
             self.clients_at(point),
@@ -256,55 +245,3 @@ class Contraction(MethodStatement):
         """The question at a point."""
         weights = {name: Fraction(self.expressions[f"weight {name}"].at(point)) for name in self.potential}
         return AskedDecrease(self.method_at(point), self.functions_at(point), weights, self.clients_at(point))
-
-
-def read_settings(text: str) -> dict[str, str]:
-    """``name = expression`` and ``name`` between the commas outside of parentheses."""
-    pieces, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            pieces.append("")
-        else:
-            pieces[-1] += character
-    found: dict[str, str] = {}
-    for piece in pieces:
-        if piece.strip():
-            name, sign, value = (part.strip() for part in piece.partition("="))
-            if name in found:
-                raise InvalidInput(f"{name!r} is given twice in {text!r}")
-            found[name] = value if sign else name
-    return found
-
-
-def _is_word(option: Option, text: str) -> bool:
-    """Whether an option's value is a word and no expression."""
-    return option.kind is bool or text in option.choices
-
-
-def _word(option: Option, text: str) -> Any:
-    if option.kind is not bool:
-        return text
-    if text not in (option.name, "true", "True", "false", "False"):
-        raise InvalidInput(f"{option.name!r} is true or false, got {text!r}")
-    return text not in ("false", "False")
-
-
-def _number(option: Option, value: Any) -> Any:
-    return _whole(option.name, value) if option.kind is int else value
-
-
-def _whole(name: str, value: Any) -> int:
-    if value != int(value):
-        raise InvalidInput(f"{name} must be a whole number, got {value}")
-    return int(value)
-
-
-def _call(make: Callable[..., Any], point: ParameterPoint) -> Any:
-    """What a function makes of the parameters that its arguments are named after; whole numbers are passed as such."""
-    asked = list(inspect.signature(make).parameters)
-    missing = [name for name in asked if name not in point]
-    if missing:
-        raise InvalidInput(f"a function of the statement asks for {missing[0]!r}, which is no parameter of the region")
-    plain = {name: int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for name, v in point.items()}
-    return make(**{name: plain[name] for name in asked})

@@ -15,6 +15,8 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any
 
+import numpy as np
+
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.exact import rational
 
@@ -256,6 +258,8 @@ def _choose(kind: str, parts: list[Any]) -> Any:
     if any(hasattr(part, "free_symbols") for part in parts):
         sympy = require("sympy", "expressions in symbols")
         return (sympy.Max if kind == "max" else sympy.Min)(*parts)
+    if any(getattr(part, "ndim", 0) for part in parts):  # arrays, entry by entry
+        return reduce(np.maximum if kind == "max" else np.minimum, parts)
     return max(parts) if kind == "max" else min(parts)
 
 

@@ -121,6 +121,7 @@ def test_what_is_false_is_refuted_by_an_exact_instance(name):
     assert found.refutation.size["dimension"] <= 6 and "REFUTED" in str(found)
 
 
+@pytest.mark.slow
 def test_constants_are_moved_one_by_one():
     """Of the two terms of a true bound the second is not needed; the first is tight."""
     statement = Bound(
@@ -163,6 +164,7 @@ def test_what_cannot_be_solved_is_inconclusive(monkeypatch):
     assert found.word == "inconclusive" and "no answer today" in found.reasons[0] and len(found.unsolved) == 3
 
 
+@pytest.mark.slow
 def test_too_few_points_are_inconclusive(monkeypatch):
     known = surveying.worst_value
 
@@ -191,12 +193,14 @@ def test_a_claim_of_zero_holds_where_the_worst_case_is_zero():
     assert ratios == [inf, -inf, 0.5, 0.0]
 
 
+@pytest.mark.slow
 def test_a_claim_without_value_is_not_solved_there():
     statement = Bound("gd", "lr = 1/L", region="1 <= L <= 2", functions="L", measure="gap", claimed="1/(L - 1)")
     found = judge_statement(statement)
     assert any("division by zero" in reason for _, reason in found.unsolved)
 
 
+@pytest.mark.slow
 def test_searches_of_ones_own_are_asked():
     asked = []
 
@@ -341,7 +345,8 @@ def _of_known_value(lots):
             )
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", [_of_known_form, _of_known_value])
 def test_random_statements_are_never_judged_wrongly(make, seed):
     """Tight, with slack, and false by 1 to 5 %."""

@@ -1,0 +1,389 @@
+"""Equivalences as data: two methods, and what the state of one is in terms of the other's.
+
+    Equivalence("scaffold", "vrl-sgd", "lr, steps = K", "lr, steps = K", region="0 < lr, K in 1..4",
+                states={"x": "x", "delta_i": "c_i - c"}, kept={"c": "mean_c_i"})
+
+``states`` has expressions in the second's fields, each with the expression in the first's that it equals; ``mean_c_i`` is the average of c_i
+over the clients, and parameters may occur. ``kept`` has fields of the first that others give in every state. Both are checked, in every
+round; the methods are started from one common point.
+
+How it is judged: small quadratics in fractions, where a difference refutes; rounds on unknown functions for every number of clients, dimension
+and all parameters, which proves it for every round where ``states`` gives the second's whole state, and for two rounds otherwise; where the
+methods cannot be followed so, general quadratics in symbols (n = 2, 3, two rounds); and many rounds in floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.claims.claim import Context, Finding, Part, Reading, Replay
+from fedtheory.claims.parts import equal, proved, refute
+from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known
+from fedtheory.claims.statements.runs import SeparableQuadratics
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.core.states import arrays_of
+from fedtheory.proofs.facts import take_facts
+from fedtheory.proofs.parameters.equivalence import (
+    MEAN,
+    CoinsByPurpose,
+    Correspondence,
+    agree_at_start,
+    agree_in_every_round,
+    for_all_coins,
+)
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.regions.expressions import Comparison, Expression
+from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.symbolic import agree, symbols, tidy
+
+#: rounds that are played in fractions and symbols, and in floats
+EXACT_ROUNDS, FLOAT_ROUNDS = 2, 30
+#: relative difference that floats are allowed, of the largest entry of either side over the run
+ROUNDING = 1e-8
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Two methods have the same iterates, or states that correspond.
+
+    Parameters
+    ----------
+    first, second : names of listed methods, or functions of parameters to methods
+    options, second_options : str
+        Options of listed methods, as expressions in parameters: ``"lr, steps = K"``.
+    region : str or Region
+        The parameters: ``"0 < lr, K in 1..4"``.
+    where : comparisons that parameters satisfy besides
+    states : expressions in the second's fields, each with the one in the first's that it equals
+    kept : fields of the first that others give, each with its expression in free fields and in those before it
+    from_round : int
+        The states correspond from this round on.
+    curvatures : "low, high", expressions in parameters
+        Of the quadratics it is tried on, where the statement is for clients of limited curvature only; any positive ones by default.
+    instances : function of a seed to a problem
+        Further instances for runs in floats.
+    name : str
+
+    Raises
+    ------
+    InvalidInput
+        A text cannot be read, or speaks of something that is neither a field nor a parameter.
+    """
+
+    first: str | Callable[..., Algorithm]
+    second: str | Callable[..., Algorithm]
+    options: str = ""
+    second_options: str = ""
+    _: KW_ONLY
+    region: str | Region = ""
+    where: tuple[str, ...] = ()
+    states: Mapping[str, Formula] = field(default_factory=lambda: {"x": "x"})
+    kept: Mapping[str, Formula] = field(default_factory=dict)
+    from_round: int = 0
+    curvatures: str = ""
+    instances: Callable[[int], Problem] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Read every text once, and play nothing on nothing: fields are compared with those of the methods' states."""
+        known = frozenset(self.parameters.names)
+        for which, method in zip(("first", "second"), self.methods, strict=True):
+            for option, expression in method.expressions.items():
+                require_known(f"option {option} of the {which}", expression, known, ", ".join(known))
+        for comparison in self.conditions:
+            if comparison.names - known:
+                raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
+        if self.curvatures and len(self.limits) != 2:
+            raise InvalidInput(f"curvatures are 'low, high', got {self.curvatures!r}")
+        if not self.states:
+            raise InvalidInput("an equivalence needs fields that correspond, such as states={'x': 'x'}")
+        try:
+            point = self.parameters.simple_points(1)[0]
+            shown = self._template(point)
+        except (FedtheoryError, ArithmeticError) as error:
+            raise InvalidInput(f"the methods cannot be built and started at a point of the region: {error}") from error
+        names = [known | {prefix + f for f in arrays_of(state) for prefix in ("", MEAN)} for state in shown]
+        for left, right in self.relations.pairs:
+            _require_fields(left, names[1], "second")
+            _require_fields(right, names[0], "first")
+        for name, given in self.relations.kept.items():
+            _require_fields(given, names[0], "first")
+            _require_fields(Expression.parse(name), names[0], "first")
+
+    @cached_property
+    def parameters(self) -> Region:
+        """The region."""
+        return Region.parse(self.region)
+
+    @cached_property
+    def methods(self) -> tuple[NamedMethod, NamedMethod]:
+        """Both methods as functions of the parameters."""
+        return NamedMethod(self.first, self.options), NamedMethod(self.second, self.second_options)
+
+    @cached_property
+    def conditions(self) -> tuple[Comparison, ...]:
+        """What parameters satisfy besides their ranges."""
+        return tuple(Comparison.parse(text) for text in self.where)
+
+    @cached_property
+    def limits(self) -> tuple[Expression, ...]:
+        """Lowest and highest curvature."""
+        return tuple(Expression.parse(text) for text in self.curvatures.split(",") if text.strip())
+
+    @cached_property
+    def relations(self) -> Correspondence:
+        """What corresponds, as expressions."""
+        pairs = tuple((Expression.parse(left), Expression.parse(right)) for left, right in self.states.items())
+        return Correspondence(pairs, {name: Expression.parse(given) for name, given in self.kept.items()})
+
+    def findings(self, context: Context) -> Iterator[Finding]:
+        """Parts of a check: a refutation where fractions differ; otherwise the comparison in fractions, a proof, and runs."""
+        tried, differs = self._differing()
+        if differs is not None:
+            yield refute("the same iterates", self.replay, differs.as_data(), text=str(self))
+            return
+        yield Part(
+            "fractions",
+            tried > 0 or None,
+            "exact",
+            f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics",
+        )
+        yield self._proof()
+        yield from self._runs(context)
+
+    def replay(self, instance: dict[str, Any]) -> Replay:
+        """The largest difference of what should be equal on an instance, in floats and in fractions."""
+        case = LineQuadratics.read(instance)
+        exact, numeric = self._difference(case, Fraction)[0], self._difference(case, float)
+        return Replay(
+            what=f"largest difference between what corresponds, in rounds {self.from_round} to {self._last}",
+            measured=float(numeric[0]),
+            bound=ROUNDING * float(numeric[1]),
+            exact_measured=exact,
+            exact_bound=Fraction(0),
+            arithmetic="fractions",
+            assumptions=(
+                *region_assumptions(self.parameters, self.conditions, case.parameters),
+                *region_assumptions(
+                    Region(),
+                    [
+                        Comparison.parse(f"{low} <= {a} <= {high}")
+                        for low, high in self._given()
+                        for a in case.curvature
+                    ],
+                    case.parameters,
+                ),
+            ),
+        )
+
+    def _given(self) -> list[tuple[Expression, Expression]]:
+        return [(self.limits[0], self.limits[1])] if self.limits else []
+
+    @property
+    def _last(self) -> int:
+        return self.from_round + EXACT_ROUNDS
+
+    def _template(self, point: Mapping[str, Fraction]) -> list[State]:
+        case = LineQuadratics((Fraction(1),) * 2, (Fraction(0),) * 2, Fraction(1), point)
+        return [method.at(point).init(case.problem(), case.x0()) for method in self.methods]
+
+    def _limits_at(self, point: Mapping[str, Fraction]) -> tuple[Fraction | None, Fraction | None]:
+        if not self.limits:
+            return None, None
+        return Fraction(self.limits[0].at(point)), Fraction(self.limits[1].at(point))
+
+    def _differing(self) -> tuple[int, LineQuadratics | None]:
+        """How many instances were compared, and the first on which there is a difference."""
+        tried = 0
+        for case in simple_instances(self.parameters, self.conditions, self._limits_at):
+            try:
+                differs = self._difference(case, Fraction)[0] != 0
+            except (FedtheoryError, ArithmeticError, TypeError):
+                continue
+            tried += 1
+            if differs and self.replay(case.as_data()).violated:
+                return tried, case
+        return tried, None
+
+    def _difference(self, case: LineQuadratics, number: Any) -> tuple[Any, Any]:
+        """The largest difference in all courses of the coins, and the largest entry."""
+        values = case.values(number)
+        first, second = (
+            method.at(case.parameters) if number is Fraction else method.over(values, float) for method in self.methods
+        )
+        problem, x0 = case.problem(number), case.x0(number)
+        waiting = [(first.init(problem, x0), second.init(problem, x0))]
+        worst, size = number(0), number(0)
+        for r in range(self._last + 1):
+            for a, b in waiting:
+                if r >= self.from_round:
+                    for _, left, right in self.relations.sides(a, b, values):
+                        worst = max(worst, np.max(np.abs(left - right)))
+                        size = max(size, np.max(np.abs(left)), np.max(np.abs(right)))
+            waiting = [
+                states for a, b in waiting for _, states in for_all_coins(_both(first, second, problem, a, b), r)
+            ]
+        return worst, size
+
+    def _proof(self) -> Part:
+        """For every number of clients, dimension and function; otherwise for quadratics."""
+        template = self._template(self.parameters.simple_points(1)[0])
+        whole = self.relations.maps_all(template[1])
+        common = frozenset(name for name, values in arrays_of(template[0]).items() if values.shape[-2] == 1)
+        followed = True
+        try:
+            shown = self._for_any_functions(whole, common)
+        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
+            shown = followed = False
+        if shown:
+            how = (
+                "and one round keeps it from all states that correspond, so in every round"
+                if whole
+                else f"and in rounds {self.from_round} to {self._last}"
+            )
+            return proved(
+                "any functions",
+                True,
+                f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
+                "dimension, all parameters and any functions whose local problems have one solution",
+                scope="" if whole else f"rounds {self.from_round} to {self._last}",
+            )
+        take_facts()  # of what did not go through
+        if followed:
+            text = (
+                "on unknown functions the two sides are different combinations of gradients, which may still coincide"
+            )
+            return Part("any functions", None, "symbolic", text)
+        try:
+            shown = all(self._for_quadratics(n) for n in (2, 3))
+        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
+            shown = False
+        scope = f"n = 2, 3, quadratics on the line, rounds {self.from_round} to {self._last}"
+        if shown:
+            return proved("quadratics", True, "equal on general quadratics, for all parameters", scope=scope)
+        take_facts()
+        return Part(
+            "proof", None, "symbolic", "neither unknown functions nor general quadratics can be followed, or show it"
+        )
+
+    def _for_any_functions(self, whole: bool, common: frozenset[str]) -> bool:
+        for fixed, region in self.parameters.cases():
+            values: dict[str, Any] = {**fixed, **ParameterField(region).parameters()}
+            first, second = (method.over(values) for method in self.methods)
+            if whole:
+                shown = agree_in_every_round(first, second, self.relations, values, common, self.from_round)
+            else:
+                shown = all(
+                    agree_at_start(first, second, self.relations, values, r)
+                    for r in range(self.from_round, self._last + 1)
+                )
+            if not shown:
+                return False
+        return True
+
+    def _for_quadratics(self, n: int) -> bool:
+        """Rounds on general quadratics in symbols."""
+        h, c = symbols(f"h1:{n + 1}", positive=True), symbols(f"c1:{n + 1}")
+        problem = SeparableQuadratics(*(np.asarray(s, dtype=object)[:, None] for s in (h, c)))
+        x0 = np.array([[symbols("x")]], dtype=object)
+        for fixed, region in self.parameters.cases():
+            positive = {p.name: symbols(p.name, positive=True) for p in region.parameters if _is_positive(p.low)}
+            values: dict[str, Any] = {p.name: symbols(p.name) for p in region.parameters} | positive | fixed
+            first, second = (method.over(values) for method in self.methods)
+            waiting = [(first.init(problem, x0), second.init(problem, x0))]
+            for r in range(self._last + 1):
+                for a, b in waiting if r >= self.from_round else ():
+                    sides = self.relations.sides(a, b, values)
+                    if not all(agree(*np.broadcast_arrays(left, right)) for _, left, right in sides):
+                        return False
+                if r < self._last:
+                    waiting = [
+                        tuple(map(tidy, states))
+                        for a, b in waiting
+                        for _, states in for_all_coins(_both(first, second, problem, a, b), r)
+                    ]
+        return True
+
+    def _runs(self, context: Context) -> Iterator[Finding]:
+        """Many rounds in floats, with coins."""
+        points = [p for p in self.parameters.simple_points(3) if all(c.holds(p) for c in self.conditions)]
+        made: list[tuple[str, Any, Mapping[str, Fraction]]]
+        made = [("separable quadratics", _random_quadratics(context.seed, *self._limits_at(p)), p) for p in points[:4]]
+        if self.instances is not None:
+            given = self.instances(context.seed)
+            made += [(given.name, given, p) for p in points[:4]]
+        worst, size, failed = 0.0, 1.0, list[str]()
+        for name, problem, point in made:
+            try:
+                found = self._play(problem, point, context)
+            except (FedtheoryError, ArithmeticError) as error:
+                failed.append(f"{name}: {error}")
+                continue
+            if found[0] / found[1] > worst / size:
+                worst, size = found
+        if failed and len(failed) == len(made):
+            yield Reading(f"No run in floats: {failed[0]}")
+            return
+        said = f"{len(made) - len(failed)} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
+        yield equal("runs", worst + size, size, "numeric", said, rtol=ROUNDING)
+
+    def _play(self, problem: Any, point: Mapping[str, Fraction], context: Context) -> tuple[float, float]:
+        plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
+        first, second = (method.over(plain, float) for method in self.methods)
+        x0 = np.random.default_rng(context.seed).standard_normal((1, problem.d))
+        a, b = first.init(problem, x0), second.init(problem, x0)
+        worst, size = 0.0, float(np.finfo(float).tiny)
+        for r in range(FLOAT_ROUNDS + 1):
+            if r >= self.from_round:
+                for _, left, right in self.relations.sides(a, b, plain):
+                    worst = max(worst, float(np.max(np.abs(left - right))))
+                    size = max(size, float(np.max(np.abs(left))), float(np.max(np.abs(right))))
+            if not size < 1e100:
+                break
+            key = Key(context.seed, r)
+            a, b = first.round(problem, a, None, key), second.round(problem, b, None, key)
+        return worst, size
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{left} = {right}" for left, right in self.relations.pairs)
+        return f"{self.name or f'{self.methods[0]} and {self.methods[1]}'} ({told})"
+
+
+def _both(
+    first: Algorithm, second: Algorithm, problem: Any, a: State, b: State
+) -> Callable[[Any], tuple[State, State]]:
+    def play(key: CoinsByPurpose) -> tuple[State, State]:
+        coins: Any = key
+        return first.round(problem, a, None, coins), second.round(problem, b, None, coins)
+
+    return play
+
+
+def _require_fields(expression: Expression, known: frozenset[str], which: str) -> None:
+    strange = sorted(expression.names - known)
+    if strange:
+        raise InvalidInput(
+            f"{strange[0]!r} in {str(expression)!r} is neither a parameter nor a field of the {which} method's state; there are "
+            f"{', '.join(sorted(known))}"
+        )
+
+
+def _is_positive(low: Expression) -> bool:
+    """Whether a lower end is a number that is not negative."""
+    return not low.names and low.at({}) >= 0
+
+
+def _random_quadratics(seed: int, low: Fraction | None, high: Fraction | None) -> SeparableQuadratics:
+    rng = np.random.default_rng(seed)
+    a, b = (0.1, 2.0) if high is None or low is None else (float(low), float(high))
+    return SeparableQuadratics(rng.uniform(a, b, (5, 3)), rng.standard_normal((5, 3)))

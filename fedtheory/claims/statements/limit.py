@@ -1,0 +1,325 @@
+"""Where a method ends on an instance, and that it ends nowhere, as data.
+
+    Limit("fedavg", "lr, steps = K", problem=lambda a, b: scalar_quadratics(np.array([a, b]), [1, -1]), start=2,
+          region="0 < a, 0 < b, 0 < lr < 1/max(a, b), K in 1..3",
+          point="(1 - (1 - lr*a)**K - (1 - (1 - lr*b)**K))/(1 - (1 - lr*a)**K + 1 - (1 - lr*b)**K)")
+
+    Divergence("fedavg", "lr, steps = 2", problem=curved_counterexample, region="0 < b < a, 2*(a - b)/(a**2 + b**2) < lr",
+               multiplier="((1 - lr*a)**2 + (1 + lr*b)**2)/2")
+
+Where a round is an affine map, both are decided in fractions at points of the region (`fedtheory.proofs.recurrences`), and where the state is
+one number for all parameters at once; elsewhere by runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.parts import decided, disproved, proved
+from fedtheory.claims.statements.named_methods import Formula
+from fedtheory.claims.statements.on_instances import InstanceStatement, Point, read_point, show_values
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.randomness import Key
+from fedtheory.core.states import arrays_of
+from fedtheory.measures.ground_truth import ground_truth
+from fedtheory.proofs.facts import compare, take_facts, write_fact
+from fedtheory.proofs.recurrences import evaluate, lies_within, without_roots
+from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.symbolic import agree, play_exactly, symbols
+
+MINIMISER = "minimiser"  #: as the point: x* of the average
+ONE = Fraction(1)
+#: rounds of runs, by budget, and what of the size of a run counts as settled and as equal
+ROUNDS = {"quick": 3_000, "full": 30_000}
+SETTLED, EQUAL = 1e-11, 1e-8
+#: a run that left this behind has diverged
+FAR = 1e12
+_FAILURES = (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Limit(InstanceStatement):
+    """The method converges, and a field's limit is a point.
+
+    Parameters
+    ----------
+    point : expression, or one for each coordinate, or "minimiser"
+    field : str
+        Of the method's state; of a clients' field the limit is that of every client.
+    """
+
+    point: Formula | tuple[Formula, ...] = MINIMISER
+    field: str = "x"
+
+    def _own_texts(self) -> list[tuple[str, Expression]]:
+        return [] if self.point == MINIMISER else [("point", text) for text in read_point(self.point)]
+
+    def findings(self, context: Context) -> Iterator[Finding]:
+        """Parts of a check: for all parameters where that can be had, then at points, then the minimiser's own certificate."""
+        if self._in_general():
+            yield proved(
+                "limit",
+                True,
+                f"{self}: for all parameters the multiplier lies in (-1, 1), and the fixed point is the one claimed",
+            )
+        else:
+            take_facts()
+            yield from self._at_points(context)
+        if self.point == MINIMISER:
+            yield self._held_against_ground_truth(context)
+
+    def claimed_at(self, point: Point, problem: Any, entries: int) -> list[Any]:
+        """The claimed limit, one number for each entry of the field."""
+        if self.point == MINIMISER:
+            given: list[Any] = list(problem.solution())
+        else:
+            given = [text.at(point) for text in read_point(self.point)] * (
+                problem.d if not isinstance(self.point, tuple) else 1
+            )
+        if len(given) != problem.d:
+            raise InvalidInput(f"the limit has {len(given)} coordinates; expected {problem.d}")
+        repeated: list[Any] = given * (entries // problem.d)
+        return repeated
+
+    def _in_general(self) -> bool:
+        """Whether it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still."""
+        if self.point == MINIMISER or self.field != "x":
+            return False
+        for way in (self._by_one_multiplier, self._by_standing_still):
+            try:
+                if way():
+                    return True
+            except _FAILURES:
+                pass
+            take_facts()
+        return False
+
+    def _by_one_multiplier(self) -> bool:
+        for field, values, m, v, _ in self.for_all_parameters():
+            claimed = read_point(self.point)[0].at(values)
+            below, above = field.sign(1 - m), field.sign(1 + m)
+            inside = all(s is not None and s.direction > 0 and s.strict for s in (below, above))
+            if not (inside and m * claimed + v == claimed):
+                return False
+            write_fact("sign", f"-1 < {m} < 1 on {self.parameters}")
+            write_fact("identity", f"x = {claimed} is the fixed point of x -> ({m}) x + {v}")
+        return True
+
+    def _by_standing_still(self) -> bool:
+        """Whether a state is reached, in symbols, that a round maps to itself."""
+        for fixed, region in self.parameters.cases():
+            values = {**fixed, **{p.name: symbols(p.name, positive=True) for p in region.parameters}}
+            method, problem, x0 = self.exact_instance(values)
+            states = play_exactly(method, problem, x0, 3)
+            ends = [arrays_of(state) for state in states[-2:]]
+            point = [text.at(values) for text in read_point(self.point)] * (
+                problem.d if not isinstance(self.point, tuple) else 1
+            )
+            still = all(agree(ends[0][name], ends[1][name]) for name in ends[0])
+            if not (still and agree(ends[1]["x"][0], np.asarray(point, dtype=object))):
+                return False
+        return True
+
+    def _at_points(self, context: Context) -> Iterator[Finding]:
+        shown = 0
+        runs: list[Point] = []
+        for point in self.points:
+            found = self.followed(point, self.field)
+            if found is None:
+                runs.append(point)
+                continue
+            inside = lies_within(found.polynomial, ONE)
+            where = show_values(point)
+            if inside is not True:
+                text = f"{self}: at {where} a multiplier lies above one: it diverges"
+                if inside is False:
+                    yield disproved("limit", True, text, "spectrum")
+                    return
+                yield Part("limit", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided")
+                continue
+            limit = found.limit()
+            claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))
+            same = [compare(a, "==", b) for a, b in zip(limit, claimed, strict=True)]
+            if not all(same):
+                k = same.index(False)
+                yield decided(
+                    "limit",
+                    False,
+                    f"{self}: at {where} the limit of {self.field} is {limit[k]}, not {claimed[k]}",
+                    "spectrum",
+                )
+                return
+            shown += 1
+        if shown:
+            text = f"{self}: every multiplier is below one in modulus, and the limit is the claimed one, at {shown} points in fractions"
+            yield proved("limit", True, text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points")
+        if runs:
+            yield self._on_runs(runs, context)
+
+    def _on_runs(self, points: list[Point], context: Context) -> Part:
+        """Ends of runs, with a bound of what is left from how fast they settle."""
+        worst, told = -np.inf, ""
+        for point in points:
+            where = show_values(point)
+            x, left, problem = self._end(point, context)
+            if left is None:
+                return Part("runs", None, "numeric", f"{self}: at {where} the run does not settle")
+            entries = np.ravel(x)
+            if self.point == MINIMISER:
+                claimed = np.tile(ground_truth(problem, witness=False).x, entries.size // problem.d)
+            else:
+                claimed = np.array([float(v) for v in self.claimed_at(point, problem, entries.size)])
+            allowed = EQUAL * max(1.0, float(np.abs(claimed).max())) + 10 * left
+            excess = float(np.abs(entries - claimed).max()) / allowed
+            if excess > worst:
+                worst, told = (
+                    excess,
+                    f"at {where} it ends {float(np.abs(entries - claimed).max()):.3g} from the claimed point",
+                )
+        return Part("runs", worst <= 1, "numeric", f"{self}: {len(points)} runs; {told}", margin=1 - worst)
+
+    def _end(self, point: Point, context: Context) -> tuple[Any, float | None, Any]:
+        """The field after a run, and a bound of the distance to the limit by the ratio of its last steps; None if it does not settle."""
+        method, problem, x0 = self.float_instance(point)
+        state, steps = method.init(problem, x0[None, :]), list[float]()
+        for r in range(ROUNDS[context.budget]):
+            new = method.round(problem, state, None, Key(context.seed, r))
+            a, b = (np.asarray(getattr(s, self.field), dtype=float) for s in (state, new))
+            steps.append(float(np.abs(a - b).max()))
+            size, state = 1 + float(np.abs(b).max()), new
+            if not size < FAR:
+                return b, None, problem
+            if steps[-1] <= SETTLED * size and r >= 20:
+                earlier = max(steps[-20], 1e-300)
+                q = min((steps[-1] / earlier) ** (1 / 19), 0.999)
+                return b, steps[-1] / (1 - q), problem
+        return b, None, problem
+
+    def _held_against_ground_truth(self, context: Context) -> Part:
+        """The end of one run against the certified minimiser."""
+        point = self.points[0]
+        try:
+            x, left, problem = self._end(point, context)
+            truth = ground_truth(problem, witness=False)
+        except FedtheoryError as error:
+            return Part("ground truth", None, "numeric", f"no certified minimiser: {error}")
+        if left is None:
+            return Part("ground truth", None, "numeric", f"{self}: the run does not settle")
+        away = float(np.linalg.norm(np.asarray(x)[0] - truth.x))
+        allowed = truth.distance + EQUAL * (1 + float(np.abs(truth.x).max())) + 10 * left
+        text = f"{self}: a run ends {away:.3g} from the minimiser, which is certified to {truth.distance:.2g} ({truth.how})"
+        return Part("ground truth", away <= allowed, "numeric", text)
+
+
+@dataclass(frozen=True)
+class Divergence(InstanceStatement):
+    """The method diverges: a multiplier that the start excites in x is above one in modulus.
+
+    Parameters
+    ----------
+    multiplier : expression, optional
+        The largest multiplier, where it is claimed.
+    """
+
+    multiplier: Formula | None = None
+
+    def _own_texts(self) -> list[tuple[str, Expression]]:
+        return [] if self.multiplier is None else [("multiplier", Expression.parse(self.multiplier))]
+
+    def findings(self, context: Context) -> Iterator[Finding]:
+        """Parts of a check: for all parameters where the state is one number, else at points; runs where rounds are not affine."""
+        try:
+            general = self._in_general()
+        except _FAILURES:
+            general = False
+        if general:
+            yield proved(
+                "divergence",
+                True,
+                f"{self}: for all parameters the one multiplier is above one in modulus and the start excites it",
+            )
+            return
+        take_facts()
+        shown, runs = 0, list[Point]()
+        for point in self.points:
+            found = self.followed(point)
+            if found is None:
+                runs.append(point)
+                continue
+            where = show_values(point)
+            inside = lies_within(found.polynomial, ONE)
+            if inside is not False:
+                text = (
+                    f"{self}: at {where} every multiplier that the start excites is below one in modulus: it converges"
+                )
+                yield (
+                    disproved("divergence", True, text, "spectrum")
+                    if inside
+                    else Part(
+                        "divergence", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided"
+                    )
+                )
+                return
+            wrong = self._wrong_multiplier(point, found.polynomial)
+            if wrong:
+                yield decided("multiplier", False, f"{self}: at {where} {wrong}", "spectrum")
+                return
+            shown += 1
+        if shown:
+            text = (
+                f"{self}: a multiplier that the start excites is above one in modulus, at {shown} points in fractions"
+            )
+            yield proved(
+                "divergence", True, text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points"
+            )
+        if runs:
+            yield self._on_runs(runs, context)
+
+    def _wrong_multiplier(self, point: Point, polynomial: tuple[Fraction, ...]) -> str:
+        if self.multiplier is None:
+            return ""
+        claimed = Expression.parse(self.multiplier).at(point)
+        if not compare(evaluate(polynomial, claimed), "==", Fraction(0)):
+            return f"{claimed} is no multiplier that the start excites"
+        others = without_roots(polynomial, (claimed, -claimed))
+        if lies_within(others, abs(claimed)) is False:
+            return f"there is a larger multiplier than {claimed}"
+        return ""
+
+    def _in_general(self) -> bool:
+        for field, values, m, v, start in self.for_all_parameters():
+            above = [field.sign(m - 1), field.sign(-1 - m)]
+            if not any(s is not None and s.direction > 0 and s.strict for s in above):
+                return False
+            moved = field.sign((m - 1) * start + v)
+            if moved is None or not moved.strict:
+                return False
+            if self.multiplier is not None and m != Expression.parse(self.multiplier).at(values):
+                return False
+            write_fact("sign", f"|{m}| > 1 on {self.parameters}")
+            write_fact("identity", f"a round takes x to ({m}) x + {v}, and the first step is not zero")
+        return True
+
+    def _on_runs(self, points: list[Point], context: Context) -> Part:
+        slow = []
+        for point in points:
+            method, problem, x0 = self.float_instance(point)
+            state = method.init(problem, x0[None, :])
+            size = 0.0
+            for r in range(ROUNDS[context.budget]):
+                state = method.round(problem, state, None, Key(context.seed, r))
+                size = float(np.abs(np.asarray(state.x, dtype=float)).max())
+                if not size < FAR:
+                    break
+            if size < FAR:
+                slow.append(show_values(point))
+        text = f"{self}: {len(points) - len(slow)} of {len(points)} runs leave |x| < {FAR:g}" + (
+            f"; not at {slow[0]}" if slow else ""
+        )
+        return Part("runs", not slow or None, "numeric", text)

@@ -1,0 +1,141 @@
+"""A method as statements name it: a listed name with options that are expressions in parameters, or a function of parameters.
+
+``NamedMethod("scaffold", "lr, steps = K")`` is SCAFFOLD with the step size lr and K local steps, for numbers of any kind: fractions, floats, symbols.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.catalogue import listed
+from fedtheory.algorithms.options import Option
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.exact import rational
+from fedtheory.proofs.regions.expressions import Expression
+
+ParameterPoint: TypeAlias = Mapping[str, Fraction]  # values of parameters by name
+Formula: TypeAlias = str | int | float | Fraction  # an expression, or a number
+
+
+@dataclass(frozen=True)
+class NamedMethod:
+    """A method as a function of parameters.
+
+    Parameters
+    ----------
+    method : name of a listed method, or function of parameters to a method
+        A function is called with the parameters that its arguments are named after.
+    options : str
+        Options of the listed method: ``"lr = 1/L, steps = K"``; ``lr`` alone stands for ``lr = lr``.
+    """
+
+    method: str | Callable[..., Algorithm]
+    options: str = ""
+
+    @cached_property
+    def expressions(self) -> dict[str, Expression]:
+        """Options that are numbers, by name.
+
+        Raises
+        ------
+        InvalidInput
+            The method has no such option, or its text cannot be read.
+        """
+        if not isinstance(self.method, str):
+            if self.options:
+                raise InvalidInput(f"options belong to listed methods, and {self.method!r} is a function of parameters")
+            return {}
+        options = {option.name: option for option in listed(self.method).options}
+        found = {}
+        for name, text in settings(self.options).items():
+            if name not in options:
+                raise InvalidInput(f"{self.method} has no option {name!r}; it has {', '.join(options)}")
+            if not _is_word(options[name], text):
+                found[name] = Expression.parse(text)
+        return found
+
+    def at(self, point: ParameterPoint) -> Algorithm:
+        """The method, with fractions for its numbers."""
+        return rational(self.over(point))  # type: ignore[no-any-return]
+
+    def over(self, point: Mapping[str, Any], constant: Callable[[Fraction], Any] = Fraction) -> Algorithm:
+        """The method with numbers of any kind for its parameters; ``constant`` makes such of the numbers in its options (float for arrays)."""
+        if not isinstance(self.method, str):
+            return call_with_parameters(self.method, point)  # type: ignore[no-any-return]
+        entry, texts, values = listed(self.method), settings(self.options), dict[str, Any]()
+        for option in entry.options:
+            if option.name in self.expressions:
+                values[option.name] = _number(option, self.expressions[option.name].at(point, constant))
+            elif option.name in texts:
+                values[option.name] = _word(option, texts[option.name])
+        return entry.build(**values)
+
+    def __str__(self) -> str:
+        name = self.method if isinstance(self.method, str) else getattr(self.method, "__name__", "a method")
+        return f"{name}({self.options})" if self.options else name
+
+
+def settings(text: str) -> dict[str, str]:
+    """``name = expression`` and ``name`` between the commas outside of parentheses."""
+    pieces, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += character
+    found: dict[str, str] = {}
+    for piece in pieces:
+        if piece.strip():
+            name, sign, value = (part.strip() for part in piece.partition("="))
+            if name in found:
+                raise InvalidInput(f"{name!r} is given twice in {text!r}")
+            found[name] = value if sign else name
+    return found
+
+
+def require_known(what: str, expression: Expression, known: frozenset[str], region: str) -> None:
+    """Refuse a text that speaks of something else than the known names."""
+    strange = sorted(expression.names - known)
+    if strange:
+        raise InvalidInput(f"{strange[0]!r} in {what!r} is no parameter of the region ({region or 'none'})")
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number, or an error that says whose."""
+    if value != int(value):
+        raise InvalidInput(f"{name} must be a whole number, got {value}")
+    return int(value)
+
+
+def call_with_parameters(make: Callable[..., Any], point: Mapping[str, Any]) -> Any:
+    """What a function makes of the parameters that its arguments are named after; whole numbers are passed as such."""
+    asked = list(inspect.signature(make).parameters)
+    missing = [name for name in asked if name not in point]
+    if missing:
+        raise InvalidInput(f"a function of the statement asks for {missing[0]!r}, which is no parameter of the region")
+    plain = {name: int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for name, v in point.items()}
+    return make(**{name: plain[name] for name in asked})
+
+
+def _is_word(option: Option, text: str) -> bool:
+    """Whether an option's value is a word and no expression."""
+    return option.kind is bool or text in option.choices
+
+
+def _word(option: Option, text: str) -> Any:
+    if option.kind is not bool:
+        return text
+    if text not in (option.name, "true", "True", "false", "False"):
+        raise InvalidInput(f"{option.name!r} is true or false, got {text!r}")
+    return text not in ("false", "False")
+
+
+def _number(option: Option, value: Any) -> Any:
+    return whole(option.name, value) if option.kind is int else value

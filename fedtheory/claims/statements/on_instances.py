@@ -1,0 +1,194 @@
+"""What statements about a method on an instance, or a family of instances with parameters, have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known
+from fedtheory.core.arrays import is_object
+from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
+from fedtheory.core.problem import Problem
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.recurrences import Recurrence, follow_field
+from fedtheory.proofs.regions.expressions import Comparison, Expression
+from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.spectrum import round_map
+
+#: simple points of a region that are looked at, for each choice of its whole numbers, and in all
+POINTS, MOST_POINTS = 4, 24
+
+Point = Mapping[str, Fraction]
+
+
+@dataclass(frozen=True)
+class InstanceStatement:
+    """A method on an instance, from a start.
+
+    Parameters
+    ----------
+    method : name of a listed method, or function of parameters to a method
+    options : str
+        Options of the listed method, as expressions in parameters.
+    problem : function of parameters by name to a problem
+        It is called with fractions (then its arrays should be object arrays, so that it is exact) and with floats.
+    start : expression, or one for each coordinate
+    region, where : the parameters, and comparisons that they satisfy besides
+    name : str
+    """
+
+    method: str | Callable[..., Algorithm]
+    options: str = ""
+    _: KW_ONLY
+    problem: Callable[..., Problem]
+    start: Formula | tuple[Formula, ...] = 1
+    region: str | Region = ""
+    where: tuple[str, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Read every text once."""
+        known = frozenset(self.parameters.names)
+        texts = [*self.named_method.expressions.items(), *self._own_texts()]
+        for what, expression in [*texts, *(("start", e) for e in read_point(self.start))]:
+            require_known(what, expression, known, ", ".join(known))
+        for comparison in self.conditions:
+            if comparison.names - known:
+                raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
+        asked = [name for name in inspect.signature(self.problem).parameters if name not in known]
+        if asked:
+            raise InvalidInput(f"the problem asks for {asked[0]!r}, which is no parameter of the region")
+        if not self.points:
+            raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
+
+    def _own_texts(self) -> list[tuple[str, Expression]]:
+        """Texts that only this kind of statement has."""
+        return []
+
+    @cached_property
+    def parameters(self) -> Region:
+        """The region."""
+        return Region.parse(self.region)
+
+    @cached_property
+    def named_method(self) -> NamedMethod:
+        """The method as a function of the parameters."""
+        return NamedMethod(self.method, self.options)
+
+    @cached_property
+    def conditions(self) -> tuple[Comparison, ...]:
+        """What parameters satisfy besides their ranges."""
+        return tuple(Comparison.parse(text) for text in self.where)
+
+    @cached_property
+    def points(self) -> list[dict[str, Fraction]]:
+        """Simple points of the region; all of them where it has whole numbers only, and not too many."""
+        found = [p for p in self.parameters.simple_points(POINTS) if all(c.holds(p) for c in self.conditions)]
+        step = max(1, -(-len(found) // MOST_POINTS))
+        return found[::step]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the points are all that the region has."""
+        return not self.parameters.real and self.parameters.count_cases() <= MOST_POINTS
+
+    def scope(self, count: int) -> str:
+        """What a proof at these points is narrower in."""
+        return "" if self.is_whole else f"{count} points of {self.parameters}"
+
+    def problem_at(self, point: Mapping[str, Any]) -> Any:
+        """The instance at a point, from the parameters that it asks for."""
+        return self.problem(**{name: point[name] for name in inspect.signature(self.problem).parameters})
+
+    def exact_instance(self, point: Mapping[str, Any]) -> tuple[Algorithm, Any, Any]:
+        """Method, problem and start ``(d,)`` in fractions, or rational functions of the parameters.
+
+        Raises
+        ------
+        CannotTrace
+            The problem has arrays of floats.
+        """
+        problem = self.problem_at(point)
+        if any(value.dtype.kind == "f" for value in _arrays(problem).values()):
+            raise CannotTrace(f"{problem.name!r} is not in fractions; give object arrays of them for exact statements")
+        method = self.named_method.at(point) if _are_fractions(point) else self.named_method.over(point)
+        return method, problem, self._start(problem.d, point, Fraction)
+
+    def float_instance(self, point: Point) -> tuple[Algorithm, Any, Any]:
+        """The same in floats."""
+        problem = in_floats(self.problem_at(point))
+        plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
+        return self.named_method.over(plain, float), problem, self._start(problem.d, point, float)
+
+    def _start(self, d: int, point: Mapping[str, Any], number: Any) -> Any:
+        texts = read_point(self.start)
+        if len(texts) not in (1, d):
+            raise InvalidInput(f"the start has {len(texts)} coordinates; expected one for all, or {d}")
+        values = [text.at(point) for text in texts * (d // len(texts))]
+        made = np.empty(d, dtype=float if number is float else object)
+        made[:] = [float(v) for v in values] if number is float else values
+        return made
+
+    def followed(self, point: Point, field: str = "x") -> Recurrence | None:
+        """The recurrence of a field, exactly; None where the method cannot be followed so."""
+        try:
+            method, problem, x0 = self.exact_instance(point)
+            return follow_field(method, problem, x0, field)
+        except (FedtheoryError, ArithmeticError, TypeError, AttributeError):
+            return None
+
+    def for_all_parameters(self) -> Iterator[tuple[ParameterField, dict[str, Any], Any, Any, Any]]:
+        """Where the state is one number x -> m x + v: m, v and the start as rational functions, for each choice of the whole numbers.
+
+        Raises
+        ------
+        FedtheoryError, TypeError
+            It is not, or the instance cannot be followed on rational functions.
+        """
+        for fixed, region in self.parameters.cases():
+            field = ParameterField(region)
+            values: dict[str, Any] = {**fixed, **field.parameters()}
+            method, problem, x0 = self.exact_instance(values)
+            found = round_map(method, problem, x0)
+            if found.layout.size != 1:
+                raise InvalidInput("the state is more than one number")
+            one = field.one
+            yield field, values, found.matrix[0, 0] + 0 * one, found.offset[0] + 0 * one, x0[0] + 0 * one
+
+    def __str__(self) -> str:
+        return self.name or str(self.named_method)
+
+
+def read_point(value: Formula | tuple[Formula, ...]) -> list[Expression]:
+    """Expressions of coordinates."""
+    return [Expression.parse(v) for v in (value if isinstance(value, tuple) else (value,))]
+
+
+def show_values(point: Point) -> str:
+    """A point in words."""
+    return ", ".join(f"{name} = {value}" for name, value in point.items()) or "the instance"
+
+
+def in_floats(problem: Any) -> Any:
+    """The same problem with floats in the place of fractions."""
+    changed = {name: value.astype(float) for name, value in _arrays(problem).items() if is_object(value)}
+    return dataclasses.replace(problem, **changed) if changed else problem
+
+
+def _arrays(problem: Any) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(problem):
+        return {}
+    held = {entry.name: getattr(problem, entry.name) for entry in dataclasses.fields(problem)}
+    return {name: value for name, value in held.items() if isinstance(value, np.ndarray)}
+
+
+def _are_fractions(point: Mapping[str, Any]) -> bool:
+    return all(isinstance(value, int | Fraction) for value in point.values())

@@ -1,0 +1,204 @@
+"""Where a method ends on one instance, exactly: the recurrence that the successive differences of a field obey, and its roots.
+
+Where one round is an affine map s -> M s + v, the differences y_k of a field between rounds k and k + 1 obey a linear recurrence
+p(E) y = 0 with constant coefficients, found in fractions. Its roots are the multipliers that this start excites in this field, and no others:
+all inside the unit circle, and the field converges, to its start plus
+
+    sum_k y_k = sum_j p_j (y_0 + ... + y_{j-1}) / p(1);
+
+one outside, and the field diverges. Both are decided by the Schur-Cohn test in fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.exact import Row, solve_exactly
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.core.states import Layout
+from fedtheory.proofs.facts import show_expression, write_fact
+from fedtheory.proofs.spectrum import RoundMap, round_map
+from fedtheory.proofs.symbolic import agree, symbols
+
+#: largest state that is followed
+MOST_NUMBERS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Recurrence:
+    """A field's start, its first differences, and the recurrence that all of them obey.
+
+    Parameters
+    ----------
+    start : fractions, the entries of the field
+    differences : of rounds 0, 1, ..., each with one fraction an entry
+    polynomial : fractions
+        p_0, ..., p_l with p_l = 1; sum_j p_j y_{k+j} = 0 for every k.
+    """
+
+    start: tuple[Fraction, ...]
+    differences: tuple[tuple[Fraction, ...], ...]
+    polynomial: tuple[Fraction, ...]
+
+    @cached_property
+    def squared(self) -> tuple[Fraction, ...]:
+        """The polynomial whose roots are the squares: by Graeffe, from p(t) p(-t)."""
+        p = self.polynomial
+        product = multiply(p, [c if k % 2 == 0 else -c for k, c in enumerate(p)])
+        return tuple(c / product[-1] for c in product[::2])
+
+    def limit(self) -> tuple[Fraction, ...]:
+        """Where the field converges to, if it does.
+
+        Raises
+        ------
+        InvalidInput
+            One is a root, so that the differences do not sum to anything.
+        """
+        at_one = sum(self.polynomial, Fraction(0))
+        if at_one == 0:
+            raise InvalidInput("one is a multiplier: the field does not converge")
+        total = [Fraction(0)] * len(self.start)
+        partial = [Fraction(0)] * len(self.start)
+        for j, coefficient in enumerate(self.polynomial):
+            total = [t + coefficient * s for t, s in zip(total, partial, strict=True)]
+            if j < len(self.differences):
+                partial = [s + y for s, y in zip(partial, self.differences[j], strict=True)]
+        return tuple(s + t / at_one for s, t in zip(self.start, total, strict=True))
+
+    def largest_modulus(self) -> float:
+        """The largest modulus of a root, in floats."""
+        roots = np.roots([float(c) for c in self.polynomial[::-1]])
+        return float(np.abs(roots).max(initial=0.0))
+
+
+def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "x") -> Recurrence:
+    """The recurrence of a field from one start; that rounds are affine is checked in symbols, and is a fact.
+
+    Parameters
+    ----------
+    problem : unbatched, in fractions
+    x0 : object array ``(d,)`` of fractions
+
+    Raises
+    ------
+    CannotTrace
+        The method decides on values, or the state is too large.
+    InvalidInput
+        A round is not affine, or there is no such field.
+    """
+    found = round_map(algorithm, problem, x0)
+    if found.layout.size > MOST_NUMBERS:
+        raise CannotTrace(f"the state has {found.layout.size} numbers; at most {MOST_NUMBERS} are followed exactly")
+    where = found.layout.slices()
+    if field not in where:
+        raise InvalidInput(f"the state has no array {field!r}; its arrays are {', '.join(where)}")
+    numbers = [*found.matrix.ravel(), *found.offset, *found.layout.flatten(algorithm.init(problem, x0[None, :]))]
+    if not all(isinstance(value, int | Fraction) for value in numbers):
+        raise CannotTrace(f"{problem.name!r} is not in fractions; give object arrays of them for exact limits")
+    _require_affine(algorithm, problem, found)
+    state = list(found.layout.flatten(algorithm.init(problem, x0[None, :])))
+    start = tuple(map(Fraction, state[where[field]]))
+    rows = [[(j, Fraction(c)) for j, c in enumerate(row) if c != 0] for row in found.matrix]
+    new = [sum((c * state[j] for j, c in row), Fraction(v)) for row, v in zip(rows, found.offset, strict=True)]
+    delta = [a - b for a, b in zip(new, state, strict=True)]
+    differences: list[tuple[Fraction, ...]] = []
+    for _ in range(2 * found.layout.size + 1):
+        differences.append(tuple(map(Fraction, delta[where[field]])))
+        delta = [sum((c * delta[j] for j, c in row), Fraction(0)) for row in rows]
+    return Recurrence(start, tuple(differences), _shortest(differences, found.layout.size))
+
+
+def _require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> None:
+    """Check that a round on symbols is M s + v.
+
+    Raises
+    ------
+    InvalidInput
+        It is not.
+    """
+    layout: Layout = found.layout
+    anything = np.asarray(symbols(f"s1:{layout.size + 1}"), dtype=object).reshape(-1)
+    key: Any = ScriptedKey(0)
+    after = layout.flatten(algorithm.round(problem, layout.unflatten(anything), None, key))
+    if not agree(after, found.matrix @ anything + found.offset):
+        raise InvalidInput(f"one round of {type(algorithm).__name__} is not affine on {problem.name!r}")
+
+
+def _shortest(differences: Sequence[Sequence[Fraction]], size: int) -> tuple[Fraction, ...]:
+    """The shortest recurrence of a sequence that obeys one of length ``size``: it holds for all k if it does for k = 0, ..., size."""
+    for length in range(size + 1):
+        equations: list[Row] = []
+        right: list[Fraction] = []
+        for k in range(size + 1):
+            for entry in range(len(differences[0])):
+                equations.append([differences[k + j][entry] for j in range(length)])
+                right.append(-differences[k + length][entry])
+        if length == 0:
+            if not any(right):
+                return (Fraction(1),)
+            continue
+        solution = solve_exactly(equations, right)
+        if solution is not None:
+            return (*solution, Fraction(1))
+    raise InvalidInput("the differences obey no recurrence as long as the state: rounds are not one affine map")
+
+
+def lies_within(polynomial: Sequence[Fraction], radius: Fraction) -> bool | None:
+    """Whether all roots are below a radius in modulus (True), or one is above it (False); None where the test ends on the circle.
+
+    By Schur and Cohn: of p with |p_0| < |p_l| one root more lies inside the unit circle than of (conj p_l p - p_0 p*)/t, and as many outside.
+    What is decided is a fact.
+    """
+    p = [c * radius**k for k, c in enumerate(polynomial)]
+    outcome: bool | None = True
+    while len(p) > 1:
+        first, last = p[0], p[-1]
+        if abs(first) >= abs(last):
+            outcome = False if abs(first) > abs(last) else None
+            break
+        p = [(last * a - first * b) / last for a, b in zip(p, p[::-1], strict=True)][1:]
+    if outcome is not None:
+        said = "all roots are below" if outcome else "a root is above"
+        shown = show_expression(" + ".join(f"{c} t^{k}" for k, c in enumerate(polynomial) if c))
+        write_fact("comparison", f"{said} {radius} in modulus, of {shown}")
+    return outcome
+
+
+def without_roots(polynomial: Sequence[Fraction], roots: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The polynomial divided by (t - root) as often as that goes."""
+    p = list(polynomial)
+    for root in roots:
+        while len(p) > 1 and evaluate(p, root) == 0:
+            quotient, carry = list[Fraction](), Fraction(0)
+            for c in p[:0:-1]:
+                carry = c + carry * root
+                quotient.append(carry)
+            p = quotient[::-1]
+    return tuple(p)
+
+
+def evaluate(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
+    """The polynomial's value."""
+    total = Fraction(0)
+    for c in reversed(polynomial):
+        total = total * at + c
+    return total
+
+
+def multiply(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[Fraction]:
+    """The product of two polynomials."""
+    found = [Fraction(0)] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        for j, b in enumerate(q):
+            found[i + j] += a * b
+    return found
