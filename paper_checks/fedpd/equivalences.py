@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average
@@ -24,7 +24,7 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import PAPER, HalfDualStep, under_one_name
-from paper_checks.fedpd.structure import SCRIPT, fedpd_is_admm, general_quadratics, models
+from paper_checks.fedpd.structure import SCRIPT, general_quadratics, models
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -110,12 +110,16 @@ def check_eq2(ctx: Context, *, penalty: int = 1) -> Iterator[Finding]:
     z, x1, x2 = symbols("z x1 x2")
     point, at = np.array([[z]], dtype=object), np.array([[x1], [x2]], dtype=object)
     lam = np.array([symbols("l1 l2")], dtype=object).T
+    duals = list(under_one_name("the duals are ADMM's", fedpd_is_consensus_admm(FedPD).findings(ctx)))
+    yield from duals
     with_dual = Subproblem(general, a=lam, rho=1 / eta, z=point)
     proximal = Subproblem(general, rho=penalty / eta, z=point)
     yield proved(
         "local problem",
-        agree(with_dual.grad(at) - proximal.grad(at), lam) and all(fedpd_is_admm(n) for n in (2, 3, 4)),
-        "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; lam_i grows by the gap (x_i - x_0)/eta in every round",
+        agree(with_dual.grad(at) - proximal.grad(at), lam),
+        "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; as ADMM's multiplier lam_i "
+        "grows by the gap (x_i - x_0)/eta in every round",
+        resting_on=[part for part in duals if isinstance(part, Part)],
     )
     problem = random_quadratics(4, 3, seed=ctx.seed)
     x0 = np.ones(3)

@@ -56,7 +56,7 @@ def check_l1(ctx: Context, *, error: Any = 1, drift: Any = 2, algorithm: Any = F
     """The lemma and its three differences (46)-(48) as statements, and the inequality on random states with local errors."""
     constants = {"drift": rational(drift), "error": rational(error)}
     yield from find_of_lemma(statements.LEMMA_ONE.with_constants(**constants), name="Lemma 1")
-    steps = statements.LOCAL_STEP.with_constants(**constants), statements.DUAL_STEP, statements.UPLOAD_STEP
+    steps = statements.LOCAL_STEP.with_constants(**constants), statements.DUAL_STEP, statements.SERVER_STEP
     yield proved(
         "three differences",
         all(is_derived(step) for step in steps),

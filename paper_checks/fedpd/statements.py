@@ -65,12 +65,8 @@ def _dual_step(w: Any, p: Any, c: Any) -> Any:
     return r.changes[1] - r.dual2 * p.eta * c.share
 
 
-def _upload_step(w: Any, p: Any, c: Any) -> Any:
-    r = local_round(w, p)
-    return r.changes[2] + r.d0_2 / (2 * p.eta) * c.share
-
-
 def _server_step(w: Any, p: Any, c: Any) -> Any:
+    """The step in x_0 of any number of clients; of one alone it is its upload."""
     x, lam = w.vector("x", True), w.vector("lam", True)
     x0 = bar(x * 0)
     new = bar(x + lam * p.eta)
@@ -82,8 +78,7 @@ def _server_step(w: Any, p: Any, c: Any) -> Any:
 LEMMA_ONE = Lemma("Lemma 1", "(21)", INEXACT, _lemma_one, {"drift": 2, "error": 1})
 LOCAL_STEP = Lemma("local step", "(46)", INEXACT, _local_step, {"drift": 2, "error": 1})
 DUAL_STEP = Lemma("dual step", "(47)", INEXACT, _dual_step, {"share": 1})
-UPLOAD_STEP = Lemma("upload", "(48)", INEXACT, _upload_step, {"share": 1})
-SERVER_STEP = Lemma("server step, every number of clients", "(48)", SMOOTH, _server_step, {"share": 1})
+SERVER_STEP = Lemma("step in x_0, every number of clients", "(48)", SMOOTH, _server_step, {"share": 1})
 
 
 def _inner_step(w: Any, p: Any, c: Any) -> Any:

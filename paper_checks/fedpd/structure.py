@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, FedSplit, Scaffold, VrlSgd
-from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
@@ -375,21 +374,6 @@ def scaffold_is_vrl(n: int, sign: int = 1) -> bool:
     asked = agree(first.seen.a, second.seen.a)
     kept = is_zero(left.c[0, 0] - left.c_i.sum() / n)
     return asked and kept and agree(left.x, right.x) and agree(left.c_i - left.c, right.delta_i)
-
-
-def fedpd_is_admm(n: int, algorithm: Any = FedPD) -> bool:
-    """From x_0 = mean(x_i + eta lam_i), ADMM's z: its x-step is the local problem, its y- and z-steps follow, whatever the local answers."""
-    eta = symbols("eta", positive=True)
-    x_i, lam, answers = _column("x", n), _column("l", n), _column("y", n)
-    z = (x_i + eta * lam).sum(axis=0, keepdims=True) / n
-    solver: Any = _SymbolicSteps(answers)
-    problem: Any = _General(n)
-    state = FedPDState(z, x_i, z + 0 * lam, lam, None)
-    new = algorithm(eta, solver).round(problem, state, None, SCRIPT)
-    asked = agree(solver.seen.a, lam) and agree(solver.seen.z + 0 * lam, z + 0 * lam)
-    dual = agree(new.lam_i, lam + (answers - z) / eta)
-    server = is_zero(new.x[0, 0] - (answers + eta * new.lam_i).sum() / n)
-    return asked and is_zero(solver.seen.rho - 1 / eta) and dual and server
 
 
 def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Finding]:
