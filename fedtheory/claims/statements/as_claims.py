@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from fedtheory.claims.claim import (
@@ -32,7 +32,14 @@ from fedtheory.claims.claim import (
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.judging import judge_statement
-from fedtheory.claims.statements.lemma import Lemma, LemmaOutcome, lemma_sensitivity, prove_lemma, recheck_instance
+from fedtheory.claims.statements.lemma import (
+    Build,
+    Lemma,
+    LemmaOutcome,
+    lemma_sensitivity,
+    prove_lemma,
+    recheck_instance,
+)
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
@@ -42,6 +49,7 @@ from fedtheory.proofs.parameters.checker import check_derivation
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.refutations.instances import check_instance
 from fedtheory.proofs.refutations.replay import replay_exactly, replay_in_floats
+from fedtheory.proofs.regions.region import Region
 
 Statement = Bound | Contraction | Lemma
 #: the part that the verdict comes from
@@ -156,12 +164,20 @@ def find_of_lemma(lemma: Lemma, *, name: str = STATEMENT, role: Role = "printed"
 
 def is_derived(lemma: Lemma) -> bool:
     """Whether there is a derivation of a lemma for all parameters; each is a fact, once the checker has read it. For steps inside of a proof."""
-    outcome = prove_lemma(lemma)
-    if outcome.vacuous or outcome.word != "proved for all parameters":
-        return False
-    for data in outcome.derivations:
-        confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
-    return True
+    scope, derivations = _derive(lemma.name, lemma.source, lemma.region, lemma.build, tuple(lemma.constants.items()))
+    for data in derivations:
+        confirm_derivation(check_derivation, data, f"{lemma.name}, {scope}")
+    return bool(derivations)
+
+
+@lru_cache(maxsize=128)
+def _derive(
+    name: str, source: str, region: Region, build: Build, constants: tuple[tuple[str, Fraction], ...]
+) -> tuple[str, tuple[dict[str, Any], ...]]:
+    """Scope and derivations of a lemma that is proved for all parameters; proofs share steps, which are searched for once."""
+    outcome = prove_lemma(Lemma(name, source, region, build, dict(constants)))
+    shown = outcome.word == "proved for all parameters" and not outcome.vacuous
+    return outcome.scope, outcome.derivations if shown else ()
 
 
 def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> Part:
