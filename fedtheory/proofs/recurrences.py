@@ -11,7 +11,7 @@ one outside, and the field diverges. Both are decided by the Schur-Cohn test in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -102,20 +102,37 @@ def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "
     where = found.layout.slices()
     if field not in where:
         raise InvalidInput(f"the state has no array {field!r}; its arrays are {', '.join(where)}")
-    numbers = [*found.matrix.ravel(), *found.offset, *found.layout.flatten(algorithm.init(problem, x0[None, :]))]
-    if not all(isinstance(value, int | Fraction) for value in numbers):
-        raise CannotTrace(f"{problem.name!r} is not in fractions; give object arrays of them for exact limits")
+    state = to_fractions(found.layout.flatten(algorithm.init(problem, x0[None, :])))
+    rows = [[(j, c) for j, c in enumerate(to_fractions(row)) if c != 0] for row in found.matrix]
+    offset = to_fractions(found.offset)
     _require_affine(algorithm, problem, found)
-    state = list(found.layout.flatten(algorithm.init(problem, x0[None, :])))
-    start = tuple(map(Fraction, state[where[field]]))
-    rows = [[(j, Fraction(c)) for j, c in enumerate(row) if c != 0] for row in found.matrix]
-    new = [sum((c * state[j] for j, c in row), Fraction(v)) for row, v in zip(rows, found.offset, strict=True)]
+    start = tuple(state[where[field]])
+    new = [sum((c * state[j] for j, c in row), v) for row, v in zip(rows, offset, strict=True)]
     delta = [a - b for a, b in zip(new, state, strict=True)]
     differences: list[tuple[Fraction, ...]] = []
     for _ in range(2 * found.layout.size + 1):
-        differences.append(tuple(map(Fraction, delta[where[field]])))
+        differences.append(tuple(delta[where[field]]))
         delta = [sum((c * delta[j] for j, c in row), Fraction(0)) for row in rows]
     return Recurrence(start, tuple(differences), _shortest(differences, found.layout.size))
+
+
+def to_fractions(values: Iterable[Any]) -> list[Fraction]:
+    """Whole numbers, fractions and SymPy's rational numbers as fractions.
+
+    Raises
+    ------
+    CannotTrace
+        One is something else, as a float is.
+    """
+    found = []
+    for value in values:
+        if isinstance(value, int | Fraction):
+            found.append(Fraction(value))
+        elif getattr(value, "is_Rational", False):
+            found.append(Fraction(int(value.p), int(value.q)))
+        else:
+            raise CannotTrace(f"{value!r} is no fraction; give the problem as object arrays of fractions")
+    return found
 
 
 def _require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> None:

@@ -29,7 +29,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import evaluate, lies_within, without_roots
+from fedtheory.proofs.recurrences import evaluate, lies_within, to_fractions, without_roots
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
@@ -77,7 +77,7 @@ class Limit(InstanceStatement):
     def claimed_at(self, point: Point, problem: Any, entries: int) -> list[Any]:
         """The claimed limit, one number for each entry of the field."""
         if self.point == MINIMISER:
-            given: list[Any] = list(problem.solution())
+            given: list[Any] = to_fractions(problem.solution())
         else:
             given = [text.at(point) for text in read_point(self.point)] * (
                 problem.d if not isinstance(self.point, tuple) else 1
@@ -129,10 +129,10 @@ class Limit(InstanceStatement):
     def _at_points(self, context: Context) -> Iterator[Finding]:
         shown = 0
         runs: list[Point] = []
-        for point in self.points:
+        for point in self.exact_points:
             found = self.followed(point, self.field)
             if found is None:
-                runs.append(point)
+                runs += [point] if point in self.points else []
                 continue
             inside = lies_within(found.polynomial, ONE)
             where = show_values(point)
@@ -247,10 +247,10 @@ class Divergence(InstanceStatement):
             return
         take_facts()
         shown, runs = 0, list[Point]()
-        for point in self.points:
+        for point in self.exact_points:
             found = self.followed(point)
             if found is None:
-                runs.append(point)
+                runs += [point] if point in self.points else []
                 continue
             where = show_values(point)
             inside = lies_within(found.polynomial, ONE)

@@ -25,6 +25,8 @@ from fedtheory.proofs.spectrum import round_map
 
 #: simple points of a region that are looked at, for each choice of its whole numbers, and in all
 POINTS, MOST_POINTS = 4, 24
+#: corners of a region, and points between them, that are looked at besides where that is done in fractions
+CORNERS = 16
 
 Point = Mapping[str, Fraction]
 
@@ -94,6 +96,13 @@ class InstanceStatement:
         found = [p for p in self.parameters.simple_points(POINTS) if all(c.holds(p) for c in self.conditions)]
         step = max(1, -(-len(found) // MOST_POINTS))
         return found[::step]
+
+    @cached_property
+    def exact_points(self) -> list[dict[str, Fraction]]:
+        """The simple points, then corners of the region, the ends of its parameters or near them."""
+        corners = [p for p in self.parameters.corners(CORNERS) if all(c.holds(p) for c in self.conditions)]
+        step = max(1, -(-len(corners) // MOST_POINTS))
+        return self.points + [p for p in corners[::step] if p not in self.points]
 
     @property
     def is_whole(self) -> bool:
