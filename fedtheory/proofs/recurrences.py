@@ -53,7 +53,7 @@ class Recurrence:
     def squared(self) -> tuple[Fraction, ...]:
         """The polynomial whose roots are the squares: by Graeffe, from p(t) p(-t)."""
         p = self.polynomial
-        product = multiply(p, [c if k % 2 == 0 else -c for k, c in enumerate(p)])
+        product = multiply_polynomials(p, [c if k % 2 == 0 else -c for k, c in enumerate(p)])
         return tuple(c / product[-1] for c in product[::2])
 
     def limit(self) -> tuple[Fraction, ...]:
@@ -195,7 +195,7 @@ def without_roots(polynomial: Sequence[Fraction], roots: Sequence[Fraction]) -> 
     """The polynomial divided by (t - root) as often as that goes."""
     p = list(polynomial)
     for root in roots:
-        while len(p) > 1 and evaluate(p, root) == 0:
+        while len(p) > 1 and value_at(p, root) == 0:
             quotient, carry = list[Fraction](), Fraction(0)
             for c in p[:0:-1]:
                 carry = c + carry * root
@@ -204,7 +204,7 @@ def without_roots(polynomial: Sequence[Fraction], roots: Sequence[Fraction]) -> 
     return tuple(p)
 
 
-def evaluate(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
+def value_at(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
     """The polynomial's value."""
     total = Fraction(0)
     for c in reversed(polynomial):
@@ -212,7 +212,7 @@ def evaluate(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
     return total
 
 
-def multiply(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[Fraction]:
+def multiply_polynomials(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[Fraction]:
     """The product of two polynomials."""
     found = [Fraction(0)] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):

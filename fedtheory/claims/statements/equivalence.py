@@ -49,7 +49,7 @@ from fedtheory.proofs.symbolic import agree, symbols, tidy
 #: rounds that are played in fractions and symbols, and in floats
 EXACT_ROUNDS, FLOAT_ROUNDS = 2, 30
 #: relative difference that floats are allowed, of the largest entry of either side over the run
-ROUNDING = 1e-8
+ALIKE_TO = 1e-8
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Equivalence:
         return Replay(
             what=f"largest difference between what corresponds, in rounds {self.from_round} to {self._last}",
             measured=float(numeric[0]),
-            bound=ROUNDING * float(numeric[1]),
+            bound=ALIKE_TO * float(numeric[1]),
             exact_measured=exact,
             exact_bound=Fraction(0),
             arithmetic="fractions",
@@ -335,7 +335,7 @@ class Equivalence:
             yield Reading(f"No run in floats: {failed[0]}")
             return
         said = f"{len(made) - len(failed)} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
-        yield equal("runs", worst + size, size, "numeric", said, rtol=ROUNDING)
+        yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO)
 
     def _play(self, problem: Any, point: Mapping[str, Fraction], context: Context) -> tuple[float, float]:
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}

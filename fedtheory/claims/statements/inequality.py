@@ -34,13 +34,13 @@ from fedtheory.proofs.regions.region import NEAR_AN_END, Region
 from fedtheory.running.falsifier import Candidates, Search, falsify
 
 #: excess, relative to the largest quantity that is compared, that is put down to rounding
-ROUNDING = 1e-10
+EXCESS = 1e-10
 #: clients and coordinates of random instances
 SIZES = ((2, 1), (3, 2))
 #: fewest rounds of admissible instances that support an inequality
 LEAST = 100
 #: denominators that a violation is rounded to, the simplest first
-DENOMINATORS = (1, 2, 3, 4, 6, 10, 20, 100, 1000)
+TIDY_DENOMINATORS = (1, 2, 3, 4, 6, 10, 20, 100, 1000)
 
 Family = Callable[[np.random.Generator, Mapping[str, Any], int], Problem]
 
@@ -281,7 +281,7 @@ class Inequality:
         excess = worst - 1
         text = f"{self}: {counted} rounds of admissible instances; the smaller side exceeds the other by at most {excess:.3g} of the largest quantity"
         data = {"rounds counted": counted, "largest relative excess": float(excess)}
-        if excess <= ROUNDING:
+        if excess <= EXCESS:
             yield Part("search", counted >= LEAST or None, "falsifier", text, margin=-excess, data=data)
             return
         search, candidate = where
@@ -316,7 +316,7 @@ class Inequality:
         said = f"{counted} rounds of the caller's instances that are certified; largest excess {excess:.3g} of the largest quantity"
         if not counted:
             return Part("given instances", None, "numeric", "no instance met the assumptions")
-        holds = None if counted < LEAST or excess > ROUNDING else True
+        holds = None if counted < LEAST or excess > EXCESS else True
         return Part("given instances", holds, "numeric", said, margin=-excess)
 
     def _scores(
@@ -394,7 +394,7 @@ class _Search:
             **{name: Fraction(float(np.ravel(v)[0])) for name, v in values.items() if name not in self.fixed},
         }
         functions = self.functions(rows, values)
-        for denominator in DENOMINATORS:
+        for denominator in TIDY_DENOMINATORS:
             point = self.stated.parameters.simplify(near, Fraction(1, denominator))
             low, high = self.stated._limits_at(point)
             for k in range(self.d):

@@ -29,14 +29,14 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import evaluate, lies_within, to_fractions, without_roots
+from fedtheory.proofs.recurrences import lies_within, to_fractions, value_at, without_roots
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
 MINIMISER = "minimiser"  #: as the point: x* of the average
 ONE = Fraction(1)
 #: rounds of runs, by budget, and what of the size of a run counts as settled and as equal
-ROUNDS = {"quick": 3_000, "full": 30_000}
+RUN_ROUNDS = {"quick": 3_000, "full": 30_000}
 SETTLED, EQUAL = 1e-11, 1e-8
 #: a run that left this behind has diverged
 FAR = 1e12
@@ -188,7 +188,7 @@ class Limit(InstanceStatement):
         """The field after a run, and a bound of the distance to the limit by the ratio of its last steps; None if it does not settle."""
         method, problem, x0 = self.float_instance(point)
         state, steps = method.init(problem, x0[None, :]), list[float]()
-        for r in range(ROUNDS[context.budget]):
+        for r in range(RUN_ROUNDS[context.budget]):
             new = method.round(problem, state, None, Key(context.seed, r))
             a, b = (np.asarray(getattr(s, self.field), dtype=float) for s in (state, new))
             steps.append(float(np.abs(a - b).max()))
@@ -285,7 +285,7 @@ class Divergence(InstanceStatement):
         if self.multiplier is None:
             return ""
         claimed = Expression.parse(self.multiplier).at(point)
-        if not compare(evaluate(polynomial, claimed), "==", Fraction(0)):
+        if not compare(value_at(polynomial, claimed), "==", Fraction(0)):
             return f"{claimed} is no multiplier that the start excites"
         others = without_roots(polynomial, (claimed, -claimed))
         if lies_within(others, abs(claimed)) is False:
@@ -312,7 +312,7 @@ class Divergence(InstanceStatement):
             method, problem, x0 = self.float_instance(point)
             state = method.init(problem, x0[None, :])
             size = 0.0
-            for r in range(ROUNDS[context.budget]):
+            for r in range(RUN_ROUNDS[context.budget]):
                 state = method.round(problem, state, None, Key(context.seed, r))
                 size = float(np.abs(np.asarray(state.x, dtype=float)).max())
                 if not size < FAR:

@@ -133,7 +133,7 @@ class InstanceStatement:
 
     def float_instance(self, point: Point) -> tuple[Algorithm, Any, Any]:
         """The same in floats."""
-        problem = in_floats(self.problem_at(point))
+        problem = problem_in_floats(self.problem_at(point))
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
         return self.named_method.over(plain, float), problem, self._start(problem.d, point, float)
 
@@ -186,7 +186,7 @@ def show_values(point: Point) -> str:
     return ", ".join(f"{name} = {value}" for name, value in point.items()) or "the instance"
 
 
-def in_floats(problem: Any) -> Any:
+def problem_in_floats(problem: Any) -> Any:
     """The same problem with floats in the place of fractions."""
     changed = {name: value.astype(float) for name, value in _arrays(problem).items() if is_object(value)}
     return dataclasses.replace(problem, **changed) if changed else problem

@@ -33,7 +33,7 @@ LEAST_DRAWS, FULL = 10, 2
 #: what is below this share of its start has reached zero, up to rounding
 REACHED = 1e-15
 
-Summary = Literal["last", "mean", "best", "late"]
+RunSummary = Literal["last", "mean", "best", "late"]
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,10 @@ class Side:
         """The method as a function of certified constants."""
         return NamedMethod(self.method, self.options)
 
-    def values(self, draw: tuple[int, int], metric: str, rounds: int, coins: int) -> NDArray[np.float64]:
-        """The metric by round, one row for each sequence of coins; infinite from where a run diverged."""
+    def values(
+        self, draw: tuple[int, int], metric: str, rounds: int, coins: int, every: int = 1
+    ) -> NDArray[np.float64]:
+        """The metric every so many rounds, one row for each sequence of coins; infinite from where a run diverged."""
         problem: Any = self.problem(np.random.default_rng(draw))
         found = constants(problem) if can(problem, "certify") else {}
         known = {name: float(c.value) for name, c in found.items() if np.ndim(c.value) == 0}
@@ -79,7 +81,9 @@ class Side:
         method, chosen = choose_metrics([metric], self.named_method.over(known, float), problem, x0[:1])
         seeds = np.arange(coins) + 1_000 * draw[1] + 1_000_000 * draw[0]
         given: Mapping[str, Any] = {"participation": self.participation} if self.participation else {}
-        return np.asarray(run(method, problem, x0, rounds, seed=seeds, metrics=chosen, progress=False, **given)[metric])
+        return np.asarray(
+            run(method, problem, x0, rounds, seed=seeds, metrics=chosen, every=every, progress=False, **given)[metric]
+        )
 
     def __str__(self) -> str:
         return self.name or str(self.named_method)
@@ -118,7 +122,7 @@ class Ordering:
     _: KW_ONLY
     metric: str
     rounds: int
-    summary: Summary = "last"
+    summary: RunSummary = "last"
     draws: int = 20
     coins: int = 1
     level: float = 0.99
@@ -190,7 +194,8 @@ class Ordering:
         return Part("ordering", holds, "numeric", text, margin=(edge - self.by) / size, data=data)
 
     def _of_draw(self, side: Side, draw: tuple[int, int]) -> float:
-        values = side.values(draw, self.metric, self.rounds, self.coins)
+        every = self.rounds if self.summary == "last" else 1
+        values = side.values(draw, self.metric, self.rounds, self.coins, every)
         if self.summary == "best":
             summed = values.max(axis=-1) if self.is_share else values.min(axis=-1)
         else:

@@ -33,20 +33,20 @@ from fedtheory.measures.kl import implied_rate, kl_exponent
 from fedtheory.measures.metrics import Metric
 from fedtheory.measures.rates import fit_contraction, fit_exponent
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import evaluate, lies_within, to_fractions, without_roots
+from fedtheory.proofs.recurrences import lies_within, to_fractions, value_at, without_roots
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.running.runner import run
 
 #: metrics that are squares of the distance to the minimiser, up to constants
 SQUARES = ("stationarity", "distance", "gap")
 #: rounds of runs, by budget
-ROUNDS = {"quick": 2_000, "full": 20_000}
+FIT_ROUNDS = {"quick": 2_000, "full": 20_000}
 #: what fits leave open: a share of the logarithm of a factor, and of an exponent
 LOG_SHARE, POWER = 0.02, 0.05
 #: an exact factor is enclosed to this share where it is no root itself
-NEAR = Fraction(1, 10**9)
+ENCLOSED_TO = Fraction(1, 10**9)
 
-Summary = Literal["last", "mean", "least"]
+RateSummary = Literal["last", "mean", "least"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Rate(InstanceStatement):
     exponent: Formula | None = None
     theta: Formula | None = None
     minimum: Formula | None = None
-    summary: Summary = "last"
+    summary: RateSummary = "last"
     tight: bool = False
 
     def __post_init__(self) -> None:
@@ -164,9 +164,9 @@ class Rate(InstanceStatement):
                     else Part("factor", None, "spectrum", text)
                 )
                 return
-            if self.tight and 0 not in (evaluate(squares, claimed), evaluate(squares, -claimed)):
+            if self.tight and 0 not in (value_at(squares, claimed), value_at(squares, -claimed)):
                 exactly = False
-                if lies_within(squares, claimed * (1 - NEAR)) is not False:
+                if lies_within(squares, claimed * (1 - ENCLOSED_TO)) is not False:
                     text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, less than {float(claimed):.9g}"
                     yield disproved("factor", True, text, "spectrum")
                     return
@@ -196,7 +196,7 @@ class Rate(InstanceStatement):
 
     def _fit(self, point: Point, context: Context) -> tuple[bool | None, str]:
         method, problem, x0 = self.float_instance(point)
-        claimed, rounds = float(self.claimed_at(point)), ROUNDS[context.budget]
+        claimed, rounds = float(self.claimed_at(point)), FIT_ROUNDS[context.budget]
         if self.theta is not None:
             return self._landscape(method, problem, x0, claimed, rounds, point, context)
         if isinstance(self.metric, str):

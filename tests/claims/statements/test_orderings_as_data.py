@@ -94,7 +94,7 @@ def test_noise_is_told_as_an_ordering_as_rarely_as_the_level_says():
 
 def test_runs_that_diverge():
     good, bad = gd("lr = 1/L"), gd("lr = 8/L")
-    longer = DESCENT | {"rounds": 2000}
+    longer = DESCENT | {"rounds": 500}
     assert judged("ordering", Ordering(good, bad, **longer))[0] == "reproduced"
     assert judged("ordering", Ordering(bad, good, **longer))[0] == "not reproduced"
     assert judged("ordering", Ordering(bad, bad, **longer))[0] == "inconclusive"
