@@ -26,6 +26,7 @@ from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import Layout
 from fedtheory.proofs.facts import show_expression, write_fact
+from fedtheory.proofs.potentials.invariants import AnyRound
 from fedtheory.proofs.spectrum import RoundMap, round_map
 from fedtheory.proofs.symbolic import agree, symbols
 
@@ -105,7 +106,7 @@ def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "
     state = to_fractions(found.layout.flatten(algorithm.init(problem, x0[None, :])))
     rows = [[(j, c) for j, c in enumerate(to_fractions(row)) if c != 0] for row in found.matrix]
     offset = to_fractions(found.offset)
-    _require_affine(algorithm, problem, found)
+    require_affine(algorithm, problem, found)
     start = tuple(state[where[field]])
     new = [sum((c * state[j] for j, c in row), v) for row, v in zip(rows, offset, strict=True)]
     delta = [a - b for a, b in zip(new, state, strict=True)]
@@ -135,20 +136,34 @@ def to_fractions(values: Iterable[Any]) -> list[Fraction]:
     return found
 
 
-def _require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> None:
-    """Check that a round on symbols is M s + v.
+def require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> None:
+    """Check that every round takes any state s, in symbols, to M s + v.
 
     Raises
     ------
+    CannotTrace
+        What a round does depends on its number.
     InvalidInput
-        It is not.
+        A round is not this map.
     """
     layout: Layout = found.layout
     anything = np.asarray(symbols(f"s1:{layout.size + 1}"), dtype=object).reshape(-1)
-    key: Any = ScriptedKey(0)
-    after = layout.flatten(algorithm.round(problem, layout.unflatten(anything), None, key))
+    after = layout.flatten(play_any_round(algorithm, problem, layout.unflatten(anything)))
     if not agree(after, found.matrix @ anything + found.offset):
         raise InvalidInput(f"one round of {type(algorithm).__name__} is not affine on {problem.name!r}")
+
+
+def play_any_round(algorithm: Algorithm, problem: Problem, state: Any) -> Any:
+    """The state after one round, whatever its number.
+
+    Raises
+    ------
+    CannotTrace
+        What a round does depends on its number.
+    """
+    number: Any = AnyRound()
+    key: Any = ScriptedKey(number)
+    return algorithm.round(problem, state, None, key)
 
 
 def _shortest(differences: Sequence[Sequence[Fraction]], size: int) -> tuple[Fraction, ...]:

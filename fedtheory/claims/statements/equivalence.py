@@ -255,7 +255,7 @@ class Equivalence:
                 "any functions",
                 True,
                 f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
-                "dimension, all parameters and any functions whose local problems have one solution",
+                "dimension, all parameters and any functions whose local problems have one solution; all clients take part",
                 scope="" if whole else f"rounds {self.from_round} to {self._last}",
             )
         take_facts()  # of what did not go through

@@ -13,7 +13,7 @@ one number for all parameters at once; elsewhere by runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,7 +29,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import lies_within, to_fractions, value_at, without_roots
+from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
@@ -89,7 +89,7 @@ class Limit(InstanceStatement):
 
     def _in_general(self) -> bool:
         """Whether it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still."""
-        if self.point == MINIMISER or self.field != "x":
+        if self.field != "x":
             return False
         for way in (self._by_one_multiplier, self._by_standing_still):
             try:
@@ -102,7 +102,7 @@ class Limit(InstanceStatement):
 
     def _by_one_multiplier(self) -> bool:
         for field, values, m, v, _ in self.for_all_parameters():
-            claimed = read_point(self.point)[0].at(values)
+            claimed = self._in_symbols(values)[0]
             below, above = field.sign(1 - m), field.sign(1 + m)
             inside = all(s is not None and s.direction > 0 and s.strict for s in (below, above))
             if not (inside and m * claimed + v == claimed):
@@ -116,15 +116,22 @@ class Limit(InstanceStatement):
         for fixed, region in self.parameters.cases():
             values = {**fixed, **{p.name: symbols(p.name, positive=True) for p in region.parameters}}
             method, problem, x0 = self.exact_instance(values)
-            states = play_exactly(method, problem, x0, 3)
-            ends = [arrays_of(state) for state in states[-2:]]
-            point = [text.at(values) for text in read_point(self.point)] * (
-                problem.d if not isinstance(self.point, tuple) else 1
-            )
+            state = play_exactly(method, problem, x0, 2)[-1]
+            ends = [arrays_of(state), arrays_of(play_any_round(method, problem, state))]
+            point = self._in_symbols(values)
             still = all(agree(ends[0][name], ends[1][name]) for name in ends[0])
             if not (still and agree(ends[1]["x"][0], np.asarray(point, dtype=object))):
                 return False
         return True
+
+    def _in_symbols(self, values: Mapping[str, Any]) -> list[Any]:
+        """The claimed limit of x, where parameters are symbols or rational functions."""
+        problem = self.problem_at(values)
+        if self.point == MINIMISER:
+            return list(problem.solution())
+        return [text.at(values) for text in read_point(self.point)] * (
+            1 if isinstance(self.point, tuple) else problem.d
+        )
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
         shown = 0

@@ -18,7 +18,7 @@ from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.recurrences import Recurrence, follow_field
+from fedtheory.proofs.recurrences import Recurrence, follow_field, play_any_round
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.spectrum import round_map
@@ -65,7 +65,8 @@ class InstanceStatement:
         for comparison in self.conditions:
             if comparison.names - known:
                 raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
-        asked = [name for name in inspect.signature(self.problem).parameters if name not in known]
+        takes = inspect.signature(self.problem).parameters
+        asked = [name for name, p in takes.items() if name not in known and p.default is inspect.Parameter.empty]
         if asked:
             raise InvalidInput(f"the problem asks for {asked[0]!r}, which is no parameter of the region")
         if not self.points:
@@ -115,7 +116,9 @@ class InstanceStatement:
 
     def problem_at(self, point: Mapping[str, Any]) -> Any:
         """The instance at a point, from the parameters that it asks for."""
-        return self.problem(**{name: point[name] for name in inspect.signature(self.problem).parameters})
+        return self.problem(
+            **{name: point[name] for name in inspect.signature(self.problem).parameters if name in point}
+        )
 
     def exact_instance(self, point: Mapping[str, Any]) -> tuple[Algorithm, Any, Any]:
         """Method, problem and start ``(d,)`` in fractions, or rational functions of the parameters.
@@ -169,6 +172,7 @@ class InstanceStatement:
             found = round_map(method, problem, x0)
             if found.layout.size != 1:
                 raise InvalidInput("the state is more than one number")
+            play_any_round(method, problem, method.init(problem, x0[None, :]))  # which refuses rounds that differ
             one = field.one
             yield field, values, found.matrix[0, 0] + 0 * one, found.offset[0] + 0 * one, x0[0] + 0 * one
 
