@@ -66,6 +66,7 @@ class Equivalence:
     where : comparisons that parameters satisfy besides
     states : expressions in the second's fields, each with the one in the first's that it equals
     kept : fields of the first that others give, each with its expression in free fields and in those before it
+        ``{"h_i": "h_i - mean_h_i"}`` says that the h_i average to zero.
     from_round : int
         The states correspond from this round on.
     curvatures : "low, high", expressions in parameters
@@ -240,25 +241,16 @@ class Equivalence:
         template = self._template(self.parameters.simple_points(1)[0])
         whole = self.relations.maps_all(template[1])
         common = frozenset(name for name, values in arrays_of(template[0]).items() if values.shape[-2] == 1)
-        followed = True
-        try:
-            shown = self._for_any_functions(whole, common)
-        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
-            shown = followed = False
-        if shown:
-            how = (
-                "and one round keeps it from all states that correspond, so in every round"
-                if whole
-                else f"and in rounds {self.from_round} to {self._last}"
-            )
-            return proved(
-                "any functions",
-                True,
-                f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
-                "dimension, all parameters and any functions whose local problems have one solution; all clients take part",
-                scope="" if whole else f"rounds {self.from_round} to {self._last}",
-            )
-        take_facts()  # of what did not go through
+        followed = False
+        for in_all in (True, False) if whole else (False,):
+            try:
+                shown = self._for_any_functions(in_all, common)
+                followed = True
+            except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
+                shown = False
+            if shown:
+                return self._proved_for_any_functions(in_all)
+            take_facts()  # of what did not go through
         if followed:
             text = (
                 "on unknown functions the two sides are different combinations of gradients, which may still coincide"
@@ -274,6 +266,21 @@ class Equivalence:
         take_facts()
         return Part(
             "proof", None, "symbolic", "neither unknown functions nor general quadratics can be followed, or show it"
+        )
+
+    def _proved_for_any_functions(self, in_all_rounds: bool) -> Part:
+        rounds = f"rounds {self.from_round} to {self._last}"
+        how = (
+            "and one round keeps it from all states that correspond, so in every round"
+            if in_all_rounds
+            else f"and in {rounds}"
+        )
+        return proved(
+            "any functions",
+            True,
+            f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
+            "dimension, all parameters and any functions whose local problems have one solution; all clients take part",
+            scope="" if in_all_rounds else rounds,
         )
 
     def _for_any_functions(self, whole: bool, common: frozenset[str]) -> bool:

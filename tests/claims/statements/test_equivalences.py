@@ -62,6 +62,9 @@ TRUE = {
     "VRL-SGD": Equivalence(
         "scaffold", "vrl-sgd", "lr, steps=K", "lr, steps=K", states={"x": "x", "delta_i": "c_i - c"}, **VRL
     ),
+    "Scaffnew that always communicates": Equivalence(
+        "scaffnew", "gd", "lr, p=1", "lr", region="0 < lr", kept={"x_i": "x", "h_i": "h_i - mean_h_i"}
+    ),
     "one step": Equivalence("fedavg", "gd", "lr", "lr", region="0 < lr"),
     "from the second round": Equivalence(
         "fedpd",
@@ -113,6 +116,15 @@ def test_without_the_second_methods_whole_state_only_the_rounds_played_are_prove
     )
     assert status == "supported"
     assert next(part.proof.scope for part in parts if part.proof is not None) == "rounds 0 to 2"
+
+
+def test_what_the_states_keep_must_be_said_to_prove_every_round():
+    status, parts = judged("equivalence", Equivalence("scaffnew", "gd", "lr, p=1", "lr", region="0 < lr"))
+    assert status == "supported"
+    assert next(part.proof.scope for part in parts if part.proof is not None) == "rounds 0 to 2"
+    # h_i = h_i/2 says h_i = 0, which is not kept, and is no projection
+    halved = Equivalence("scaffnew", "gd", "lr, p=1", "lr", region="0 < lr", kept={"h_i": "h_i/2"})
+    assert judged("equivalence", halved)[0] == "refuted"
 
 
 def test_methods_that_cannot_be_followed_are_compared_on_general_quadratics():
