@@ -31,8 +31,12 @@ from .parts import proved as proved
 from .parts import refute as refute
 from .parts import vouch as vouch
 from .proof_objects import Proof as Proof
+from .statements.as_claims import state as state
+from .statements.bound import Bound as Bound
+from .statements.bound import Contraction as Contraction
 from .statements.equivalence import Equivalence as Equivalence
 from .statements.inequality import Inequality as Inequality
+from .statements.judging import judge_statement as judge_statement
 from .statements.lemma import Lemma as Lemma
 from .statements.lemma import lemma_sensitivity as lemma_sensitivity
 from .statements.lemma import needed_premises as needed_premises
@@ -42,6 +46,7 @@ from .statements.limit import Divergence as Divergence
 from .statements.limit import Limit as Limit
 from .statements.ordering import Ordering as Ordering
 from .statements.ordering import Side as Side
+from .statements.outcomes import StatementOutcome as StatementOutcome
 from .statements.rate import Rate as Rate
 from .statements.worlds import bar as bar
 from .statements.worlds import dot as dot

@@ -122,7 +122,11 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 
 def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
-    claim = load_claims(reference.source)[reference.id]
+    return judge_claim(load_claims(reference.source)[reference.id], reference.source, context)
+
+
+def judge_claim(claim: Claim, source: str, context: Context) -> Verdict:
+    """Run a claim's check to its verdict; ``source`` is where the claim comes from."""
     begun = time.perf_counter()
     parts: list[Part] = []
     readings: list[str] = []
@@ -169,14 +173,14 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     if counterexample is not None and shows is not None:
         counterexample |= {
             "claim": claim.id,
-            "source": reference.source,
+            "source": source,
             "statement": claim.statement,
             "part": shows.name,
             "role": shows.role,
             "status": status,
         }
     return _verdict(
-        reference,
+        claim,
         context,
         status=status,
         repaired=claim.repaired if status == "repaired" else "",
@@ -200,9 +204,8 @@ def _conclude(claim: Claim, parts: list[Part]) -> Status:
     return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
-def _verdict(reference: Reference, context: Context, **found: Any) -> Verdict:
+def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
     """Return a verdict on a claim: what it says, and what was found."""
-    claim = load_claims(reference.source)[reference.id]
     nothing: dict[str, Any] = {
         "engines": [],
         "margin": None,
@@ -298,7 +301,9 @@ def run_checks(
         if outcome.error is None:
             yield Verdict(**outcome.value)
         else:
-            yield _verdict(jobs[outcome.key][0], context, status="inconclusive", error=outcome.error)
+            reference = jobs[outcome.key][0]
+            claim = load_claims(reference.source)[reference.id]
+            yield _verdict(claim, context, status="inconclusive", error=outcome.error)
 
 
 def check_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> dict[str, Any]:
@@ -352,7 +357,10 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
         seconds = round(time.perf_counter() - begun, 3)
         return [FaultReport(claim.id, f.name, False, f"{f.part}: {said}", seconds, ran) for f in claim.faults]
     reports = []
+    failing = {part.name for part in sound if part.holds is False}
     for fault in claim.faults:
+        if fault.sharpness and fault.part in failing:
+            continue
         begun, ran = time.perf_counter(), True
         try:
             caught, detail = _judge(claim, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part))

@@ -236,13 +236,15 @@ class Fault:
 
     ``holds`` is that finding, and the part comes out otherwise without the fault. It is False where a true statement was falsified
     (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
-    None where the replacement breaks an assumption, so that the check must say so instead of refuting.
+    None where the replacement breaks an assumption, so that the check must say so instead of refuting. ``sharpness``: it asks how much better
+    a statement would still pass, so that there is nothing to plant where the part fails without it.
     """
 
     name: str
     part: str
     subject: Mapping[str, Any]
     holds: bool | None = False
+    sharpness: bool = False
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ def selftest_command(
                 references, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
             ):
                 done.append(batch)
-                advance(batch[0].id)
+                advance(batch[0].id if batch else "")
     except KeyboardInterrupt:
         leave_interrupted(len(done), len(references), "claims")
     journal.close()

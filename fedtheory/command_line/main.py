@@ -1,4 +1,4 @@
-"""The command line: check, conform, list, replay, run, sweep, worst-case, lyapunov, selftest."""
+"""The command line: check, conform, list, lyapunov, new, prove, replay, run, selftest, sweep, worst-case."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fedtheory.command_line.conform import conform_command
 from fedtheory.command_line.list import list_command
 from fedtheory.command_line.lyapunov import lyapunov_command
 from fedtheory.command_line.options import EXIT_FAILED
+from fedtheory.command_line.prove import new_command, prove_command
 from fedtheory.command_line.run import run_command
 from fedtheory.command_line.sweep import sweep_command
 from fedtheory.command_line.worst_case import verify_certificate_command, worst_case_command
@@ -74,6 +75,8 @@ for command in (
     sweep_command,
     worst_case_command,
     lyapunov_command,
+    prove_command,
+    new_command,
     verify_certificate_command,
 ):
     main.add_command(command)

@@ -87,9 +87,6 @@ class _Overheard:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.local, name)
 
-    def __repr__(self) -> str:
-        return f"{self.local!r} overheard for residuals"
-
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: Array | None) -> tuple[Array, Array | None]:
         self.answers, memory = self.local(sub, start, key, memory)
         return self.answers, memory

@@ -18,6 +18,9 @@ from .parameters.methods import prove_contraction as prove_contraction
 from .potentials.smallest_rate import rate_of as rate_of
 from .potentials.smallest_rate import smallest_rate as smallest_rate
 from .rebuilt import verify_method as verify_method
+from .refutations.refute import refute_bound as refute_bound
+from .refutations.refute import refute_decrease as refute_decrease
+from .refutations.replay import replay_exactly as replay_exactly
 from .regions.expressions import Expression as Expression
 from .regions.region import Region as Region
 from .spectrum import contraction_factor as contraction_factor

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
-How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness"]
-LONGEST = 200  #: characters of an expression that are written down; a longer one is described
+How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness", "derivation"]
+LONGEST_SHOWN = 200  #: characters of an expression that are written down; a longer one is described
 
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -85,7 +85,7 @@ def write_fact(how: How, what: str) -> None:
 def show_expression(expression: Any) -> str:
     """An expression as text; a long one by its size and its symbols."""
     text = str(expression)
-    if len(text) <= LONGEST:
+    if len(text) <= LONGEST_SHOWN:
         return text
     names = ", ".join(sorted(map(str, getattr(expression, "free_symbols", ()))))
     return f"(an expression of {len(text)} characters in {names})"
@@ -138,3 +138,15 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     bound = "at most" if how == "certificate" else "at least"
     write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
     return value
+
+
+def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> None:
+    """Let a checker read a derivation for all parameters; that it accepts it is written down.
+
+    Raises
+    ------
+    ValueError
+        The checker refuses it.
+    """
+    check(data)
+    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters")

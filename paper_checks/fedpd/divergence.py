@@ -666,7 +666,13 @@ CLAIMS = [
             Fault("fixed point of one step more", "fixed point", {"steps_in_formula": 1}),
             Fault("a radius smaller by a hundredth", "a neighbourhood is reached", {"share": "99/100"}),
         ),
-        (A1, A2, "constant step", "Q > 1", "f_i convex, lr <= 1/L and lr^2 L^2 sum_{q<Q} q^2 <= 1/4 (neighbourhood)"),
+        (
+            A1,
+            A2,
+            "constant step",
+            "Q > 1",
+            "f_i convex, f has a minimiser, lr <= 1/L and lr^2 L^2 sum_{q<Q} q^2 <= 1/4 (neighbourhood)",
+        ),
     ),
     Claim(
         "FEDPD-Q11",

@@ -518,7 +518,7 @@ CLAIMS = [
         "In Oracle II the number Q of inner steps may be any positive integer.",
         check_q6,
         (
-            Fault("steps 60 times too long", "every Q", {"scale": 60.0}),
+            Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
             Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2", {"effective": 0.3}),
         ),
         (STEP_VR, "every sample loss is L-smooth"),

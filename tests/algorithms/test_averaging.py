@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from helpers import Counting, close, play, problem, start, x0_of
 
-from fedtheory.algorithms import FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
+from fedtheory.algorithms import APDA, FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
 from fedtheory.algorithms.base import is_one_plain_step
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.core.arrays import along_batch, average
@@ -523,6 +523,8 @@ BAD = {
     "server step": lambda: FedCM(GradientSteps(1, LR), 0.5, -1),
     "exact FedCM": lambda: FedCM(Exact(), 0.5),
     "accelerated FedCM": lambda: FedCM(AcceleratedSteps(2, LR, 0.5), 0.5),
+    "APDA's modulus": lambda: APDA(0.1, mu=-0.1),
+    "APDA's modulus of a batch": lambda: APDA(0.1, mu=along_batch([0.1, -0.1])),
     "unequal steps": lambda: FedCM(GradientSteps(np.array([1, 2]), LR), 0.5),
     "q zero": lambda: LocalSvrg(1, LR, q=0),
     "q above one": lambda: LocalSvrg(1, LR, q=1.5),

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 from helpers import close, play, problem, start, x0_of
 from local_work import GD, LR, ROUNDING, SGD, SOLVERS
 
@@ -415,6 +416,12 @@ def test_settings_outside_the_definition_are_refused(name) -> None:
     make, message = BAD[name]
     with pytest.raises(InvalidInput, match=message):
         make()
+
+
+def test_shares_and_own_steps_may_be_symbols() -> None:
+    """Of which nothing is known before they have values."""
+    share = sympy.Symbol("a")
+    assert Apfl(GD, share).alpha is share and PerFedAvg(GD, share).alpha is share
 
 
 def test_hessians_need_a_problem_that_has_them_and_full_gradients() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import runpy
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
@@ -16,10 +20,14 @@ from click.testing import CliRunner
 
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking
+from fedtheory.claims.claim import Context
 from fedtheory.command_line.main import main
+from fedtheory.command_line.options import make_shared
 from fedtheory.core.problem import gradient
 from fedtheory.running.families import build_problem, list_family_options
 from fedtheory.running.runner import run
+from fedtheory.running.sweep import run_sweep
+from fedtheory.tools.jobs import Outcome
 from problems.catalogue import SPLITS, Options
 from problems.datasets import digits
 from problems.mlp import perceptron
@@ -148,6 +156,85 @@ def test_an_interrupted_check_goes_on_where_it_was(call) -> None:
     Path("calls").unlink()
     call("check", "interrupted.py")
     assert Path("calls").read_text() == "abc"
+
+
+def test_an_interrupted_sweep_goes_on_where_it_was(call, monkeypatch) -> None:
+    """The interruption comes after the first of two batches; the whole is that of a sweep that was let alone."""
+    sweep = ("sweep", "gd", "quadratics,sines", "--rounds", 2, "--workers", 1)
+    call(*sweep, "--json", "alone.json")
+
+    def interrupted(*arguments, **options):
+        yield next(run_sweep(*arguments, **options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fedtheory.running.sweep.run_sweep", interrupted)
+    result = call(*sweep, "--json", "part.json", code=130)
+    assert "interrupted after 1 of 2 jobs; the same command goes on from there" in result.stderr
+    monkeypatch.setattr("fedtheory.running.sweep.run_sweep", run_sweep)
+    result = call(*sweep, "--json", "whole.json")
+    assert "resuming an interrupted run: 1 of 2 jobs are done" in result.stderr
+    alone, part, whole = (
+        [strict(line) for line in Path(f"{name}.json").read_text().splitlines()] for name in ("alone", "part", "whole")
+    )
+    assert [row["problem"] for row in whole] == ["quadratics", "sines"] and whole == alone and part == whole[:1]
+
+
+def test_an_interruption_among_shared_runs_says_how_far_they_are(monkeypatch) -> None:
+    def make(needs, *_, **__):
+        yield Outcome("one", {}, "no data", 0.0)
+        yield Outcome("two", {}, "no data", 0.0)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checking, "list_needs", lambda references, context: {"one": (), "two": (), "three": ()})
+    monkeypatch.setattr(checking, "make_needs", make)
+    command = click.Command("shared", callback=lambda: make_shared([], Context(), 1, None))
+    result = CliRunner().invoke(command, [])
+    assert result.exit_code == 130
+    assert result.stderr.splitlines() == [
+        "3 runs of experiments are to be made at laptop size",
+        "one: no data",
+        "interrupted after 2 of 3 runs of experiments; the same command goes on from there",
+    ], "what is missing is said once"
+
+
+def test_an_option_under_its_earlier_name_is_the_present_one(call) -> None:
+    was, now, other = (
+        call("run", "scaffnew", "quadratics", *option, "--rounds", 3, "--json", "-")
+        for option in (("--q", 0.75), ("--p", 0.75), ("--p", 0.25))
+    )
+    assert was.stderr.splitlines()[0] == "note: --q is called --p now, as in the method's paper" and not now.stderr
+    assert "p=0.75" in was.stdout and "p=0.25" in other.stdout
+
+
+def test_an_option_that_no_method_has_is_clicks_affair(call) -> None:
+    """One that another method has is refused by the names of those that are used."""
+    result = call("run", "scaffnew", "quadratics", "--nonsense", 1, code=2)
+    assert "No such option" in result.stderr and "--nonsense" in result.stderr and "do not use" not in result.stderr
+    assert (
+        "scaffnew does not use --rho; used are --" in call("run", "scaffnew", "quadratics", "--rho", 1, code=2).stderr
+    )
+
+
+def test_python_m_fedtheory_is_the_command(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["__main__.py", "list", "problems"])
+    assert "main" in runpy.run_module("fedtheory.__main__", run_name="imported"), "which runs nothing"
+    assert capsys.readouterr().out == ""
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("fedtheory", run_name="__main__")
+    assert not left.value.code and capsys.readouterr().out == CliRunner().invoke(main, ["list", "problems"]).stdout
+    monkeypatch.setattr(sys, "argv", ["__main__.py", "nonsense"])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_module("fedtheory", run_name="__main__")
+    assert "Usage: fedtheory [OPTIONS]" in capsys.readouterr().err
+
+
+def test_a_thread_that_is_not_the_main_one_runs_a_command_and_leaves_signals_alone() -> None:
+    here, found = signal.getsignal(signal.SIGTERM), []
+    thread = threading.Thread(target=lambda: found.append(CliRunner().invoke(main, ["list", "problems"])))
+    thread.start()
+    thread.join()
+    assert found[0].exit_code == 0 and found[0].stdout == CliRunner().invoke(main, ["list", "problems"]).stdout
+    assert signal.getsignal(signal.SIGTERM) is here
 
 
 def test_an_interrupted_selftest_goes_on_where_it_was(call) -> None:

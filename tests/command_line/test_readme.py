@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from fractions import Fraction
 from pathlib import Path
 
@@ -34,11 +36,27 @@ def test_the_worst_case_for_every_number_of_clients(capsys: pytest.CaptureFixtur
     assert few > value and holds < fails < holds + 0.01 and over > 1
 
 
-def test_a_users_claim_is_checked_and_its_fault_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "mine.py"
-    file.write_text(BLOCKS[2])
-    checked = CliRunner().invoke(main, ["check", str(file), "--workers", "1"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("block", "word"), [(2, "proved"), (3, "proved"), (4, "supported")])
+def test_a_users_claim_is_judged_and_its_fault_is_caught(block: int, word: str) -> None:
+    file = Path("mine.py")
+    file.write_text(BLOCKS[block])
+    checked = CliRunner().invoke(main, ["check", str(file), "--workers", "1", "--json", "found.json"])
     tested = CliRunner().invoke(main, ["selftest", str(file), "--workers", "1"])
-    assert checked.exit_code == 0 and "supported" in checked.output
+    assert checked.exit_code == 0 and json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == word
     assert tested.exit_code == 0 and "planted faults caught: 1 / 1" in tested.output
+
+
+def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
+    Path("mine.py").write_text(BLOCKS[2].replace("4*N + 2", "4*N + 4"))
+    shown = CliRunner().invoke(main, ["check", "mine.py", "--workers", "1", "--json", "found.json"])
+    assert json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == "refuted", shown.output
+    said = CliRunner().invoke(main, ["replay", "counterexamples/MINE-1.json", "mine.py"])
+    assert said.exit_code == 0 and "measured 1/6 against the bound 1/8" in said.output
+
+
+def test_the_command_of_the_text_proves() -> None:
+    command = re.search(r"\$ fedtheory (prove scaffnew.*?)\n```", README, flags=re.DOTALL)
+    assert command is not None
+    words = shlex.split(command.group(1).replace("\\\n", " "))
+    assert "PROVED" in CliRunner().invoke(main, words).output

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 from helpers import Case, build, check_each, for_every_method, play, rows
 
-from fedtheory.algorithms import ALGORITHMS
+from fedtheory.algorithms import ALGORITHMS, FedAvg, listed
+from fedtheory.algorithms.listing import listing, require_convexity
 from fedtheory.algorithms.options import Option
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.arrays import Scalar
+from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.randomness import Key
+from problems.quadratics import scalar_quadratics
 
 
 # one problem of each kind: traffic does not look at the problem
@@ -23,6 +27,37 @@ def test_traffic_is_a_pair_of_non_negative_numbers(case: Case) -> None:
         for count in (up, down):
             assert np.all(np.asarray(count) >= 0)
             assert np.broadcast_shapes(np.shape(count), (1, 1)) == (1, 1)
+
+
+@dataclass(frozen=True)
+class Odd(FedAvg):
+    """A method of one's own with a setting that has no usual value."""
+
+    oddity: Scalar = field(kw_only=True)
+
+
+def test_options_are_those_of_the_method_and_have_defaults() -> None:
+    with pytest.raises(InvalidInput, match=r"fedavg has no option 'rho'; it has lr, steps, .*"):
+        listed("fedavg").build(rho=1.0)
+    with pytest.raises(
+        TypeError, match=r"odd: the option 'oddity' needs a default; give changes=.*'oddity'.*'default'"
+    ):
+        listing("odd", Odd, "nowhere").build()
+    made = listing("odd", Odd, "nowhere", changes={"oddity": {"default": 3.0}}).build(steps=2)
+    assert made.oddity == 3.0 and made.local.steps == 2
+
+
+@pytest.mark.parametrize(("mu", "allowed"), [(0.2, True), (0.0, False)])
+def test_exact_minimisers_need_strong_convexity(mu, allowed) -> None:
+    """Of methods that add no quadratic; certified by the problem."""
+    entry = next(e for e in ALGORITHMS if e.strongly_convex and "exact" in e.uses)
+    f = scalar_quadratics([1.0, mu])
+    if allowed:
+        require_convexity(entry, {"exact": True}, f)
+        return
+    with pytest.raises(NotAvailable, match=rf"exact local solves of {entry.name} need strongly convex clients.* add a"):
+        require_convexity(entry, {"exact": True}, f)
+    require_convexity(entry, {"exact": False}, f)
 
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -138,6 +139,13 @@ def test_kinds_are_told_apart(xp: Library) -> None:
     assert is_torch(x) == (xp.name == "torch")
     assert is_object(np.array([Fraction(1)])) and not is_object(x)
     assert namespace(1.0, None).asarray([1]).shape == (1,)
+
+
+def test_an_array_on_a_gpu_is_fetched() -> None:
+    """CuPy's way: ``get`` copies to the host."""
+    host = np.arange(3.0)
+    assert to_numpy(SimpleNamespace(get=lambda: host)) is host
+    assert to_numpy([1.0, 2.0]).tolist() == [1.0, 2.0]
 
 
 def test_mixing_libraries_is_named() -> None:

@@ -480,6 +480,23 @@ def test_gaps_of_a_batch_are_the_gaps_of_its_runs() -> None:
     close(together, np.array([float(duality_gap(f, x[k], y[k])) for k in range(3)]), 1e-13)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_dual_of_a_regularised_problem_is_below_its_least_value(seed) -> None:
+    """min f + (w/2)||x||^2 of quadratics is -<b, (A + w I)^{-1} b>/2 with the averages A and b, and reached by the dual."""
+    clients = random_quadratics(3, 2, mu=0.1, seed=seed)
+    f = Regularised(clients, Ridge(0.5))
+    a, b = clients.A.mean(axis=0) + 0.5 * np.eye(2), clients.b.mean(axis=0)
+    x_star = np.linalg.solve(a, b)[None]
+    least = -(b @ x_star[0]) / 2 + objective(clients, np.zeros((1, 2)))
+    best = clients.grad(x_star)
+    assert dual_value(f, best) == pytest.approx(least, abs=1e-13) and objective(f, x_star) == pytest.approx(least)
+    assert abs(duality_gap(f, x_star, best)) < 1e-13
+    for k in range(5):
+        assert dual_value(f, best + draw(clients, 10 * seed + k, 0.3)) < least
+    centred = best - best.mean(axis=0)
+    assert dual_value(f, centred) < least - 1e-6, "the mean of the duals is the regulariser's, and is not taken away"
+
+
 def test_what_has_no_conjugate_says_so() -> None:
     f = ragged_logistic(l2=0.0)
     with pytest.raises(NotAvailable, match=r"a dual value needs 'conjugate' .* does not give; it gives"):

@@ -192,13 +192,13 @@ def test_weights_along_a_batch(kind) -> None:
         np.testing.assert_array_equal(np.isinf(together.conjugate(0.3 * v)[k]), np.isinf(alone.conjugate(0.3 * v[k])))
 
 
-@pytest.mark.parametrize("h", [L1(0.7), NuclearNorm(0.7, NET)], ids=["l1", "nuclear"])
+@pytest.mark.parametrize("h", [L1(0.7), NuclearNorm(0.7, NET), Zero()], ids=["l1", "nuclear", "zero"])
 def test_prox_and_value_against_cvxpy(h) -> None:
     """FedSLR, (15) to (17)."""
     import cvxpy
 
     v, x = draw((1, D)), cvxpy.Variable(D)
-    expression = h.to_cvxpy(x)
+    expression = cvxpy.Constant(0) + h.to_cvxpy(x)
     x.value = v[0]
     assert float(expression.value) == pytest.approx(float(h.value(v)[0]), rel=1e-12)
     cvxpy.Problem(cvxpy.Minimize(0.4 * expression + cvxpy.sum_squares(x - v[0]) / 2)).solve(solver="CLARABEL")

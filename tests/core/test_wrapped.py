@@ -14,7 +14,7 @@ from helpers import PROBLEMS, problem
 from fedtheory.algorithms.changed_gradients import ChangedGradients
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import ABILITIES, can, need
+from fedtheory.core.problem import ABILITIES, Pooled, can, need
 from fedtheory.core.regularisers import L1, Regularised
 from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.proximal_steps import ShiftedProblem
@@ -47,6 +47,21 @@ def test_it_hands_on_what_is_there_and_nothing_else(name) -> None:
         if not can(f, "regulariser"):
             own = {"solution": False, "bracket": False, "regulariser": True}
             assert can(Regularised(f, L1(0.1)), ability) == own.get(ability, can(f, ability)), ability
+
+
+def test_a_shifted_problem_is_the_problem_elsewhere() -> None:
+    """p -> f_i(c_i + p), for some clients as for all; a pooled one is their average."""
+    f = problem("quadratics")
+    centre, p = np.random.default_rng(3).standard_normal((2, f.n, f.d))
+    shifted = ShiftedProblem(f, centre)
+    assert shifted.name == f"{f.name}, shifted" and Pooled(f).name == f"average of {f.name}"
+    np.testing.assert_array_equal(shifted.value(p), f.value(centre + p))
+    np.testing.assert_array_equal(shifted.grad(p), f.grad(centre + p))
+    some = np.array([2, 0])
+    part = shifted.take(Clients(f.n, some))
+    np.testing.assert_allclose(part.value(p[some]), shifted.value(p)[some], rtol=1e-13)
+    np.testing.assert_allclose(part.grad(p[some]), shifted.grad(p)[some], rtol=1e-13)
+    np.testing.assert_allclose(Pooled(f).value(p[:1]), f.value(p[:1]).mean(keepdims=True), rtol=1e-13)
 
 
 def test_changes_take_the_place_of_abilities_and_problems_stay_wrapped() -> None:

@@ -267,6 +267,9 @@ def test_fedslr_refuses_settings_it_does_not_have() -> None:
     ):
         with pytest.raises(InvalidInput, match=message):
             FedSLR(**bad)
+    with pytest.raises(InvalidInput, match="Exact has no step size lr; expected a step for the server"):
+        GlobalProximal(Exact())
+    assert GlobalProximal(Exact(), 0.25).step == 0.25 and GlobalProximal(GradientSteps(1, 0.5)).step == 0.5
     for bad in ({"steps": 0}, {"lr": -1.0}, {"batch": 0}):
         with pytest.raises(InvalidInput):
             ProximalSteps(**({"steps": 1, "lr": 0.1, "regulariser": Zero()} | bad))

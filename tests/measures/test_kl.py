@@ -11,7 +11,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import constant, objective
 from fedtheory.core.regularisers import slope
 from fedtheory.measures import metrics
-from fedtheory.measures.kl import implied_rate, kl_constant, kl_exponent
+from fedtheory.measures.kl import Exponent, implied_rate, kl_constant, kl_exponent
 from fedtheory.measures.potentials import fedslr, fedslr_subgradient
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.running.runner import run
@@ -166,6 +166,22 @@ def test_too_little_to_go_on_is_refused() -> None:
 
 
 # ---- what exponents imply -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ends", "kinds"),
+    [
+        ((0.7, 0.8), "sublinear"),
+        ((0.4, 0.6), "linear/sublinear"),
+        ((0.1, 0.4), "linear"),
+        ((-0.1, 0.6), "finite/linear/sublinear"),
+    ],
+)
+def test_an_exponent_is_told_with_its_interval_and_the_rates_it_leaves_open(ends, kinds) -> None:
+    low, high = ends
+    assert str(Exponent((low + high) / 2, low, high, 0.0, 3.21, 5)) == (
+        f"{(low + high) / 2:.4g} [{low}, {high}], {kinds}, 3.2 decades of the gap"
+    )
 
 
 def test_implied_rates() -> None:

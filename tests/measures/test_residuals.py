@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from helpers import problem, start
 
-from fedtheory.algorithms import ALGORITHMS, AFedPD, FedAvg, FedDyn, Scaffold, listed
+from fedtheory.algorithms import ALGORITHMS, AFedPD, Apfl, FedAvg, FedDyn, GradientDescent, Scaffold, listed
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.arrays import along_batch
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Uniform
+from fedtheory.core.randomness import Key
 from fedtheory.core.states import from_host, to_host
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import GradientSteps
@@ -81,6 +83,29 @@ def test_a_checkpoint_holds_them() -> None:
     again = from_host(state, {name: 2 * value for name, value in held.items()})
     assert (again.dual_residual == 2 * state.dual_residual).all() and again.dual_residual > 0
     assert {*RESIDUALS} <= {*offered_metrics(again)}
+
+
+def test_at_the_solution_nothing_is_left_to_move() -> None:
+    """Scaffold stays where it is with the right control variates; FedAvg has no state at which it stays at x*."""
+    f = problem("quadratics")
+    method = WithResiduals(Scaffold(STEPS))
+    begun = method.solution_state(f, f.solution()[None, :])
+    after = method.round(f, begun, None, Key(0, 0))
+    for state in (begun, after):
+        assert {"primal_residual", "dual_residual", "c_i"} <= {*to_host(state)}
+        assert state.primal_residual.item() == pytest.approx(0, abs=1e-14)
+        assert state.dual_residual.item() == pytest.approx(0, abs=1e-14)
+    moved = method.round(f, method.solution_state(f, f.solution()[None, :] + 1), None, Key(0, 0))
+    assert moved.dual_residual.item() > 0.1
+    assert WithResiduals(FedAvg(STEPS)).solution_state(f, f.solution()[None, :]) is None
+
+
+def test_local_work_on_several_models_at_once_has_no_residuals() -> None:
+    f = problem("quadratics")
+    with pytest.raises(InvalidInput, match="local work of Apfl answers with several models at once"):
+        run(WithResiduals(Apfl(STEPS)), f, start(f), 1, progress=False)
+    with pytest.raises(InvalidInput, match="GradientDescent has no local solver whose answers x_i could be compared"):
+        WithResiduals(GradientDescent(0.1))
 
 
 def test_metrics_of_the_average_model() -> None:

@@ -1,6 +1,8 @@
 """Contractions and bounds of methods for all parameters, and the arithmetic behind them."""
 
+import json
 import random
+import runpy
 import subprocess
 import sys
 from fractions import Fraction as Q
@@ -113,13 +115,11 @@ def test_scalings_are_found():
     field = ParameterField(Region.parse("0<L, 0<eta<1/(2*L)"))
     system = bound_system(field, lambda p: FedPD(p["eta"]), 1, "stationarity", FEDPD, mu="-L")
     (scaling,) = find_scalings(field, system)
-    assert scaling.parameters == {"L": 1, "eta": -1}
+    assert scaling.base == "eta" and scaling.parameters == {"L": -1, "eta": 1}
 
 
 def test_the_checker_runs_without_packages(tmp_path):
     (piece,) = prove_bound(lambda p: FedPD(p["eta"]), "0<L, 0<eta<1/(2*L)", 1, "stationarity", FEDPD, mu="-L")
-    import json
-
     good, bad, empty = (tmp_path / name for name in ("good.json", "bad.json", "empty.json"))
     good.write_text(json.dumps(piece.judgement.derivation))
     bad.write_text(json.dumps({**piece.judgement.derivation, "constant": "1"}))
@@ -134,6 +134,54 @@ def test_the_checker_runs_without_packages(tmp_path):
     for path in (bad, empty, tmp_path / "missing.json"):
         refused = run(path)
         assert refused.returncode == 1 and refused.stderr.startswith("refused: ") and refused.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def derivation():
+    """Of the stationarity of FedPD after one round."""
+    (piece,) = prove_bound(lambda p: FedPD(p["eta"]), "0<L, 0<eta<1/(2*L)", 1, "stationarity", FEDPD, mu="-L")
+    return piece.judgement.derivation
+
+
+FILES = {
+    "infinity": (lambda d: json.dumps({**d, "constant": float("inf")}), "Infinity is not exact"),
+    "a float": (lambda d: json.dumps({**d, "constant": 0.5}), "0.5 is not exact"),
+    "a name twice": (lambda d: json.dumps(d)[:-1] + ', "constant": "1"}', "a name occurs twice"),
+    "many levels": (lambda d: "[" * 60 + "]" * 60, "levels"),
+    "very many levels": (lambda d: "[" * 100_000 + "]" * 100_000, "levels"),
+    "terminal escapes": (lambda d: json.dumps({**d, "note": "\x1b[2J"}), "is not a short line of printable ASCII"),
+    "a long line": (lambda d: json.dumps({**d, "note": "x" * 1001}), "is not a short line of printable ASCII"),
+    "a long file": (lambda d: " " * (checker.MOST_BYTES + 1), "it is longer than"),
+    "a certificate": (lambda d: json.dumps({**d, "format": "fedtheory certificate 2"}), "but something else"),
+    "a list": (lambda d: "[]", "it is not a derivation"),
+    "a smaller constant": (lambda d: json.dumps({**d, "constant": "1"}), ""),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_malformed_derivation_is_refused_in_one_line(derivation, tmp_path, monkeypatch, name):
+    make, message = FILES[name]
+    file = tmp_path / "derivation.json"
+    file.write_text(make(derivation))
+    monkeypatch.setattr(sys, "argv", ["checker.py", str(file)])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(checker.__file__, run_name="__main__")
+    said = str(left.value.code)
+    assert said.startswith("refused: ") and message in said and "\n" not in said and said.isascii() and len(said) < 600
+
+
+def test_the_checkers_own_command(derivation, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "derivation.json"
+    file.write_text(json.dumps(derivation))
+    monkeypatch.setattr(sys, "argv", ["checker.py", str(file)])
+    runpy.run_path(checker.__file__, run_name="__main__")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("derivation verified: the conclusion holds in any number of clients")
+    assert said[1].strip() == "0 < L, 0 < eta < 1/2/L" and "given the hypotheses: " in said[2]
+    assert "not checked: that evaluations, hypotheses and conclusion are those of a lemma or of a method" in said[3]
+    monkeypatch.setattr(sys, "argv", ["checker.py"])
+    with pytest.raises(SystemExit, match=r"usage: python checker\.py FILE"):
+        runpy.run_path(checker.__file__, run_name="__main__")
 
 
 def test_boxes_decide_where_coefficients_do_not():

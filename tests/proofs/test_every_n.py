@@ -165,6 +165,24 @@ def test_bad_input():
         worst_case_for_every_n(FedAvg(GradientSteps(1, np.ones((2, 1, 1)))), STRONG, rounds=1)
 
 
+def test_one_client_is_no_instance_of_every_n():
+    found = worst_case_for_every_n(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=1)
+    with pytest.raises(InvalidInput, match="expected n >= 2, got 1"):
+        found.instance(1)
+
+
+def test_coins_of_arrays_are_coins_and_other_draws_are_refused():
+    """A probability may come as an array of one entry; what is sure is no coin."""
+
+    def step(key):
+        return key.coin("a", np.array([[0.25]])), key.coin("b", np.array([[1.0]]))
+
+    found = {outcome: weight for weight, outcome in enumerate_outcomes(step, 0)}
+    assert found == {(True, True): 0.25, (False, True): 0.75}
+    with pytest.raises(CannotTrace, match="enumerates coins, and the round draws 'normal', which it cannot enumerate"):
+        enumerate_outcomes(lambda key: key.normal("noise", (2,)), 0)
+
+
 def test_outcomes_are_all_found_with_their_probabilities():
     def step(key):
         first = key.coin("a", 0.25)

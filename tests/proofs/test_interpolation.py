@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import constant
+from fedtheory.proofs.agreement import require_membership
+from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated, prox_of_max_affine
+from fedtheory.proofs.measures import find_measure
 from problems.quadratics import random_indefinite, random_quadratics
 
 # Multipliers are refined to rounding on their active set. Data on the border of the class make that set degenerate; the
@@ -131,6 +137,32 @@ def test_restricting_to_clients() -> None:
     np.testing.assert_allclose(common, g.grad(np.ones((3, 2))), atol=1e-12)
 
 
+E1 = np.array([1.0, 0.0])
+GIVEN = FunctionClass(1.0, 0.1, zeta=1.0)
+
+
+@pytest.mark.parametrize(
+    ("slopes", "x0", "functions", "message"),
+    [
+        ((E1, -E1), E1, GIVEN, None),
+        ((E1, -E1), 2 * E1, GIVEN, r"start 2 from x\*, not 1"),
+        ((E1, 0 * E1), E1, GIVEN, r"the average of .* has the gradient 0\.5 at x\*, not 0"),
+        ((E1, -E1), E1, replace(GIVEN, zeta=0.5), r"clients that differ by more than zeta=0\.5 at x\*"),
+        ((E1, -E1), E1, FunctionClass(1.0, 0.1, dissimilarity=2.0), None),
+        ((E1, -E1), E1, FunctionClass(1.0, 0.1, dissimilarity=1.5), r"differ by 2, more than G=1\.5"),
+        ((E1, -E1), E1, FunctionClass(1.0, 0.1, bgd=(1.0, 1.0)), None),
+        ((E1, -E1), E1, FunctionClass(1.0, 0.1, bgd=(0.9, 1.0)), r"differ by more than \(G, D\)=\(0\.9, 1\.0\) allows"),
+    ],
+    ids=["inside", "start", "minimiser", "zeta", "alike", "apart", "(G, D)", "beyond (G, D)"],
+)
+def test_a_rebuilt_instance_is_of_its_class_or_refused(slopes, x0, functions, message) -> None:
+    """Two clients with these gradients at the origin, where the average is to have its minimiser."""
+    instance = Interpolated(np.zeros((2, 1, 2)), np.array(slopes)[:, None], np.zeros((2, 1)), 1.0, 0.1)
+    expected = nullcontext() if message is None else pytest.raises(SolverFailed, match=message)
+    with expected:
+        require_membership(instance, x0, functions, find_measure("squared_distance"), 1.0)
+
+
 def test_bad_input_is_refused() -> None:
     _, points, g = sampled(0, 3, False)
     with pytest.raises(InvalidInput, match="expected mu < L"):
@@ -139,5 +171,7 @@ def test_bad_input_is_refused() -> None:
         Interpolated(g.points, g.grads, g.values[:, :1], 1.0, -1.0)
     with pytest.raises(InvalidInput, match=r"one run at a time; x must have shape \(n, d\)"):
         g.grad(points)
+    with pytest.raises(InvalidInput, match=r"conjugates need strongly convex functions \(mu > 0\), got mu=-"):
+        g.conjugate_grad(points[0])
     with pytest.raises(InvalidInput, match=r"step=1.5 is too large: the subproblem needs step < 1/\|mu\|"):
         g.prox(points[0], 1.5)

@@ -339,6 +339,8 @@ def test_stopping_rules_are_refused_by_name() -> None:
 BAD = {
     "L": (lambda: FunctionClass(0), "L must be positive, got 0"),
     "L NaN": (lambda: FunctionClass(float("nan")), "L must be a finite number"),
+    "L beyond floats": (lambda: FunctionClass(10**400), "L must be a finite number, got 1000"),
+    "a list for L": (lambda: FunctionClass([1.0]), r"L must be a finite number, got \[1.0\]"),
     "mu": (lambda: FunctionClass(1, -0.5), "mu=-0.5 has no interpolation conditions"),
     "mu = L": (lambda: FunctionClass(1, 1), "has no interpolation conditions"),
     "zeta": (lambda: FunctionClass(1, -1, zeta=1.0), "it goes with convex classes"),
@@ -489,6 +491,10 @@ def test_points_that_rounding_keeps_apart_are_one() -> None:
     assert problem.grad(column([x + 1e-9 * step]))[0, 0] is not g
     # a step so long that the minimiser need not be the only one
     assert PointProblem(problem.functions, -1.0).prox(column([x + 2.0 * g]), 2.0)[0, 0] is not x
+    # of functions that are not strongly convex, one gradient may belong to several points
+    assert PointProblem(problem.functions, 0.0).conjugate_grad(column([g]))[0, 0] is not x
+    with pytest.raises(CannotTrace, match="this problem was made without one; use `worst_case`"):
+        problem.short([column([x])], 0.5)
 
 
 def test_free_vectors_leave_the_program() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -221,6 +222,11 @@ def test_the_minimiser_and_the_infimum_are_checked(refuted):
     data["question"]["radius"] = "9/10"
     with pytest.raises(Refused, match="inf f may be"):
         check_instance(data)
+
+
+def test_a_refutation_is_stored_as_plain_data(refuted, tmp_path):
+    refuted.write(tmp_path / "below" / "refutation.json")
+    assert replay_exactly(json.loads((tmp_path / "below" / "refutation.json").read_text())) == refuted.reached
 
 
 def test_a_method_of_ones_own_is_passed_along(refuted):

@@ -77,6 +77,42 @@ def test_other_text_is_refused(text):
         Expression.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1+" * 100_000 + "1", r"an expression of 200001 characters is longer than the \d+ that are read"),
+        ("-" * 150 + "a", r"the expression has more than \d+ levels: '-----"),
+        (True, "expected a number or an expression as text, got True"),
+        ((1, 2), r"expected a number or an expression as text, got \(1, 2\)"),
+    ],
+    ids=["long", "deep", "truth", "pair"],
+)
+def test_what_would_be_read_for_ever_or_is_no_number_is_told(text, why):
+    with pytest.raises(InvalidInput, match=why):
+        Expression.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0x10", 16), ("1_000", 1000), ("0.1", Q(1, 10)), ("+2", 2), ("1e-3", Q(1, 1000)), ("+-+3", -3)],
+)
+def test_numbers_are_read_as_they_are_written(text, value):
+    assert Expression.parse(text).at({}) == value
+
+
+def test_points_need_a_number_for_each_parameter():
+    region = Region.parse("0<mu<L")
+    for few in ([], [Q(1)], [Q(1)] * 3):
+        with pytest.raises(InvalidInput, match=f"expected 2 numbers t for .*, got {len(few)}"):
+            region.point(few)
+        with pytest.raises(InvalidInput, match=r"expected 2 numbers u for "):
+            region.point_of_box(few)
+
+
+def test_a_chain_may_fall():
+    assert str(Region.parse("1 >= a > 0")) == str(Region.parse("0 < a <= 1")) == "0 < a <= 1"
+
+
 @pytest.mark.parametrize("text", ["1/(a - a)", "9**9**9", "2**a", "missing", "0**-1"])
 def test_values_that_do_not_exist_are_refused(text):
     with pytest.raises(InvalidInput):
@@ -144,6 +180,7 @@ def test_whole_numbers_are_cases():
         ("0<a, N in 4..1", "no number"),
         ("a", "comparison"),
         ("0<N, N in 1..2", "twice"),
+        ("0<a<a", "'a' is bounded by itself in '0<a<a'"),
     ],
 )
 def test_regions_say_what_is_wrong(text, why):

@@ -18,7 +18,7 @@ from fedtheory.algorithms.fedpd import every
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.command_line.main import main
 from fedtheory.core.arrays import average, scatter
-from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.core.exact import rational
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
@@ -376,9 +376,30 @@ def test_command_line(tmp_path):
         verified = CliRunner().invoke(main, ["verify-certificate", str(tmp_path / name)])
         assert verified.exit_code == 0 and "verified" in verified.output and "<mean x, mean x>" in verified.output
     answer = json.loads(CliRunner().invoke(main, [*arguments, "--json", "-"]).output)
+    stored = tmp_path / "deep" / "answer.json"
+    again = CliRunner().invoke(main, [*arguments, "--json", str(stored)])
+    assert again.exit_code == 0 and json.loads(stored.read_text()) | {"seconds": 0} == answer | {"seconds": 0}
+    assert "E V(after) <= 0.81451 V(before)" in again.output, "a file is no reason to say nothing"
     assert answer["rate"] == pytest.approx(0.81451) and answer["observed"]["largest"] < answer["rate"]
     nothing = CliRunner().invoke(main, ["lyapunov", "scaffold", "--local-steps", "2", "--lr", "3"])
     assert nothing.exit_code == 0 and "no potential of this form has a rate of at most 1" in nothing.output
+
+
+def test_without_a_potential_there_is_no_certificate_to_write(tmp_path):
+    file = tmp_path / "proof.json"
+    found = CliRunner().invoke(
+        main, ["lyapunov", "scaffold", "--local-steps", "2", "--lr", "3", "--certificate", str(file)]
+    )
+    assert found.exit_code == 1 and "no exact certificate was found; there is nothing to write" in found.output
+    assert not file.exists()
+
+
+def test_a_potential_that_does_not_bound_the_errors_has_no_proof_either():
+    """The distance of the models alone: control variates that are off move them, however close they are."""
+    with pytest.raises(
+        SolverFailed, match=r"no exact certificate was found: without margin: .*; margin 1e-07: .*; margin "
+    ):
+        rate_of(Scaffold(GradientSteps(2, 0.5)), FunctionClass(1.0, 0.1), {"x": 1}, proof=True)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_contraction
-from fedtheory.proofs.spectrum import round_map, spectral_radius
+from fedtheory.proofs.spectrum import contraction_factor, round_map, spectral_radius
 from fedtheory.proofs.symbolic import is_zero, play_exactly, round_matrix, simplify, symbols, tidy, vector
 from fedtheory.running.runner import run
 from problems.fedavg_divergence import curved_counterexample, fedavg_counterexample
@@ -125,6 +125,26 @@ def test_iterating_the_map_is_running_the_method(name) -> None:
     for state in states[1:]:
         v = found.matrix @ v + found.offset
         close(v, found.layout.flatten(state), 1e-11)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_factor_from_a_start_leaves_out_what_never_moves(name) -> None:
+    """Eigenvalues one belong to conserved quantities, such as the sum of the duals; from a general start all others are seen."""
+    algorithm, f = METHODS[name], random_quadratics(4, 2, mu=0.1, seed=5)
+    moduli = np.abs(np.linalg.eigvals(round_map(algorithm, f, start(f)).matrix))
+    found = contraction_factor(algorithm, f, start(f))
+    assert found == pytest.approx(max(e for e in moduli if e < 1 - 1e-9), rel=1e-12)
+
+
+def test_the_factor_of_gradient_descent_is_that_of_the_eigenvectors_it_starts_on() -> None:
+    f = random_quadratics(3, 3, mu=0.1, seed=2)
+    eigenvalues, vectors = np.linalg.eigh(f.A.mean(axis=0))
+    x_star, method = f.solution(), GradientDescent(0.5)
+    for value, along in zip(eigenvalues, vectors.T, strict=True):
+        assert contraction_factor(method, f, x_star + along) == pytest.approx(1 - 0.5 * value, rel=1e-12)
+    assert contraction_factor(method, f, x_star + vectors @ [0, 1, 1]) == pytest.approx(1 - 0.5 * eigenvalues[1])
+    still = Quadratic(np.eye(2)[None], np.zeros((1, 2)))
+    assert contraction_factor(method, still, np.zeros(2)) == 0, "it starts where it stays"
 
 
 def test_partial_participation_and_coins_have_maps_of_their_own() -> None:

@@ -19,6 +19,7 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
 from fedtheory.running import record, runner
+from fedtheory.running.results import Results
 from fedtheory.running.runner import run
 from fedtheory.tools import terminal
 from fedtheory.tools.fingerprint import fingerprint
@@ -139,6 +140,10 @@ BAD = {
         lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Uniform(4)),
         "cannot draw m=4 of n=3 clients",
     ),
+    "among more clients than there are": (
+        lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Uniform(2, among=4)),
+        "to be drawn among the first 4, and there are n=3; choose among <= n",
+    ),
     "probability": (
         lambda: run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=Bernoulli(0)),
         r"q=0 is outside \(0, 1\]",
@@ -167,6 +172,19 @@ def test_bad_input_is_refused_with_what_was_expected(name) -> None:
     call, message = BAD[name]
     with pytest.raises(InvalidInput, match=message):
         call()
+
+
+def test_a_folder_of_results_holds_one_run(tmp_path) -> None:
+    results = Results(tmp_path, {"rounds": 2})
+    batch = run(GradientDescent(along_batch([0.1, 0.2])), F, np.ones(2), 2, metrics={"f": metrics.value})
+    with pytest.raises(InvalidInput, match="a folder of results holds one run, not a batch; give every run a folder"):
+        results.table(batch)
+    assert not (tmp_path / "metrics.csv").exists()
+    one = run(GradientDescent(0.2), F, np.ones(2), 2, metrics={"f": metrics.value})
+    results.table(one)
+    written = np.genfromtxt(tmp_path / "metrics.csv", delimiter=",", names=True)
+    np.testing.assert_array_equal(written["f"], one["f"])
+    np.testing.assert_array_equal(one["f"], batch["f"][1])
 
 
 def test_what_a_problem_cannot_do_is_named() -> None:

@@ -240,6 +240,20 @@ def test_nothing_to_draw_is_said() -> None:
         describe_sweep_picture(sweep, rows_of(sweep), "stationarity")
 
 
+def test_a_picture_of_more_lines_than_can_be_told_apart_is_refused() -> None:
+    """A line is a method on a kind of problem: two of them on seven are too many, on six they are not."""
+    rates = tuple(0.01 * k for k in range(1, 9))
+    for kinds in (6, 7):
+        heterogeneity = tuple(float(k) for k in range(kinds))
+        sweep = small("fedavg,scaffold", settings={"lr": rates}, options={"heterogeneity": heterogeneity}, rounds=1)
+        rows = rows_of(sweep)
+        if kinds == 6:
+            assert len(describe_sweep_picture(sweep, rows, "stationarity")["series"]) == 12
+            continue
+        with pytest.raises(InvalidInput, match="holds 12 lines, this sweep has 14; sweep fewer methods or setups"):
+            describe_sweep_picture(sweep, rows, "stationarity")
+
+
 def test_rows_as_text_come_back() -> None:
     rows = rows_of(small("fedavg", settings={"lr": (0.1, 1e9)}, every=3))
     assert [json.loads(line) for line in as_json_lines(rows).splitlines()] == rows

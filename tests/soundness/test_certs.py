@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import copy
 import json
+import runpy
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps
+from fedtheory.algorithms import GlobalProximal
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.core.exact import rational
 from fedtheory.proofs import attain, check_witness, find_threshold, smallest_rate, verify_method, worst_case
 from fedtheory.proofs.certificates import checker
 from fedtheory.proofs.certificates.checker import Refused, check, read_file
+from fedtheory.proofs.certificates.questions import describe_question, store_object
 from fedtheory.proofs.certificates.upper_bounds import prove
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Sampling
-from fedtheory.proofs.stated_bounds import judge_bound, relaxations_of
+from fedtheory.proofs.stated_bounds import judge_bound, relaxations_of, replay_on_class
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 
@@ -80,6 +85,28 @@ def test_the_checker_alone_needs_no_package_and_says_what_it_did_not_check(bound
     assert refused.returncode == 1 and refused.stderr.startswith("refused: ") and len(refused.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, None),
+        ({"bound": "1/2"}, "refused: .* only, not the stated bound"),
+        (None, "usage: python checker.py FILE"),
+    ],
+    ids=["accepted", "refused", "without a file"],
+)
+def test_the_checkers_own_command(bound, tmp_path, monkeypatch, capsys, change, said):
+    file = tmp_path / "proof.json"
+    file.write_text(json.dumps(bound | (change or {})))
+    monkeypatch.setattr(sys, "argv", ["checker.py"] if change is None else ["checker.py", str(file)])
+    if said is None:
+        runpy.run_path(checker.__file__, run_name="__main__")
+        assert capsys.readouterr().out == "\n".join([*checker.describe_system(bound), checker.UNCHECKED, ""])
+    else:
+        with pytest.raises(SystemExit, match=said):
+            runpy.run_path(checker.__file__, run_name="__main__")
+        assert capsys.readouterr().out == ""
+
+
 def test_free_text_is_never_printed(bound, tmp_path):
     """It was: a file with another statement, method and class was "verified"."""
     text = {"statement": "gap after 1000 rounds <= 0 for every n", "algorithm": "Scaffold()", "class": "all"}
@@ -105,6 +132,10 @@ EDITED = {
         "local must be a local solver, got None",
     ),
     "a class of another package": (lambda q: q["method"].update({"class": "os.path.join"}), "is no class of fedtheory"),
+    "a module that is not there": (
+        lambda q: q["method"].update({"class": "fedtheory.algorithms.nowhere.FedAvg"}),
+        "nowhere.FedAvg' is no class of fedtheory",
+    ),
     "a class of another room": (
         lambda q: q["method"].update({"class": "fedtheory.proofs.function_class.FunctionClass"}),
         "is no class of fedtheory",
@@ -170,6 +201,68 @@ def test_a_hypothesis_may_not_be_named_like_an_interpolation_inequality(bound, n
         check(data)
 
 
+def test_hypotheses_and_functions_of_the_question_are_all_there():
+    """One gradient step contracts whatever the clients differ by, so that its system is one without that hypothesis, too."""
+    data = copy.deepcopy(dict(prove(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=1).data))
+    verify_method(data)
+    del data["hypotheses"]["zeta"]
+    data["multipliers"].pop("zeta", None)
+    with pytest.raises(Refused, match=r"hypotheses.*'zeta' is missing"):
+        verify_method(data)
+    data = dict(prove(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=1).data)
+    data["functions"] = {"regulariser": {"L": None, "mu": "0", "shared": True, "evaluations": []}}
+    assert check(data)
+    with pytest.raises(Refused, match=r"functions.*interpolation, regulariser and not interpolation"):
+        verify_method(data)
+
+
+def test_a_class_with_a_pair_of_constants_is_read_back():
+    functions = FunctionClass(L=1.0, mu=0.1, bgd=(1.0, 1.5))
+    data = copy.deepcopy(dict(prove(FedAvg(GradientSteps(1, 0.5)), functions, rounds=1).data))
+    assert "FedAvg" in verify_method(data)
+    for pair, message in (([1, {"fraction": "5/4"}], "other coefficients"), ([1], "the class of functions is none")):
+        data["question"]["functions"]["bgd"] = {"tuple": pair}
+        with pytest.raises(Refused, match=message):
+            verify_method(data)
+
+
+def halved(round, q):
+    """Step sizes 1/2, 1/4."""
+    return Fraction(1, 2 ** (q + 1))
+
+
+def test_step_sizes_by_a_function_are_proved_with_the_function_at_hand():
+    """A file cannot hold it: it is named, and another function is another method."""
+    algorithm = FedAvg(GradientSteps(2, halved))
+    proof = prove(algorithm, STRONG, rounds=1)
+    value = worst_case(FedAvg(GradientSteps(2, lambda r, q: (0.5, 0.25)[q])), STRONG, rounds=1).value
+    assert check(dict(proof.data)) == proof.bound and value - 1e-7 <= proof.bound <= value + 5e-5
+    assert "FedAvg(local=GradientSteps(steps=2, lr=<function>))" in proof.statement
+    assert verify_method(proof.data, algorithm) == proof.statement
+    with pytest.raises(Refused, match="not all numbers, words and solvers of fedtheory"):
+        verify_method(proof.data)
+    with pytest.raises(Refused, match="the evaluations of 'interpolation' differ"):
+        verify_method(proof.data, FedAvg(GradientSteps(2, lambda r, q: Fraction(1, 3))))
+
+
+@dataclass(frozen=True)
+class Broken(FedAvg):
+    """A method of one's own with several numbers, whose round fails."""
+
+    weights: Any = (1, Fraction(1, 2))
+
+    def round(self, problem, state, clients, key):
+        return {}[self.weights]
+
+
+def test_a_method_that_fails_when_it_is_traced_is_told(bound):
+    data = copy.deepcopy(bound)
+    data["question"]["method"] = store_object(Broken(GradientSteps(2, 0.5)))
+    assert "Broken(local=GradientSteps(steps=2, lr=1/2), weights=(1, 1/2))" in describe_question(data)
+    with pytest.raises(Refused, match=r"the method cannot be traced: KeyError \(1, Fraction\(1, 2\)\)"):
+        verify_method(data, Broken(GradientSteps(2, 0.5)))
+
+
 def test_a_certificate_for_two_clients_is_not_one_for_every_n():
     functions = FunctionClass(L=1.0, mu=0.1, dissimilarity=1.0)
     data = dict(prove(FedAvg(GradientSteps(2, 0.5)), functions, rounds=1, participation=Sampling(2, 2)).data)
@@ -204,7 +297,12 @@ POTENTIAL = {
     "another V": (lambda q: q.update(potential={"field x": "1"}), "the objective differ"),
     "the other claim": (lambda q: q.update(kind="floor"), "differ"),
     "no kind": (lambda q: q.update(kind="theorem"), "is no kind of question"),
+    "a field of another method": (
+        lambda q: q.update(potential={"field c_i": "1"}),
+        "a potential of this method has no term 'field c_i'; it has mean x x, ",
+    ),
     "a term that is none": (lambda q: q.update(potential={"\x1b[2J": "1"}), "is no term"),
+    "a field that is none": (lambda q: q["relations"][0].update(weights={"\x1b[2J": "1"}), "is no field of a state"),
 }
 
 
@@ -214,6 +312,14 @@ def test_an_edited_potential_is_not_believed(contraction, name):
     data = copy.deepcopy(dict(contraction.decrease.data))
     change(data["question"])
     with pytest.raises(Refused, match=message):
+        verify_method(data)
+
+
+def test_a_potential_that_may_grow_is_no_decrease(contraction):
+    """The system proves that the difference is at most zero, and so at most one."""
+    data = {**contraction.decrease.data, "bound": "1"}
+    assert check(data) == 1
+    with pytest.raises(Refused, match="decrease is proved up to 1 only"):
         verify_method(data)
 
 
@@ -278,6 +384,15 @@ FILES = {
     "the format before": (edited(format="fedtheory certificate 1"), "make it anew"),
     "a name twice": (lambda d: json.dumps(d)[:-1] + ', "bound": "9"}', "a name occurs twice"),
     "half a client": (edited(clients="5/2"), "2.5 clients"),
+    "too many halves of clients": (edited(clients="9" * 390 + "/2"), "a number too large to print clients"),
+    "a function with the clients' name": (
+        edited(functions={"interpolation": {"L": None, "mu": 0, "evaluations": []}}),
+        "has a name that is taken or is no single word",
+    ),
+    "a function of two words": (
+        edited(functions={"two words": {"L": None, "mu": 0, "evaluations": []}}),
+        "has a name that is taken or is no single word",
+    ),
     "one over zero": (edited(bound="1/0"), "malformed"),
     "large numbers": (edited(multipliers={"radius": "-" + "9" * 390}), "is negative"),
 }
@@ -368,6 +483,40 @@ def test_a_value_too_small_for_its_units_is_not_said_to_hold():
     two = FedAvg(GradientSteps(2, 0.001))
     found = worst_case(two, FunctionClass(1000.0, 100.0, zeta=1000.0), rounds=1)
     assert judge_bound(found, 0.7).verdict != "holds"
+
+
+ROOT = FedAvg(GradientSteps(1, lambda r, q: 0.5**0.5))  # of gradient descent with a step size that is no fraction
+
+
+def test_an_irrational_step_size_has_no_certificate_and_still_a_verdict():
+    """Its contraction (1 - mu/sqrt(2))^2 is known: a bound above it holds numerically, one below is violated by a run."""
+    with pytest.raises(InvalidInput, match=r"needs rational coefficients, .* give hyper-parameters as decimal numbers"):
+        prove(ROOT, CONTRACTION, rounds=1)
+    true = (1 - 0.1 / 2**0.5) ** 2
+    found = worst_case(ROOT, CONTRACTION, rounds=1)
+    above, below = judge_bound(found, true * 1.001), judge_bound(found, true * 0.999)
+    assert above.verdict == "holds" and above.at_most is None and "no exact proof was found" in above.reason
+    assert below.verdict == "violated" and "a run on them, whose start and class were checked" in below.reason
+    assert below.reached == pytest.approx(true, rel=1e-6)
+    assert judge_bound(found, true).verdict == "undecided"
+
+
+@pytest.mark.parametrize("clients", ["any", 1])
+def test_a_run_shows_nothing_where_the_class_bounds_functions_from_below(clients):
+    """That rebuilt functions are nowhere below a value is not seen from a run."""
+    found = worst_case(ROOT, FunctionClass(1.0, -1.0), rounds=1, measure="stationarity", clients=clients)
+    assert replay_on_class(found) is None
+    judged = judge_bound(found, found.value * 0.9)
+    assert judged.verdict == "undecided" and judged.reached is None
+    assert "+1.11e-01 of the bound" in judged.reason and judged.reason.endswith(
+        "no functions of the class were shown to exceed the bound"
+    )
+
+
+def test_no_witness_is_built_of_more_than_the_clients_functions():
+    functions = FunctionClass(1.0, 0.1, zeta=1.0, composite=True)
+    with pytest.raises(SolverFailed, match="for the clients' functions alone, without regulariser"):
+        attain(GlobalProximal(GradientSteps(1, 0.5), 0.5), functions, rounds=1)
 
 
 RELAXED = {

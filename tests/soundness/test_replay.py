@@ -14,7 +14,7 @@ from fedtheory.claims.claim import Context, Counterexample
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.command_line.main import main
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, MissingExtra
 from paper_checks.fedpd import theorem_one
 
 FEDPD = "paper_checks.fedpd"
@@ -134,6 +134,59 @@ def test_stored_words_and_numbers_are_held_against_the_measured(forge, good, cha
     result = CliRunner().invoke(main, ["replay", str(forge(**changes)), str(good)])
     assert result.exit_code == 1 and "DISAGREES" in result.stdout
     assert "P = NP" not in result.stdout and "every method diverges" not in result.stdout, "what is printed is measured"
+
+
+@pytest.mark.parametrize(
+    ("reads", "unread"),
+    [
+        ('instance.get("x")', True),
+        ("dict(instance.items())['x']", False),
+        ("{n: instance[n] for n in instance}['x']", False),
+    ],
+    ids=["get", "items", "loop"],
+)
+def test_only_what_a_replay_reads_may_stand_in_an_instance(forge, tmp_path, reads, unread) -> None:
+    good = tmp_path / "other.py"
+    good.write_text(GOOD.replace('instance["x"]', reads))
+    assert replay_file(forge(), good).confirmed
+    more = forge(instance={"x": 0.5, "kind": "sharper"})
+    if unread:
+        with pytest.raises(InvalidInput, match="has fields that TOY-FALSE does not read: kind"):
+            replay_file(more, good)
+    else:
+        assert replay_file(more, good).confirmed
+
+
+def test_a_package_that_a_replay_needs_and_is_not_there_is_named(forge, tmp_path) -> None:
+    """Which says nothing about the instance."""
+    file = forge()
+    missing = "from fedtheory.core.errors import require\n    require('nobody_has_this', 'this replay')\n    x = "
+    good = tmp_path / "other.py"
+    good.write_text(GOOD.replace("x = instance", f"{missing}instance", 1))
+    with pytest.raises(MissingExtra, match="nobody_has_this is needed for this replay and could not be imported"):
+        replay_file(file, good)
+
+
+@pytest.mark.parametrize(
+    ("measured", "same"),
+    [
+        ("0.5", True),
+        ("0.50", True),
+        ("0.5000000000000001", True),
+        ("0.50000001", False),
+        ("1/2", False),
+        ("0.5.", False),
+    ],
+)
+def test_decimals_are_held_against_each_other_by_their_digits(forge, tmp_path, measured, same) -> None:
+    """High precision is not the last word on the last digit; a fraction is another arithmetic."""
+    decimals = GOOD.replace("Fraction(x).limit_denominator(10**6)", "Decimal(str(x))").replace(
+        "from fractions import Fraction\n", "from decimal import Decimal\nfrom fractions import Fraction\n"
+    )
+    good = tmp_path / "other.py"
+    good.write_text(decimals.replace("x=exact)", "x=Fraction(x))"))
+    exact = {"measured": measured, "bound": "0.25", "arithmetic": "fractions"}
+    assert replay_file(forge(exact=exact), good).differences == (() if same else ("exact measured",))
 
 
 def test_the_line_says_which_reading_is_violated(tmp_path) -> None:

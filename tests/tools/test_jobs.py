@@ -45,6 +45,11 @@ def test_one_worker_is_this_process_and_several_are_others(tmp_path) -> None:
         (tmp_path / "calls").unlink()
 
 
+def test_a_system_that_cannot_hold_signals_back_runs_jobs_all_the_same(monkeypatch) -> None:
+    monkeypatch.delattr(signal, "pthread_sigmask", raising=False)
+    assert squares(workers=2) == squares()
+
+
 def test_no_jobs_are_done_at_once() -> None:
     assert squares(0) == {} and squares(0, scheduler="tcp://nowhere:1") == {}
 

@@ -1,9 +1,9 @@
 """Judge a statement: what is computed of it decides the word, and no one else does.
 
-*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: the region is finitely many points,
-and each has an exact certificate. *supported*: worst cases over the whole class at enough points of the region, and runs, are all within the claim;
-the scope says at how many points, and how many of them have certificates. *inconclusive*: everything else, with the reason: too little was solved, or
-a worst case exceeds the claim and no instance reproduces it.
+*refuted*: functions in fractions, checked and run exactly, do what the statement says they cannot. *proved*: there is a derivation for all
+parameters, or the region is finitely many points and each has an exact certificate. *supported*: worst cases over the whole class at enough points of
+the region, and runs, are all within the claim; the scope says at how many points, and how many of them have certificates. *inconclusive*: everything
+else, with the reason: too little was solved, or a worst case exceeds the claim and no instance reproduces it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from fedtheory.claims.statements.outcomes import (
     StatementScope,
     show_point,
 )
+from fedtheory.claims.statements.parametric import ParametricProof, prove_for_all
 from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
 from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
@@ -39,17 +40,20 @@ InstanceSearch = Callable[[AskedBound, float, int], float | None]
 
 #: least number of points of a region with real parameters, and least share of those that were tried, that have to be solved
 LEAST_POINTS, LEAST_SHARE = 8, 0.8
+#: points that are solved of a statement that is proved for all parameters, to see the room that it leaves
+FEW_POINTS = 4
 
 
 @dataclass(frozen=True)
 class Effort:
     """How much is spent.
 
-    ``cases``: choices of whole numbers whose corners are visited. ``random`` points, ``local`` points of the local search, ``proofs`` at the worst
-    points. ``runs``: candidates of a search over functions. ``searches`` for each constant. ``patience``: seconds for an exact instance;
-    ``time_limit``: for one program.
+    ``derivation``: seconds for a piece of a proof for all parameters. ``cases``: choices of whole numbers whose corners are visited.
+    ``random`` points, ``local`` points of the local search, ``proofs`` at the worst points. ``runs``: candidates of a search over functions.
+    ``searches`` for each constant. ``patience``: seconds for an exact instance; ``time_limit``: for one program.
     """
 
+    derivation: float
     cases: int
     random: int
     local: int
@@ -61,8 +65,20 @@ class Effort:
 
 
 EFFORTS: dict[str, Effort] = {
-    "quick": Effort(cases=4, random=24, local=40, proofs=3, runs=4_000, searches=1, patience=10.0, time_limit=10.0),
-    "full": Effort(cases=12, random=150, local=200, proofs=10, runs=40_000, searches=3, patience=60.0, time_limit=60.0),
+    "quick": Effort(
+        derivation=5.0, cases=4, random=24, local=40, proofs=3, runs=4_000, searches=1, patience=10.0, time_limit=10.0
+    ),
+    "full": Effort(
+        derivation=40.0,
+        cases=12,
+        random=150,
+        local=200,
+        proofs=10,
+        runs=40_000,
+        searches=3,
+        patience=60.0,
+        time_limit=60.0,
+    ),
 }
 
 
@@ -94,20 +110,36 @@ class _Judgement:
         self.searches = searches
         self.survey = Survey(statement, effort.time_limit)
         self.seconds: dict[str, float] = {}
+        self.everywhere: ParametricProof | None = None
         self._begun = time.perf_counter()
 
     def outcome(self) -> StatementOutcome:
-        """The word and its evidence."""
-        self._visit()
+        """The word and its evidence. A derivation is looked for first: where there is one, a few points show how much room the statement leaves."""
+        if not self.survey.is_whole():
+            self.everywhere = prove_for_all(self.statement, self.effort.derivation)
+            self._clock("proof for all parameters")
+        self._visit(few=self.everywhere is not None and not self.statement.constants)
         solved = self.survey.solved
         if not solved:
             why = next((reason for _, reason in self.survey.unsolved.values()), "no point satisfies its conditions")
             return self._say("inconclusive", [f"no point of the region was solved: {why}"])
         against = self._against(solved[0]) if solved[0].ratio < 1 - ALIKE_RATIOS else None
+        if self.everywhere is not None and against is not None:
+            if against.word == "refuted":
+                raise FedtheoryError(
+                    f"a derivation proves what an exact instance refutes: {against}; one of the two engines is wrong"
+                )
+            against = None  # a proof overrules what floats suspect
         return self._for(solved) if against is None else against
 
-    def _visit(self) -> None:
-        """Corners, random points, local search; random points are spared where nothing bounds the worst case."""
+    def _visit(self, few: bool) -> None:
+        """Corners, random points, local search; random points are spared where nothing bounds the worst case, most where there is a proof."""
+        if few:
+            rng = np.random.default_rng(self.seed)
+            for _ in range(FEW_POINTS):
+                self.survey.at(self.survey.draw(rng))
+            self._clock("search")
+            return
         for place in self.survey.corners(self.effort.cases):
             self.survey.at(place)
         rng = np.random.default_rng(self.seed)
@@ -139,7 +171,7 @@ class _Judgement:
         self._clock("refutation")
         if worst.ratio >= 1 - ERROR:
             return None
-        over = "any factor" if worst.ratio == 0 else f"the factor {1 / worst.ratio:.6g}"
+        over = "any factor" if worst.ratio <= 0 else f"the factor {1 / worst.ratio:.6g}"
         at = show_point(worst.point)
         return self._say(
             "inconclusive",
@@ -147,7 +179,8 @@ class _Judgement:
         )
 
     def _for(self, solved: Sequence[PointValue]) -> StatementOutcome:
-        proofs = self._prove(solved)
+        everywhere = self.everywhere
+        proofs = self._prove(solved) if everywhere is None else ()
         self._clock("proofs")
         reached = self._run(solved)
         self._clock("runs")
@@ -157,12 +190,21 @@ class _Judgement:
                 [f"a run reaches {reached:.6g} of what is claimed, and the worst case over the class does not"],
                 on_runs=reached,
                 proofs=proofs,
+                everywhere=everywhere,
             )
         options = {"searches": self.effort.searches, "patience": self.effort.patience}
         moved = tuple(find_sensitivity(self.survey, name, **options) for name in self.statement.constants)  # type: ignore[arg-type]
         self._clock("sensitivity")
         word, reasons = self._word(solved, proofs, moved)
-        return self._say(word, reasons, proofs=proofs, on_runs=reached, sensitivity=moved, line=self._line(solved[0]))
+        return self._say(
+            word,
+            reasons,
+            proofs=proofs,
+            everywhere=everywhere,
+            on_runs=reached,
+            sensitivity=moved,
+            line=self._line(solved[0]),
+        )
 
     def _prove(self, solved: Sequence[PointValue]) -> tuple[PointProof, ...]:
         """Certificates at the worst points; at all of a region that is finitely many."""
@@ -201,6 +243,8 @@ class _Judgement:
         elif solved[0].ratio < 1 + ERROR:
             reasons.append("the bound is tight, up to what solvers tell apart")
         reasons += [f"{s.constant} could be moved by more than a factor of 2" for s in moved if s.loose]
+        if self.everywhere is not None:
+            return "proved", reasons
         if self.survey.is_whole():
             points = [dict(value.point) for value in solved]
             if all(point in [dict(proof.point) for proof in proofs] for point in points):
@@ -233,7 +277,7 @@ class _Judgement:
         return StatementOutcome(
             self.statement.name,
             word,
-            self._scope(solved, proofs),
+            self._scope(solved, proofs, evidence.get("everywhere") is not None),
             tuple(reasons),
             least=solved[0].ratio if solved else None,
             most=solved[-1].ratio if solved else None,
@@ -243,7 +287,7 @@ class _Judgement:
             **evidence,
         )
 
-    def _scope(self, solved: Sequence[PointValue], proofs: Sequence[PointProof]) -> StatementScope:
+    def _scope(self, solved: Sequence[PointValue], proofs: Sequence[PointProof], everywhere: bool) -> StatementScope:
         statement = self.statement
         clients = f"{statement.clients} of the clients, in expectation" if statement.clients else "every n >= 2"
         functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
@@ -257,4 +301,5 @@ class _Judgement:
             points=len(solved),
             proved_at=tuple(proof.point for proof in proofs),
             whole=self.survey.is_whole(),
+            everywhere=everywhere,
         )

@@ -121,7 +121,7 @@ class LemmaOutcome:
 
     ``word``: "proved for all parameters", "proved at points", "refuted" or "open". ``derivations``: for each case, data that the checker
     without packages accepted. ``instance``: plain fractions where the conclusion fails, on which `recheck_instance` ran the lemma's text.
-    ``scope``: what a proof holds for.
+    ``scope``: what a proof holds for. ``vacuous``: why it holds of nothing, where its hypotheses contradict each other.
     """
 
     word: Word
@@ -130,6 +130,7 @@ class LemmaOutcome:
     points: tuple[dict[str, Fraction], ...] = ()
     instance: Instance | None = None
     scope: str = ""
+    vacuous: str = ""
     log: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -165,6 +166,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
         tuple(judged.multipliers for judged in found),
         tuple(point for judged in found for point, _ in judged.at_points),
         scope=_scope(lemma),
+        vacuous=next((str(judged.log["vacuous"]) for judged in found if "vacuous" in judged.log), ""),
         log=found[0].log if len(found) == 1 else {str(k): judged.log for k, judged in enumerate(found)},
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from fedtheory.claims.statements.parametric import ParametricProof
 from fedtheory.proofs.certificates.upper_bounds import Certificate
 from fedtheory.proofs.refutations.refute import Refutation
 
@@ -21,7 +22,7 @@ class StatementScope:
     """For what a statement was judged.
 
     ``points`` are the parameters at which the worst case over the class was computed; ``proved_at`` those with an exact certificate; ``whole`` says
-    whether the points are all that the region has.
+    whether the points are all that the region has, ``everywhere`` whether there is a proof for all parameters.
     """
 
     functions: str
@@ -32,11 +33,15 @@ class StatementScope:
     points: int
     proved_at: tuple[Mapping[str, Fraction], ...]
     whole: bool
+    everywhere: bool = False
 
     def __str__(self) -> str:
+        about = f"{self.functions}; {self.clients}; {self.dimension}; {self.rounds}"
+        if self.everywhere:
+            return f"{about}; all parameters with {self.region}"
         proved = f", proved exactly at {len(self.proved_at)} of them" if self.proved_at else ""
         where = f"all {self.points} points" if self.whole else f"{self.points} points"
-        return f"{self.functions}; {self.clients}; {self.dimension}; {self.rounds}; {where} of {self.region or 'no parameters'}{proved}"
+        return f"{about}; {where} of {self.region or 'no parameters'}{proved}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +74,7 @@ class ConstantSensitivity:
 
     def __str__(self) -> str:
         if self.factor is None:
-            return f"nothing rejects another {self.constant}"
+            return f"nothing rejects another {self.constant}, by a factor of up to 100 (loose)"
         how = "on an exact instance" if self.exact is not None else "by the program's value"
         return f"would reject {self.constant} from x {self.factor:.4g} ({how})" + (" (loose)" if self.loose else "")
 
@@ -100,6 +105,7 @@ class StatementOutcome:
     most: float | None = None
     worst_point: Mapping[str, Fraction] | None = None
     proofs: tuple[PointProof, ...] = ()
+    everywhere: ParametricProof | None = None
     refutation: Refutation | None = None
     refuted_at: Mapping[str, Fraction] | None = None
     on_runs: float | None = None

@@ -19,7 +19,7 @@ from fedtheory.proofs.refutations.refute import Refutation, refute_bound, refute
 SIMPLER = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 40), Fraction(1, 200))
 
 
-def refute_at(
+def refute_statement_at(
     statement: Bound | Contraction,
     point: Mapping[str, Fraction],
     claimed: Fraction,
@@ -73,7 +73,7 @@ def refute_near(survey: Survey, value: PointValue, patience: float) -> tuple[Map
             if simple != value.point and not survey.solve(simple).ratio < enough:
                 continue
             claimed = survey.statement.claim_at(simple)
-            return simple, refute_at(survey.statement, simple, claimed, patience=patience)
+            return simple, refute_statement_at(survey.statement, simple, claimed, patience=patience)
         except FedtheoryError as error:
             reason = error
     raise SolverFailed(str(reason))

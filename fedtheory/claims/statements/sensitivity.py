@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 from fedtheory.claims.statements.outcomes import ConstantSensitivity
-from fedtheory.claims.statements.refuting import refute_at
+from fedtheory.claims.statements.refuting import refute_statement_at
 from fedtheory.claims.statements.survey import Place, PointValue, Survey
 from fedtheory.core.errors import FedtheoryError
 
@@ -64,8 +64,7 @@ def find_sensitivity(survey: Survey, constant: str, *, searches: int, patience: 
     point, exact = survey.found[place].point, None
     try:
         claimed = survey.statement.claim_at(point, **{constant: tried})
-        if claimed > 0:
-            exact = refute_at(survey.statement, point, claimed, patience=patience, smallest=False)
+        exact = refute_statement_at(survey.statement, point, claimed, patience=patience, smallest=False)
     except FedtheoryError:
         pass  # the value of the program stands by itself
     return ConstantSensitivity(constant, factor, point, tried, exact)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.errors import CannotTrace, FedtheoryError
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.potentials.smallest_rate import search_potentials
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
 from fedtheory.proofs.refutations.programs import potential_terms
+from fedtheory.proofs.refutations.replay import in_floats
 from fedtheory.proofs.regions.region import Region
 
 #: coordinates of points in their box are multiples of this
@@ -25,6 +26,8 @@ GRID = Fraction(1, 1024)
 MOST_CORNERS = 16
 #: most points of a region without real parameters that are all visited
 MOST_POINTS = 200
+#: a worst case below this, in the unit of its measure, is not told from zero
+NOTHING_LEFT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,23 +45,34 @@ class PointValue:
 
 
 def compare_to_worst(claimed: Fraction, worst: float) -> float:
-    """Claimed over worst case; zero where nothing bounds the worst case."""
+    """Claimed over worst case; zero where nothing bounds the worst case, infinite where that is zero and the claim is not negative."""
     if math.isinf(worst):
         return 0.0
-    return float(claimed) / worst if worst > 0 else math.inf
+    return float(claimed) / worst if worst > 0 else math.copysign(math.inf, claimed)
 
 
 def worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None = None) -> float:
     """The worst case over the class as a number: the largest value of the measure, or of E V(after) / V(before).
+
+    It is zero where it is `NOTHING_LEFT` of its unit. Where the method makes numbers that are no fractions, such as square roots, it is followed
+    in floats.
 
     Raises
     ------
     FedtheoryError
         The question makes no sense, or no solver's answer was accepted.
     """
+    try:
+        return _worst_value(asked, time_limit)
+    except CannotTrace:
+        return _worst_value(in_floats(asked), time_limit)
+
+
+def _worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None) -> float:
     if isinstance(asked, AskedDecrease):
         search = search_potentials(asked.algorithm, asked.function_class, asked.participation)
-        return search.rate_of(*search.stated(potential_terms(asked.weights)), time_limit=time_limit)
+        rate = search.rate_of(*search.stated(potential_terms(asked.weights)), time_limit=time_limit)
+        return rate if rate > NOTHING_LEFT else 0.0
     found = worst_case_for_every_n(
         asked.algorithm,
         asked.function_class,
@@ -68,7 +82,7 @@ def worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None = No
         participation=asked.participation,
         time_limit=time_limit,
     )
-    return found.value
+    return found.value if found.value > NOTHING_LEFT * found.stated.units.goal else 0.0
 
 
 @dataclass(frozen=True)
@@ -119,11 +133,9 @@ class Survey:
         Raises
         ------
         FedtheoryError
-            The claimed value is not positive, or there is no worst case.
+            The claim has no value there, or there is no worst case.
         """
         claimed = self.statement.claim_at(point)
-        if claimed <= 0:
-            raise InvalidInput(f"what is claimed is {claimed} here, and no positive number")
         return PointValue(point, claimed, worst_value(self.statement.asked_at(point), self.time_limit))
 
     def corners(self, most_cases: int) -> Iterator[Place]:

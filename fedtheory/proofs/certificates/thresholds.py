@@ -87,7 +87,7 @@ def find_threshold(
         if proof.bound > stated(low):
             raise SolverFailed(
                 f"the claim could not be proved at {low}: {float(proof.bound):.10g} is proved, {float(stated(low)):.10g} is claimed; exact "
-                "certificates are slightly above the worst case, so where the claim is tight state it with more room"
+                "certificates may be slightly above the worst case, so where the claim is tight state it with more room"
             )
     reached = at(float(high)).replay()
     try:

@@ -38,7 +38,7 @@ FACE_ACCURACY = 1e-6
 #: most equations that multipliers are balanced with on a face
 MOST_EQUATIONS = 250
 #: exact bounds with a larger denominator are those of a face that is not rational, and are rounded up
-LONGEST = 10**40
+LONGEST_DENOMINATOR = 10**40
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +176,8 @@ def certify_tight(
             bound = _constant(model, weights, exact)
             if abs(float(bound) - value) > FACE_ACCURACY * abs(value):
                 raise Refused(f"the range of the optimal Gram matrices is another: {float(bound):.12g} comes out")
-            if bound.denominator > LONGEST:
-                bound = _rounded_up(bound, len(str(LONGEST)))
+            if bound.denominator > LONGEST_DENOMINATOR:
+                bound = _rounded_up(bound, len(str(LONGEST_DENOMINATOR)))
             data = _data(model, weights, exact) | {"bound": str(bound)}
             return check(data), data
         except Refused as error:

@@ -29,6 +29,8 @@ from fedtheory.proofs.regions.region import Region
 Word = Literal["proved for all parameters", "proved at points", "refuted", "open"]
 #: simple points, corners and evaluations of the search of a region
 POINTS, CORNERS, EVALUATIONS = 7, 27, 60
+#: log t of the farthest corners, and denominators of t that go with them
+FAR, FINEST = 12.0, 10**6
 
 
 @dataclass(frozen=True)
@@ -128,18 +130,22 @@ def search_region(region: Region, system: System, evaluations: int = EVALUATIONS
 
     def point_of(z: Any, denominator: int) -> dict[str, Fraction]:
         ts = [
-            Fraction(float(np.exp(np.clip(v, -6, 6)))).limit_denominator(denominator) or Fraction(1, denominator)
+            Fraction(float(np.exp(np.clip(v, -FAR, FAR)))).limit_denominator(denominator) or Fraction(1, denominator)
             for v in z
         ]
         return region.point(ts)
 
     def cost(z: Any) -> float:
         try:
-            return -min(float(np.nan_to_num(violation(system.at(point_of(z, 1000)))[0], nan=0.0)), 1e3)
+            return -min(float(np.nan_to_num(violation(system.at(point_of(z, FINEST)))[0], nan=0.0)), 1e3)
         except ZeroDivisionError:
             return 0.0
 
-    corners = [np.array(z) for z in itertools.islice(itertools.product((-6.0, 0.0, 6.0), repeat=k), CORNERS)]
+    corners = [
+        np.array(z)
+        for far in (FAR / 2, FAR)
+        for z in itertools.islice(itertools.product((-far, far, 0.0), repeat=k), CORNERS)
+    ]
     starts = sorted((cost(z), tuple(z)) for z in [*corners, *lots.uniform(-4, 4, (evaluations // 2, k))])
     best, where = starts[0]
     if best > -SUSPECT:
@@ -147,7 +153,7 @@ def search_region(region: Region, system: System, evaluations: int = EVALUATIONS
         best, where = float(found.fun), tuple(found.x)
     if best > -SUSPECT:
         return None
-    for denominator in (1, 2, 5, 20, 1000):
+    for denominator in (1, 2, 5, 20, 1000, FINEST):
         point = point_of(where, denominator)
         if violation(system.at(point))[0] > SUSPECT:
             return point

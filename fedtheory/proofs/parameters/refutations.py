@@ -7,7 +7,7 @@ their own: then each client satisfies what the average does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,9 @@ from fedtheory.proofs.parameters.system import System
 
 LeafCoordinates = tuple[tuple[Fraction, ...], ...]
 #: denominators tried for coordinates, and margins of the program, relative to its value
-INSTANCE_DENOMINATORS, INSTANCE_MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5), (0.3, 0.1, 0.03, 0.01)
+INSTANCE_DENOMINATORS, INSTANCE_MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5, 10**7), (0.3, 0.1, 0.03, 0.01)
+#: by how much smaller classes leave room
+CLASS_MARGINS = (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 
 
 @dataclass(frozen=True)
@@ -153,33 +155,64 @@ def _floats(matrix: Sequence[Sequence[Any]]) -> Any:
 
 
 def _interpolated(system: System, point: Mapping[str, Fraction], value: float) -> Instance | None:
+    """The solver's answer with some room in every condition, factored and rounded.
+
+    Room is made in two ways: every row is asked to be below zero by a margin, or the classes are made smaller, which leaves room in proportion
+    where points of a function are close to each other.
+    """
     if not np.isfinite(value) or value <= 0:
         return None
     for share in INSTANCE_MARGINS:
-        _, found, balanced = violation(system, margin=share * value)
-        if found is None or found.value <= 0:
-            continue
-        units = dict(zip(balanced.blocks, zip(found.blocks, balanced.leaves, strict=True), strict=True))
-        scale = 10 / value
-        if 2 in units:  # the constant is what it is
-            block, unit = units[2]
-            scale = 1 / max(float(block[0, 0] * unit[0] ** 2), 1e-12)
-        for denominator in INSTANCE_DENOMINATORS:
-            coordinates = []
-            for k, size in enumerate(system.sizes):
-                rows: Any = np.zeros((size, 0))
-                if k in units:
-                    block, unit = units[k]
-                    sizes_found, vectors = np.linalg.eigh(block * np.outer(unit, unit) * scale)
-                    kept = sizes_found > 1e-7 * max(sizes_found[-1], 1e-300)
-                    rows = vectors[:, kept] * np.sqrt(sizes_found[kept])
-                coordinates.append(
-                    tuple(tuple(Fraction(round(float(x) * denominator), denominator) for x in r) for r in rows)
-                )
-            values = tuple(Fraction(round(float(v) * scale * denominator**2), denominator**2) for v in found.values)
-            made = _made("interpolated functions", system, point, coordinates[0], coordinates[1], values)
-            if made is not None:
-                return made
+        made = _rounded(system, system, point, value, share * value)
+        if made is not None:
+            return made
+    for smaller in CLASS_MARGINS:
+        made = _rounded(system, _with_smaller_classes(system, smaller), point, value, 0.0)
+        if made is not None:
+            return made
+    return None
+
+
+def _with_smaller_classes(system: System, share: Fraction) -> System:
+    """The same system with L - mu of every smooth function smaller by a share, on both sides."""
+    functions = []
+    for f in system.functions:
+        if f.L is not None:
+            room = (f.L - f.mu) * share / 2
+            functions.append(replace(f, L=f.L - room, mu=f.mu + room))
+        else:
+            functions.append(f)
+    return replace(system, functions=tuple(functions))
+
+
+def _rounded(
+    system: System, asked: System, point: Mapping[str, Fraction], value: float, margin: float
+) -> Instance | None:
+    """An instance of the system, from the answer to the one that leaves room."""
+    _, found, balanced = violation(asked, margin=margin)
+    if found is None or found.value <= 0:
+        return None
+    units = dict(zip(balanced.blocks, zip(found.blocks, balanced.leaves, strict=True), strict=True))
+    scale = 10 / value
+    if 2 in units:  # the constant is what it is
+        block, unit = units[2]
+        scale = 1 / max(float(block[0, 0] * unit[0] ** 2), 1e-12)
+    for denominator in INSTANCE_DENOMINATORS:
+        coordinates = []
+        for k, size in enumerate(system.sizes):
+            rows: Any = np.zeros((size, 0))
+            if k in units:
+                block, unit = units[k]
+                sizes_found, vectors = np.linalg.eigh(block * np.outer(unit, unit) * scale)
+                kept = sizes_found > 1e-7 * max(sizes_found[-1], 1e-300)
+                rows = vectors[:, kept] * np.sqrt(sizes_found[kept])
+            coordinates.append(
+                tuple(tuple(Fraction(round(float(x) * denominator), denominator) for x in row) for row in rows)
+            )
+        values = tuple(Fraction(round(float(v) * scale * denominator**2), denominator**2) for v in found.values)
+        made = _made("interpolated functions", system, point, coordinates[0], coordinates[1], values)
+        if made is not None:
+            return made
     return None
 
 

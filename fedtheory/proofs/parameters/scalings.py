@@ -27,7 +27,10 @@ class Scaling:
 
 
 def find_scalings(field: ParameterField, system: System) -> list[Scaling]:
-    """Independent scalings, each with a parameter of power one that the others leave alone."""
+    """Independent scalings, each with a parameter of power one that the others leave alone.
+
+    Late parameters rather than early ones, because ends depend on earlier ones: with L = 1 in 0 < mu < L the others stay bounded.
+    """
     forms = [*system.rows, ("", system.conclusion)]
     offsets, width = {}, 0
     for kind, count in (
@@ -69,9 +72,12 @@ def find_scalings(field: ParameterField, system: System) -> list[Scaling]:
         for end in p.ends(parameters):
             if end is not None and end != 0:
                 require(end, {offsets["parameter"] + k: -1})
-    table, pivots = reduce_rows(kernel(equations, width, Fraction(0)), len(field.names))
+    last = len(field.names)
+    turned = [[*row[:last][::-1], *row[last:]] for row in kernel(equations, width, Fraction(0))]
+    table, pivots = reduce_rows(turned, last)
     found = []
-    for row, column in zip(table, pivots, strict=False):
+    for turned_row, turned_column in zip(table, pivots, strict=False):
+        row, column = [*turned_row[:last][::-1], *turned_row[last:]], last - 1 - turned_column
         goal = row[offsets["row"] + len(forms) - 1]
         powers = {name: row[k] for k, name in enumerate(field.names)}
         multipliers = {name: goal - row[offsets["row"] + r] for r, (name, _) in enumerate(system.rows)}

@@ -5,12 +5,14 @@
    they determine are rational functions, without any guess.
 3. The last free multiplier of a tight conclusion is the double root of det Z.
 4. Otherwise its interval at each point: no room, a fit; room, simple monomials inside, then fits of the ends and of the middle.
+5. Where all that fails and there is room: polynomials that are good at all points at once (`fedtheory.proofs.parameters.joint`).
 
 Every candidate is a derivation that is checked (`fedtheory.proofs.parameters.derivation.store`); nothing here decides.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.closed_forms import fit, monomials
 from fedtheory.proofs.parameters.derivation import NotProved, check_at_point, store
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.joint import joint_multipliers
 from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, cheapest, violation
 from fedtheory.proofs.parameters.quadratics import necessary_equations
@@ -39,6 +42,9 @@ FEW_POINTS, NO_ROOM = 6, 3e-3
 
 #: denominators of multipliers that depend on no parameter but units
 SIMPLE_CONSTANTS = (1, 2, 6, 12, 30, 60, 250)
+
+#: points that polynomials must be good at, and t near an end
+MOST_CORNERS, MOST_POINTS, NEAR, VERY_NEAR = 27, 24, Fraction(1, 40), Fraction(1, 10**6)
 
 Equation = tuple[list[Any], Any]
 
@@ -90,6 +96,8 @@ class MultiplierSearch:
                 break
         if self.data is None and len(self.scalings) == len(self.field.names):
             self._from_one_point()
+        if self.data is None:
+            self._from_all_points()
         self.log["seconds"] = round(time.monotonic() - begun, 2)
         return self.data
 
@@ -100,6 +108,28 @@ class MultiplierSearch:
             one = self.field.one
             named = {name: restore(self.field, one * value, name, self.scalings) for name, value in found.items()}
             self._store(named)
+
+    def _from_all_points(self) -> None:
+        """Where there is room: polynomials that are good at all points and near the corners at once; of few rows, then of all."""
+
+        def ends(near: Fraction) -> list[dict[str, Fraction]]:
+            ts = itertools.product((near, 1 / near, Fraction(1)), repeat=len(self.field.names))
+            return [normalise(self.field.region.point(t), self.scalings) for t in itertools.islice(ts, MOST_CORNERS)]
+
+        corners, edges = ends(NEAR), ends(VERY_NEAR)
+        points = [point for k, point in enumerate(corners) if point not in corners[:k]] + self.points[:MOST_POINTS]
+        try:
+            systems = [self.system.at(point) for point in points]
+        except ZeroDivisionError:
+            return
+        for places in (self._kept, range(len(self.system.rows))):
+            rows = [self.system.rows[c] for c in places]
+            for candidate in joint_multipliers(self.field, rows, points, edges, systems, places, self.scalings):
+                if time.monotonic() > self._until:
+                    return
+                if self._try_named({name: value for name, value in candidate.items() if value != 0}):
+                    self.log["polynomial multipliers"] = len(rows)
+                    return
 
     def _few_premises(self, at: Sequence[System]) -> list[int] | None:
         """Rows that suffice at some points, the least useful left out first; None if floats see no proof at the first one."""
@@ -144,7 +174,9 @@ class MultiplierSearch:
 
     def _try(self, known: Mapping[int, RationalFunction]) -> bool:
         self._tries -= 1
-        named = {self._rows[j][0]: value for j, value in known.items() if value != 0}
+        return self._try_named({self._rows[j][0]: value for j, value in known.items() if value != 0})
+
+    def _try_named(self, named: Mapping[str, RationalFunction]) -> bool:
         for point, system in zip(self.points[:3], self._at, strict=False):
             try:
                 values = [named[name].at(point) if name in named else Fraction(0) for name, _ in system.rows]

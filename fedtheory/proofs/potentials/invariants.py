@@ -148,11 +148,6 @@ class ErrorModel:
         """L, to a power of two."""
         return _power_of_two(Fraction(self.function_class.L))
 
-    def clients(self) -> str:
-        """For which clients its results hold, in words."""
-        who = self.participation
-        return "every n >= 2" if who is None else f"n = {who.n}, {who.s} of them a round, in expectation"
-
     def step(self) -> TracedRound:
         """Trace one round from a generic state of the space."""
         return _step(self.algorithm, self.function_class.mu, self.participation, self.template, self.space)

@@ -256,7 +256,7 @@ def rate_of(
 ) -> float | Fraction:
     """The exact rate of a stated potential  V = sum_f weights[f] * mean_i ||error of field f||^2:  the largest E V(after) / V(before).
 
-    With ``proof`` it is a fraction slightly above, proved in exact arithmetic.
+    With ``proof`` it is a fraction, proved in exact arithmetic: the rate itself where that is simple, or slightly more.
 
     Raises
     ------

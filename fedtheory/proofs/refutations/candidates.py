@@ -16,7 +16,7 @@ from fedtheory.core.problem import Pooled
 from fedtheory.proofs.certificates.checker import Refused
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.refutations.coordinates import WorstData
-from fedtheory.proofs.refutations.envelopes import Envelope, array_of, dot
+from fedtheory.proofs.refutations.envelopes import Envelope, array_of, exact_product
 from fedtheory.proofs.refutations.instances import lowest_value
 
 Start = Mapping[str, list[Row]]  # fields of a state by name: one vector, or one a client
@@ -85,10 +85,10 @@ def with_minimiser(candidate: Candidate, function_class: FunctionClass) -> Candi
 def within_radius(candidate: Candidate, function_class: FunctionClass, radius: Fraction, denominator: int) -> Candidate:
     """The same, scaled down until ||x^0|| <= R and mean_i ||grad f_i(0)||^2 <= zeta^2; functions with x* = 0."""
     functions, (x0,) = candidate.functions, candidate.start["x"]
-    share = min(Fraction(1), radius**2 / dot(x0, x0)) if any(x0) else Fraction(1)
+    share = min(Fraction(1), radius**2 / exact_product(x0, x0)) if any(x0) else Fraction(1)
     if function_class.zeta:
         slopes = functions.grad(array_of([[Fraction(0)] * functions.d]))
-        apart = sum((dot(list(g), list(g)) for g in slopes), Fraction(0)) / functions.n
+        apart = sum((exact_product(list(g), list(g)) for g in slopes), Fraction(0)) / functions.n
         if apart > 0:
             share = min(share, Fraction(function_class.zeta) ** 2 / apart)
     return _shrunk(candidate, share, denominator)

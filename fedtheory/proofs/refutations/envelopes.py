@@ -34,7 +34,7 @@ from fedtheory.proofs.interpolation import guess_simplex_weights
 Triple = tuple[Row, Row, Fraction]  # a point, the gradient there, the value there
 
 
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+def exact_product(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     """The inner product."""
     return sum((p * q for p, q in zip(a, b, strict=True) if p and q), Fraction(0))
 
@@ -108,15 +108,15 @@ class Envelope:
         l, c, sign = self.L - self.mu, self._curvature, self._sign
         slopes = [[sign * (b - c * a) for a, b in zip(x, g, strict=True)] for x, g, _ in triples]
         offsets = [
-            sign * (f - c / 2 * dot(x, x)) + dot(q, q) / (2 * l) - dot(q, x)
+            sign * (f - c / 2 * exact_product(x, x)) + exact_product(q, q) / (2 * l) - exact_product(q, x)
             for (x, _, f), q in zip(triples, slopes, strict=True)
         ]
-        return slopes, offsets, [[dot(a, b) for b in slopes] for a in slopes]
+        return slopes, offsets, [[exact_product(a, b) for b in slopes] for a in slopes]
 
     def _weights(self, client: int, centre: Row, kappa: Fraction) -> tuple[Row, Row]:
         """The maximiser of  sum_j lam_j level_j - (kappa/2) ||sum_j lam_j q_j||^2  over the simplex, and the levels o_j + <q_j, centre>."""
         slopes, offsets, gram = self._pieces[client]
-        level = [o + dot(q, centre) for q, o in zip(slopes, offsets, strict=True)]
+        level = [o + exact_product(q, centre) for q, o in zip(slopes, offsets, strict=True)]
         return maximise_on_simplex([[kappa * v for v in row] for row in gram], level), level
 
     def _each(self, x: Any, one: Callable[[int, Row], Any]) -> list[Any]:
@@ -150,7 +150,9 @@ class Envelope:
         def one(i: int, row: Row) -> Fraction:
             weights, level = self._weights(i, row, kappa)
             slope = combine(weights, self._pieces[i][0], self.d)
-            return c / 2 * dot(row, row) + sign * (dot(weights, level) - kappa / 2 * dot(slope, slope))
+            return c / 2 * exact_product(row, row) + sign * (
+                exact_product(weights, level) - kappa / 2 * exact_product(slope, slope)
+            )
 
         return np.array(self._each(x, one), dtype=object)
 
@@ -196,7 +198,7 @@ class Envelope:
         """With <slope_i, x> taken from f_i; one slope stands for all clients."""
         each = list(slopes) * self.n if len(slopes) == 1 else slopes
         return self._changed(
-            lambda i, x, g, f: (x, [a - b for a, b in zip(g, each[i], strict=True)], f - dot(each[i], x)),
+            lambda i, x, g, f: (x, [a - b for a, b in zip(g, each[i], strict=True)], f - exact_product(each[i], x)),
             alike=len(slopes) == 1,
         )
 
