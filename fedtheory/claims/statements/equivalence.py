@@ -153,12 +153,11 @@ class Equivalence:
         if differs is not None:
             yield refute("the same iterates", self.replay, differs.as_data(), text=str(self))
             return
-        yield Part(
-            "fractions",
-            tried > 0 or None,
-            "exact",
-            f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics",
-        )
+        if tried:
+            text = f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics"
+            yield Part("fractions", True, "exact", text)
+        else:
+            yield Reading(f"{self}: the methods do not run on small quadratics in fractions.")
         yield self._proof()
         yield from self._runs(context)
 
@@ -236,7 +235,7 @@ class Equivalence:
             ]
         return worst, size
 
-    def _proof(self) -> Part:
+    def _proof(self) -> Part | Reading:
         """For every number of clients, dimension and function; otherwise for quadratics."""
         template = self._template(self.parameters.simple_points(1)[0])
         whole = self.relations.maps_all(template[1])
@@ -258,15 +257,14 @@ class Equivalence:
             return Part("any functions", None, "symbolic", text)
         try:
             shown = all(self._for_quadratics(n) for n in (2, 3))
-        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
-            shown = False
+        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError) as error:
+            take_facts()
+            return Reading(f"{self}: no proof, for the methods cannot be followed in symbols ({str(error)[:150]}).")
         scope = f"n = 2, 3, quadratics on the line, rounds {self.from_round} to {self._last}"
         if shown:
             return proved("quadratics", True, "equal on general quadratics, for all parameters", scope=scope)
         take_facts()
-        return Part(
-            "proof", None, "symbolic", "neither unknown functions nor general quadratics can be followed, or show it"
-        )
+        return Part("quadratics", None, "symbolic", "general quadratics in symbols do not show it")
 
     def _proved_for_any_functions(self, in_all_rounds: bool) -> Part:
         rounds = f"rounds {self.from_round} to {self._last}"
@@ -339,7 +337,7 @@ class Equivalence:
             if found[0] / found[1] > worst / size:
                 worst, size = found
         if failed and len(failed) == len(made):
-            yield Reading(f"No run in floats: {failed[0]}")
+            yield Part("runs", None, "numeric", f"no run in floats: {failed[0][:200]}")
             return
         said = f"{len(made) - len(failed)} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
         yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO)

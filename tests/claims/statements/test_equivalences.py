@@ -16,6 +16,7 @@ from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import InvalidInput
 from paper_checks.fedpd.common import HalfDualStep
 from paper_checks.fedpd.equivalences import CLAIMS
+from problems.finite_sum import random_finite_sum
 from problems.quadratics import random_quadratics
 
 VRL = {"region": "0 < lr, K in 1..3", "kept": {"c": "mean_c_i"}}
@@ -140,6 +141,20 @@ def test_methods_that_cannot_be_followed_are_compared_on_general_quadratics():
     assert status == "supported"
     proof = next(part.proof for part in parts if part.proof is not None)
     assert proof.scope == "n = 2, 3, quadratics on the line, rounds 0 to 2" and proof.facts
+
+
+def test_methods_that_draw_samples_are_compared_on_the_callers_instances():
+    """SCAFFOLD and VRL-SGD see the same samples; where they run on floats alone, and on no quadratics without samples, runs support and no more."""
+    stated = {"region": "1/20 < lr < 1/10", "instances": lambda seed: random_finite_sum(3, 8, 2, seed=seed)}
+    sampled = "lr, steps = 3, batch = 2"
+    same = Equivalence("scaffold", "vrl-sgd", sampled, sampled, **stated)
+    status, parts = judged("equivalence", same)
+    assert status == "supported" and [part.name for part in parts] == ["runs"]
+    other = Equivalence("scaffold", "vrl-sgd", sampled, "lr = 51/50*lr, steps = 3, batch = 2", **stated)
+    assert judged("equivalence", other)[0] == "inconclusive"
+    nothing = Equivalence("scaffold", "vrl-sgd", sampled, sampled, region="1/20 < lr < 1/10")
+    status, parts = judged("equivalence", nothing)
+    assert status == "inconclusive" and "no run in floats" in parts[-1].text
 
 
 def test_coins_are_the_same_for_both_methods_and_all_their_outcomes_are_played():
