@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Part, Role
+from fedtheory.claims.claim import Finding, Part, Role
 from fedtheory.claims.parts import at_most
 from fedtheory.core.arrays import Array, average, choose, spread
 from fedtheory.core.errors import InvalidInput, require
@@ -130,6 +130,16 @@ class HalfDualStep(FedPD):
         x = average(upload)
         x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
         return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
+
+
+def under_one_name(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """What engines find of an equivalence, in a check of several: what decides it has the name, and the rest is told apart."""
+    for finding in findings:
+        if isinstance(finding, Part):
+            decides = finding.counterexample is not None or finding.name not in ("fractions", "runs")
+            yield dataclasses.replace(finding, name=name if decides else f"{name}: {finding.name}")
+        else:
+            yield finding
 
 
 def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:

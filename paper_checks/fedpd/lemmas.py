@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import (
-    assume,
-    assume_constant,
-    assume_exact_solves,
     at_most,
     disproved,
     holds,
     proved,
     refute,
 )
+from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived, replay_statement
+from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.core.arrays import along_batch, average, squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
-from paper_checks.fedpd import lagrangian, spreads
+from paper_checks.fedpd import spreads, statements
 from paper_checks.fedpd.common import (
     A1,
     A2,
@@ -35,12 +36,10 @@ from paper_checks.fedpd.common import (
     ExactWithError,
     HalfDualStep,
     WithoutDuals,
-    certainly_nonnegative,
     constants_hold,
     rational,
-    whole,
 )
-from problems.quadratics import Quadratic, random_indefinite, scalar_quadratics
+from problems.quadratics import random_indefinite, scalar_quadratics
 from problems.separable import random_sines, root_plus_quadratic
 
 
@@ -53,19 +52,15 @@ def local_values(problem: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
 # ---- Lemma 1 ------------------------------------------------------------------------------------------------------
 
 
-def check_l1(ctx: Context, *, error: Any = 1, factor: float = 2.0, algorithm: Any = FedPD) -> Iterator[Finding]:
-    """The three differences (46)-(48) in symbols, and the inequality on random states with local errors."""
-    local = lagrangian.local_step_holds(factor, error)
-    yield holds(
-        "local step",
-        local,
-        "symbolic",
-        "(46): with A1's upper bound the two sides differ by a sum of squares in dx and e, as printed by (L/2)(dx - e/L)^2",
-    )
+def check_l1(ctx: Context, *, error: Any = 1, drift: Any = 2, algorithm: Any = FedPD) -> Iterator[Finding]:
+    """The lemma and its three differences (46)-(48) as statements, and the inequality on random states with local errors."""
+    constants = {"drift": rational(drift), "error": rational(error)}
+    yield from find_of_lemma(statements.LEMMA_ONE.with_constants(**constants), name="Lemma 1")
+    steps = statements.LOCAL_STEP.with_constants(**constants), statements.DUAL_STEP, statements.SERVER_STEP
     yield proved(
         "three differences",
-        local and lagrangian.dual_step_identity() and lagrangian.upload_step_identity(),
-        "(46), (47) and (48) as identities; their sum is Lemma 1, for every dimension",
+        all(is_derived(step) for step in steps),
+        "(46), (47) and (48) one by one; their sum is Lemma 1 again",
     )
     count = ctx.pick(400, 5000)
     for problem in (
@@ -91,7 +86,12 @@ def check_l1(ctx: Context, *, error: Any = 1, factor: float = 2.0, algorithm: An
                 squared_norm(a - b) for a, b in ((new.x_i, state.x_i), (upload, state.x0_i), (new.lam_i, state.lam_i))
             )
             e = eta[..., 0]
-            right = -(1 - factor * u[:, None]) / (2 * e) * dx - d0 / (2 * e) + e * dl + (epsilon / (2 * L))[:, None]
+            right = (
+                -(1 - float(constants["drift"]) * u[:, None]) / (2 * e) * dx
+                - d0 / (2 * e)
+                + e * dl
+                + (epsilon / (2 * L))[:, None]
+            )
             ok &= bool(np.all(left <= right + 1e-12 * (1 + np.abs(right))))
             worst = max(worst, float(np.max((left - right) / (1 + np.abs(right)))))
             state = new
@@ -211,54 +211,24 @@ def check_l2(
 # ---- Lemma 3 ------------------------------------------------------------------------------------------------------
 
 
-def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Iterator[Finding]:
+def check_l3(ctx: Context, *, share: Any = 1, algorithm: Any = FedPD) -> Iterator[Finding]:
     """The exact value of the left side, and the bound with the spread of the same points; the proof's reading fails."""
     yield Reading(
         "(23) prints x_{0,i}^{r+1} on its left side. So read it holds: in a round that communicates both sides vanish, in one "
         "that skips x_{0,i}^{r+1} is the upload. Its proof and its use in (37) need the uploads x_{0,i}^{r+} on the left and "
         "keep the spread of x_{0,i}^{r+1} on the right; that version fails."
     )
-    sympy = require("sympy", "closed forms")
-    for n in (2, 3, 5):
-        v = symbols(f"v1:{n + 1}")
-        lam = symbols(f"l1:{n + 1}")
-        eta = symbols("eta")
-        mean = sum(v) / n
-        # uploads v_i = x_i + eta lam_i
-        change = sum(
-            lagrangian.local_lagrangian(0, vi - eta * li, vi, li, eta)
-            - lagrangian.local_lagrangian(0, vi - eta * li, mean, li, eta)
-            for vi, li in zip(v, lam, strict=True)
-        )
-        variance = sum((vi - mean) ** 2 for vi in v) / n
-        pairs = sum((v[i] - v[j]) ** 2 for i in range(n) for j in range(i))
-        exact = is_zero(change / n + variance / (2 * eta)) and is_zero(variance - pairs / n**2)
-        # pairs <= n (n-1)/2 spread^2, so variance <= ((n-1)/(2n)) spread^2 <= share ((n-1)/n) spread^2
-        enough = sympy.Rational(n - 1, 2 * n) <= sympy.nsimplify(share) * sympy.Rational(n - 1, n)
-        yield holds(
-            f"n={n}",
-            exact and bool(enough),
-            "symbolic",
-            "the left side is -(1/(2 eta)) mean ||x_{0,i} - mean||^2 = -(1/(2 eta n^2)) sum over pairs, and n(n-1)/2 pairs have "
-            "at most the spread; the constant could be halved",
-        )
-    # every n, by the sums s1 of v_i and s2 of v_i^2: mean (v_i - m)^2 for the mean m, and half the sum over ordered pairs of (v_i - v_j)^2
-    n_any, s1, s2 = symbols("n s1 s2", positive=True)
-    m = s1 / n_any
-    over_clients = (s2 - 2 * m * s1 + n_any * m**2) / n_any
-    over_pairs = (n_any * s2 - 2 * s1 * s1 + n_any * s2) / 2
-    same = is_zero(over_clients - over_pairs / n_any**2)
-    count_of_pairs = n_any * (n_any - 1) / 2
-    enough = certainly_nonnegative(
-        (sympy.nsimplify(share) * (n_any - 1) / n_any - count_of_pairs / n_any**2).subs(
-            n_any, 1 + symbols("more", positive=True)
-        )
-    )
+    # by the sums s1 of v_i and s2 of v_i^2: mean (v_i - m)^2 for the mean m, and half the sum over ordered pairs of (v_i - v_j)^2
+    n, s1, s2 = symbols("n s1 s2", positive=True)
+    m = s1 / n
+    over_clients = (s2 - 2 * m * s1 + n * m**2) / n
+    over_pairs = (n * s2 - 2 * s1 * s1 + n * s2) / 2
     yield proved(
         "every n",
-        same and enough,
-        "mean ||v_i - mean||^2 is the sum over pairs over n^2, and n(n-1)/2 pairs have at most the spread; so the bound holds for every n, with "
-        "half the printed constant, and for n = 2 with no less",
+        is_zero(over_clients - over_pairs / n**2)
+        and is_derived(statements.LEMMA_THREE.with_constants(share=rational(share))),
+        "mean ||v_i - mean||^2 of the uploads is the sum over pairs over n^2, and n(n-1)/2 pairs have at most the spread; from that the lemma "
+        "follows for every n, with half the printed constant, and with no less",
     )
     count = ctx.pick(500, 5000)
     rng = ctx.rng()
@@ -267,7 +237,7 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
     yield at_most(
         "random points",
         variance / 2,
-        share * (6 - 1) / (2 * 6) * spread_of(points) ** 2,
+        float(rational(share)) * (6 - 1) / (2 * 6) * spread_of(points) ** 2,
         "numeric",
         f"{count} sets of 6 points in R^3 (times 1/eta)",
     )
@@ -288,59 +258,22 @@ def check_l3(ctx: Context, *, share: float = 1.0, algorithm: Any = FedPD) -> Ite
 # ---- Lemma 4 ------------------------------------------------------------------------------------------------------
 
 
-def replay_l4(instance: dict[str, Any]) -> Replay:
-    """f(x_0) against the right side of (24) after a number of rounds on f_i = (L/2) x^2, in floats and fractions."""
-    L, eta, rounds = rational(instance["L"]), rational(instance["eta"]), whole(instance["rounds"])
-    u = L * eta
-
-    def sides(problem: Quadratic, eta_: Any, x0: NDArray[Any]) -> tuple[Any, Any]:
-        method = FedPD(eta_)
-        state = method.init(problem, x0)
-        for r in range(rounds):
-            state = method.round(problem, state, None, Key(0, r))
-        w = state.x_i - state.x
-        lagrangian_ = (problem.value(state.x_i) + (state.lam_i * w + w * w / (2 * eta_))[..., 0]).sum() / problem.n
-        f = problem.value(state.x).sum() / problem.n
-        return f, lagrangian_ - (1 - 2 * L * eta_) / eta_ * (w * w).sum() / problem.n
-
-    exact = sides(scalar_quadratics(np.array([L, L])), eta, np.array([[rational("1")]]))
-    numeric = sides(scalar_quadratics([float(L), float(L)]), float(eta), np.array([[1.0]]))
-    return Replay(
-        what="f(x_0) against the right side of (24) with epsilon_1 = 0",
-        measured=float(numeric[0]),
-        bound=float(numeric[1]),
-        exact_measured=exact[0],
-        exact_bound=exact[1],
-        arithmetic="fractions",
-        assumptions=(
-            assume_constant("A1", scalar_quadratics([float(L), float(L)]), "L", "<=", L),
-            assume_constant("A2, f is convex and not linear", scalar_quadratics([float(L), float(L)]), "mu", ">=", L),
-            assume("step size", "4*u**2 + 2*u < 1", u=u),
-            assume_exact_solves("(16) with epsilon_1 = 0", FedPD(eta)),
-        ),
-    )
+PRINTED_FOUR = "printed constant (1 - 2u)/(N eta)"
+#: where the printed constant serves the first round
+LONGER_STEPS = replace(statements.LEMMA_FOUR_PRINTED, region="0 < L, 1/(3*L) <= eta < 1/(2*L)")
 
 
-def check_l4(ctx: Context, *, factor: Any = "1/2", algorithm: Any = FedPD) -> Iterator[Finding]:
-    """A counterexample to the printed constant, and the halved constant in symbols and on runs."""
-    yield refute(
-        "printed constant (1 - 2u)/(N eta)",
-        replay_l4,
-        {"L": "1", "eta": "1/10", "rounds": 2},
-        text="On f_i = x^2/2 the inequality needs u >= 1/3.",
+def check_l4(
+    ctx: Context, *, printed: Lemma = statements.LEMMA_FOUR_PRINTED, factor: Any = "1/2", algorithm: Any = FedPD
+) -> Iterator[Finding]:
+    """The printed constant after one round, and the halved one as a statement and on runs."""
+    yield from find_of_lemma(printed, name=PRINTED_FOUR)
+    yield Reading(
+        "The instance is a state that the algorithm reaches: the first round from x^0 with exact solves and lam_i^0 = -grad f_i(x^0), where "
+        "x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0). On f_i = (L/2) x^2 the inequality needs u >= 1/3."
     )
     half = rational(factor)
-    yield holds(
-        "halved constant",
-        is_zero(
-            lagrangian.value_below_lagrangian_slack(
-                require("sympy", "closed forms").Rational(half.numerator, half.denominator)
-            )
-        ),
-        "symbolic",
-        "with (1 - 2u)/(2 N eta) the two sides differ by the square (L/2)(w + e/L)^2 after A1's upper bound",
-        role="repaired",
-    )
+    yield from find_of_lemma(statements.LEMMA_FOUR.with_constants(factor=half), name="halved constant", role="repaired")
     count = ctx.pick(300, 3000)
     problem = random_indefinite(4, 3, batch=(count,), seed=ctx.seed)
     rng = ctx.rng()
@@ -378,12 +311,14 @@ CLAIMS = [
         "+ epsilon_1/(2L).",
         check_l1,
         (
-            Fault("error term a hundredth smaller", "local step", {"error": 0.99}),
-            Fault("factor 1 - 1.99 u instead of 1 - 2u", "three differences", {"factor": 1.99}),
-            Fault("factor 1 + 2u instead of 1 - 2u", "random states: sums of sines", {"factor": -2.0}),
+            Fault("error term a hundredth smaller", "Lemma 1", {"error": "0.99"}),
+            Fault("factor 1 - 1.99 u instead of 1 - 2u", "Lemma 1", {"drift": "1.99"}),
+            Fault("factor 1 - 1.99 u instead of 1 - 2u, steps", "three differences", {"drift": "1.99"}),
+            Fault("factor 1 + 2u instead of 1 - 2u", "random states: sums of sines", {"drift": -2}),
             Fault("half a dual step", "random states: sums of sines", {"algorithm": HalfDualStep}),
         ),
         (A1, "local solves satisfy (16)"),
+        replay=partial(replay_statement, statement=statements.LEMMA_ONE),
     ),
     Claim(
         "FEDPD-L2",
@@ -412,9 +347,8 @@ CLAIMS = [
         "mean_i [L_i at x_{0,i}^{r+1} minus L_i at their average] >= -((N-1)/(2 N eta)) (spread of x_{0,i}^{r+1})^2.",
         check_l3,
         (
-            Fault("a third of the constant", "random points", {"share": 0.3}),
-            Fault("a third of the constant, symbols", "n=3", {"share": 0.3}),
-            Fault("a hundredth less than half, every n", "every n", {"share": 0.495}),
+            Fault("a third of the constant", "random points", {"share": "0.3"}),
+            Fault("a hundredth less than half, every n", "every n", {"share": "0.495"}),
         ),
         (A1,),
     ),
@@ -426,11 +360,13 @@ CLAIMS = [
         "f(x_0^r) <= L(x_{0:N}^r, lam^r) - ((1-2u)/(N eta)) sum_i ||x_i^r - x_0^r||^2 + epsilon_1/(2L).",
         check_l4,
         (
+            Fault("steps with u >= 1/3, where it holds", PRINTED_FOUR, {"printed": LONGER_STEPS}, holds=True),
             Fault("constant not halved", "halved constant", {"factor": "1"}),
+            Fault("constant a hundredth larger than half", "halved constant", {"factor": "0.505"}),
             Fault("duals never move", "halved constant on runs", {"algorithm": WithoutDuals}),
         ),
         (A1, A2, STEP, "local solves satisfy (16)"),
         repaired="The constant is (1-2u)/(2 N eta), which is what the proof in Appendix C-D gives.",
-        replay=replay_l4,
+        replay=partial(replay_statement, statement=statements.LEMMA_FOUR_PRINTED),
     ),
 ]

@@ -1,8 +1,7 @@
 """Remark 2 for convex clients: FedAvg with a constant step reaches a neighbourhood of the minimiser, derived for every n, d, Q and horizon.
 
 Let f_i be convex and L-smooth, x* a minimiser of f, zeta^2 = mean ||grad f_i(x*)||^2, P = sum_{q<Q} q^2, lr <= 1/L and lr^2 L^2 P <= 1/4. Then
-(1/R) sum_{r<R} (f(x^r) - f*) <= ||x^0 - x*||^2/(lr R) + 2 lr^2 L P zeta^2. Every expression is a quadratic form in vectors and linear in values,
-so an identity that holds for numbers holds in every dimension; means over clients are linear, so two and three clients stand for all.
+(1/R) sum_{r<R} (f(x^r) - f*) <= ||x^0 - x*||^2/(lr R) + 2 lr^2 L P zeta^2. The steps are lemmas as data, derived for every n and d.
 """
 
 from __future__ import annotations
@@ -12,79 +11,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims.statements.lemma import Lemma
+from fedtheory.claims.statements.worlds import bar, norm2
+from fedtheory.proofs.symbolic import symbols
 from paper_checks.fedpd.common import certainly_nonnegative, rational
 
 
-def _mean(values: Any) -> Any:
-    return sum(values) / len(values)
+def _at_the_minimiser(w: Any, p: Any) -> tuple[Any, Any, Any, Any]:
+    """Convex clients f_i, x* = 0, the gradients there, which average to zero, and the mean of the values there."""
+    f = w.function(p.L, 0, client=True)
+    own = w.vector("g*", True)
+    own, star = own - bar(own), bar(own) * 0
+    _, lowest = w.at(f, star, "g*", g=own)
+    return f, star, own, lowest
 
 
-def local_steps_descend(n: int) -> bool:
-    """Derive ||ybar' - x*||^2 <= ||ybar - x*||^2 - 2 lr (f(ybar) - f*) + lr L mean ||y_i - ybar||^2 for a local step of all, lr <= 1/L.
-
-    Premises, 2 lr times their means: (i) f_i(x*) >= f_i(y_i) + <g_i, x* - y_i> + ||g_i - g_i*||^2/(2L), (ii) f_i(ybar) <= f_i(y_i) +
-    <g_i, ybar - y_i> + (L/2) ||ybar - y_i||^2. What remains is lr (1/L - lr) mean ||g_i - g_i*||^2 and lr^2 times a variance, as mean g_i* = 0.
-    """
-    lr, L, star = symbols("lr L star", positive=True)
-    y, g, at_y, at_mean, at_star = (symbols(f"{name}1:{n + 1}") for name in ("y", "g", "fy", "fbar", "fstar"))
-    own = symbols(f"s1:{n}")
-    g_star = [*own, -sum(own)]  # mean zero at the minimiser
-    ybar, gbar = _mean(y), _mean(g)
-    first = _mean(
-        [
-            fs - fy - gi * (star - yi) - (gi - gs) ** 2 / (2 * L)
-            for fs, fy, gi, yi, gs in zip(at_star, at_y, g, y, g_star, strict=True)
-        ]
-    )
-    second = _mean(
-        [
-            fy + gi * (ybar - yi) + L / 2 * (ybar - yi) ** 2 - fb
-            for fy, gi, yi, fb in zip(at_y, g, y, at_mean, strict=True)
-        ]
-    )
-    conclusion = (
-        (ybar - star) ** 2
-        - 2 * lr * (_mean(at_mean) - _mean(at_star))
-        + lr * L * _mean([(yi - ybar) ** 2 for yi in y])
-        - (ybar - lr * gbar - star) ** 2
-    )
-    apart = [gi - gs for gi, gs in zip(g, g_star, strict=True)]
-    squares = _mean([a**2 for a in apart])
-    variance = _mean([(a - _mean(apart)) ** 2 for a in apart])
-    remainder = lr * (1 / L - lr) * squares + lr**2 * variance
-    return is_zero(conclusion - 2 * lr * (first + second) - remainder)
+def _local_steps_descend(w: Any, p: Any, c: Any) -> Any:
+    """||ybar' - x*||^2 <= ||ybar - x*||^2 - 2 lr (f(ybar) - f*) + lr L mean ||y_i - ybar||^2 for a local step of all."""
+    f, star, _, lowest = _at_the_minimiser(w, p)
+    y = w.vector("y", True)
+    g, _ = w.at(f, y, "g")
+    _, value = w.at(f, bar(y), "gbar")
+    moved = norm2(bar(y - g * p.lr) - star) - norm2(bar(y) - star)
+    return moved + (value - lowest) * (2 * p.lr) - norm2(y - bar(y)) * (c.drift * p.lr * p.L)
 
 
-def gradients_shrink() -> bool:
-    """Derive ||g(y - lr g(y))|| <= ||g(y)|| for lr <= 2/L: from <g' - g, y' - y> >= ||g' - g||^2/L, 2/lr times."""
-    lr, L, g, new = symbols("lr L g g_new")
-    cocoercive = (new - g) * (-lr * g) - (new - g) ** 2 / L
-    return is_zero(g**2 - new**2 - 2 / lr * cocoercive - (2 / (lr * L) - 1) * (new - g) ** 2)
+def _gradients_shrink(w: Any, p: Any, c: Any) -> Any:
+    """||g(y - lr g(y))|| <= ||g(y)||, so that ||y_i^q - x|| <= q lr ||g_i(x)||."""
+    f = w.function(p.L, 0)
+    y = w.vector("y")
+    g, _ = w.at(f, y, "g")
+    new, _ = w.at(f, y - g * p.lr, "g+")
+    return norm2(new) - norm2(g) * c.factor
 
 
-def drift_is_bounded(n: int) -> bool:
-    """Derive mean ||y_i - ybar||^2 <= mean ||y_i - x||^2 and mean ||g_i(x)||^2 <= 4 L (f(x) - f*) + 2 zeta^2.
+def _closer_to_their_mean(w: Any, p: Any, c: Any) -> Any:
+    """mean ||y_i - ybar||^2 <= mean ||y_i - x||^2."""
+    y, x = w.vector("y", True), bar(w.vector("x"))
+    return norm2(y - bar(y)) - norm2(y - x) * c.factor
 
-    The second from ||a + b||^2 <= 2 ||a||^2 + 2 ||b||^2 with b = g_i*, and f_i(x) >= f_i(x*) + <g_i*, x - x*> + ||g_i(x) - g_i*||^2/(2L), whose
-    inner products average to zero. With `gradients_shrink` ||y_i^q - x|| <= q lr ||g_i(x)||.
-    """
-    x, L, star = symbols("x L star", positive=True)
-    y, g, at_x, at_star = (symbols(f"{name}1:{n + 1}") for name in ("y", "g", "fx", "fstar"))
-    own = symbols(f"s1:{n}")
-    g_star = [*own, -sum(own)]
-    about_mean, about_x = (_mean([(yi - c) ** 2 for yi in y]) for c in (_mean(y), x))
-    smaller = is_zero(about_x - about_mean - (_mean(y) - x) ** 2)
-    interpolated = _mean(
-        [
-            fx - fs - gs * (x - star) - (gi - gs) ** 2 / (2 * L)
-            for fx, fs, gs, gi in zip(at_x, at_star, g_star, g, strict=True)
-        ]
-    )
-    gap = _mean(at_x) - _mean(at_star)
-    bound = 4 * L * gap + 2 * _mean([gs**2 for gs in g_star]) - _mean([gi**2 for gi in g])
-    halves = _mean([(gi - 2 * gs) ** 2 for gi, gs in zip(g, g_star, strict=True)])
-    return smaller and is_zero(bound - 4 * L * interpolated - halves)
+
+def _gradients_are_bounded(w: Any, p: Any, c: Any) -> Any:
+    """mean ||g_i(x)||^2 <= 4 L (f(x) - f*) + 2 zeta^2."""
+    f, _, own, lowest = _at_the_minimiser(w, p)
+    g, value = w.at(f, bar(w.vector("x")), "g")
+    return norm2(g) - (value - lowest) * (4 * p.L) - norm2(own) * (2 * c.factor)
+
+
+STEPS = (
+    Lemma("local steps of all descend", "R2", "0 < L, 0 < lr <= 1/L", _local_steps_descend, {"drift": 1}),
+    Lemma("gradients shrink along steps", "R2", "0 < L, 0 < lr <= 2/L", _gradients_shrink, {"factor": 1}),
+    Lemma("closest to the mean", "R2", "", _closer_to_their_mean, {"factor": 1}),
+    Lemma("gradients are bounded", "R2", "0 < L", _gradients_are_bounded, {"factor": 1}),
+)
 
 
 def rounds_reach_the_neighbourhood(share: Any = 1) -> bool:
@@ -103,11 +83,7 @@ def rounds_reach_the_neighbourhood(share: Any = 1) -> bool:
 
 def neighbourhood_is_reached(share: Any = 1) -> bool:
     """Check the whole derivation."""
-    return (
-        all(local_steps_descend(n) and drift_is_bounded(n) for n in (2, 3))
-        and gradients_shrink()
-        and rounds_reach_the_neighbourhood(share)
-    )
+    return rounds_reach_the_neighbourhood(share) and all(is_derived(step) for step in STEPS)
 
 
 def bound(

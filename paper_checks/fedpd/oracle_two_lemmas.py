@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, equal, holds, proved, refute, vouch
+from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import A1, PAPER, certainly_nonnegative, rational, whole
-from paper_checks.fedpd.lagrangian import dual_step_identity, local_lagrangian
 from paper_checks.fedpd.lemmas import local_values
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
 from problems.finite_sum import SampledQuadratic, random_finite_sum
@@ -169,19 +170,9 @@ def lemma_nine_follows(sign: int = -1, noise: Any = 1, nine: Any = 9) -> bool:
     ||dlam||^2 <= 3 (||d_Q||^2 + ||d_Q^-||^2)/gamma^2 + 9 (||e||^2 + ||e^-||^2 + L^2 Q (||d_Q^-||^2 + sum_{q<Q} ||d_q||^2)), for
     x^{Q-1} and the one of the round before are Q steps apart. (d) Moving x_0 by m changes L_i by -||m||^2/(2 eta) minus the inner product.
     """
-    x, d, x0, lam, e, g = symbols("x d x0 lam e g")
     eta, gamma, L = symbols("eta gamma L", positive=True)
-    true_gradient = g - e
-    stationary = -g - d / gamma - (x + d - x0) / eta  # lam, by the inner step
-    change = local_lagrangian(true_gradient * d + L / 2 * d**2, x + d, x0, lam, eta) - local_lagrangian(
-        0, x, x0, lam, eta
-    )
-    inner = -(1 / (2 * eta) + 1 / gamma - L) * d**2 + e**2 / (2 * L) - change.subs(lam, stationary)
-    steps = is_zero(inner - L / 2 * (d + e / L) ** 2) and dual_step_identity()
-    m, fx = symbols("m fx")
-    moved = local_lagrangian(fx, x, x0 + m, lam, eta) - local_lagrangian(fx, x, x0, lam, eta)
-    product = (lam + (x - x0 - m) / eta) * m
-    server = is_zero(moved + m**2 / (2 * eta) - sign * product)
+    moved = statements.MOVED_COPY.with_constants(sign=sign)
+    steps = all(is_derived(step) for step in (statements.INNER_STEP, statements.DUAL_STEP, moved))
     spread = all(_squares_of_sums(k) for k in (2, 3, 4, 5))
     # (a) to (d) added up, against the claim; Q - 1 = more >= 0, so that Q <= Q^2
     last, middle, before, now, earlier, past, more = symbols("last middle before now earlier past more", positive=True)
@@ -197,7 +188,7 @@ def lemma_nine_follows(sign: int = -1, noise: Any = 1, nine: Any = 9) -> bool:
         + (nine_ * Q**2 * L**2 * eta + 3 * eta / gamma**2) * before
         + noise_ * (earlier / (2 * L) + (1 / (2 * L) + 9 * eta) * now + 9 * eta * past)
     )
-    return steps and server and spread and certainly_nonnegative(claim - bound)
+    return steps and spread and certainly_nonnegative(claim - bound)
 
 
 def _squares_of_sums(k: int) -> bool:

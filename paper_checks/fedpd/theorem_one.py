@@ -13,12 +13,13 @@ from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, equal, holds, proved, refute
+from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
-from paper_checks.fedpd import lagrangian
+from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import (
     A1,
     A2,
@@ -100,28 +101,20 @@ def _scalar_search(strength: float, algorithm: Any, rounds: int = 20, n: int = 3
 
 
 def proof_of_corrected_theorem(strength: Any) -> bool:
-    """Derive D1 with this constant: every step is an identity or a square, for all u < 1/2. It goes through from 4 on.
+    """Derive D1 with this constant, for all u < 1/2 and every number of clients. It goes through from 4 on.
 
-    (a) Over a round, mean L_i falls by at least ((1-2u)(1+u)/(2 eta)) s^2 + t^2/(2 eta), with s^2 = mean ||dx_i||^2 and
-    t = ||dx_0||: exact x-step, dual step, server step, and ||dlam_i|| <= L ||dx_i||. (b) ||grad f(x_0)|| <=
-    ((1+u)/eta) mean ||x_i - x_0|| <= ((1+u)/eta)(u s + t). (c) With m >= 1 and m (1-2u)(1+u) >= u^2 the claimed factor times
-    the decrease exceeds the square of (b): the difference is a sum of squares and non-negative terms.
+    With s^2 = mean ||dx_i||^2 and t = ||dx_0||: (a) over a round mean L_i falls by at least ((1-2u)(1+u) s^2 + t^2)/(2 eta); (b)
+    ||grad f(x_0)||^2 <= (strength/2) ((1+u)/eta)^2 (u^2 s^2 + t^2); (c) mean L_i >= f(x_0), with equality at the start. With m >= 1 and
+    m (1-2u)(1+u) >= u^2 the claimed factor times (a) exceeds (b), and (a) is summed over the rounds.
     """
-    steps = (
-        is_zero(lagrangian.exact_step_slack())
-        and lagrangian.dual_step_identity()
-        and all(lagrangian.server_step_identity(n) for n in (1, 2, 3))
-    )
+    exact = rational(strength)
+    steps = statements.ROUND_FALLS, statements.GRADIENT_IS_MOVES.with_constants(strength=exact), statements.LEMMA_FOUR
     u, eta = symbols("u eta", positive=True)
     s, t, c1, c2 = symbols("s t c1 c2", nonnegative=True)
-    decrease = ((1 - u) / (2 * eta) - u**2 / eta) * s**2 + t**2 / (2 * eta)
-    factored = is_zero(decrease - ((1 - 2 * u) * (1 + u) * s**2 + t**2) / (2 * eta))
-    # m times the two coefficients of the decrease, written with the slacks c1, c2 >= 0 of m's two conditions
+    # m times the decrease, written with the slacks c1, c2 >= 0 of m's two conditions
     scaled = ((u**2 + c1) * s**2 + (1 + c2) * t**2) / (2 * eta)
-    exact = rational(strength)
-    difference = exact * (1 + u) ** 2 / eta * scaled - ((1 + u) / eta) ** 2 * (u * s + t) ** 2
-    square = ((1 + u) / eta) ** 2 * (u * s - t) ** 2
-    return bool(steps and factored and certainly_nonnegative(difference - square))
+    enough = exact * (1 + u) ** 2 / eta * scaled - exact / 2 * ((1 + u) / eta) ** 2 * (u**2 * s**2 + t**2)
+    return certainly_nonnegative(enough) and all(is_derived(step) for step in steps)
 
 
 def constants_with_errors(L: float, eta: float) -> tuple[float, float]:
@@ -147,12 +140,7 @@ def proof_with_errors(strength: Any, accuracy: Any = 1) -> bool:
     u, eta = symbols("u eta", positive=True)
     s, t = symbols("s t", nonnegative=True)
     a, b = symbols("a b")
-    steps = (
-        lagrangian.local_step_holds()
-        and lagrangian.dual_step_identity()
-        and all(lagrangian.server_step_identity(n) for n in (1, 2, 3))
-        and is_zero(lagrangian.value_below_lagrangian_slack(Fraction(1, 2)))
-    )
+    steps = statements.LOCAL_STEP, statements.DUAL_STEP, statements.SERVER_STEP, statements.LEMMA_FOUR
     young = is_zero(2 * a**2 + 2 * b**2 - (a + b) ** 2 - (a - b) ** 2)
     decrease = (1 - 2 * u) / (2 * eta) * s**2 - eta * 2 * (u / eta) ** 2 * s**2 + t**2 / (2 * eta)
     factored = is_zero(decrease - ((1 - 2 * u - 4 * u**2) * s**2 + t**2) / (2 * eta))
@@ -160,7 +148,8 @@ def proof_with_errors(strength: Any, accuracy: Any = 1) -> bool:
     gaps = sum((four[i] - four[j]) ** 2 for i in range(4) for j in range(i))
     cauchy = is_zero(4 * sum(w**2 for w in four) - sum(four) ** 2 - gaps)
     remainder = _summed_over_rounds(u, eta, rational(strength), rational(accuracy))
-    return bool(steps and young and factored and cauchy and certainly_nonnegative(remainder))
+    algebra = young and factored and cauchy and certainly_nonnegative(remainder)
+    return bool(algebra and all(is_derived(step) for step in steps))
 
 
 def _summed_over_rounds(u: Any, eta: Any, strength: Fraction, accuracy: Fraction) -> Any:
@@ -228,8 +217,8 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: float = 4) -> It
     yield proved(
         "proof",
         proof_of_corrected_theorem(strength),
-        "every step of the proof is an identity or a sum of squares; what it rests on besides is A1's quadratic upper bound "
-        "and the triangle inequality",
+        "a round lowers mean L_i, what moved bounds ||grad f(x_0)||, and mean L_i stays above f(x_0): each is derived for every n, L and eta from "
+        "the interpolation inequalities alone; multiplied and summed over the rounds they give the statement",
     )
 
 
@@ -431,7 +420,7 @@ def check_t1(
         "proof",
         proof_with_errors(strength, accuracy),
         "for every u < (sqrt 5 - 1)/4, T, n and epsilon_1 the statement holds with C_2 = K + 2L and C_4 = K (1/L + 8 eta) + 16 (1+u)^2 + 4, "
-        "K = (8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}: every step is an identity or a sum of squares in the steps and errors, so it holds "
+        "K = (8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}: the steps of a round are derived, their sum is one of squares in steps and errors, so it holds "
         "for (8), and in expectation for (9)",
     )
     yield refute(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, enclosed_on_class
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture
 from fedtheory.claims.parts import equal, holds, proved
+from fedtheory.claims.statements.as_claims import find_of_theorem, replay_statement
 from fedtheory.core.errors import require
 from fedtheory.proofs import worst_case
+from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import is_not_zero, is_zero, play_exactly, symbols
 from paper_checks.fedpd.common import A1, PAPER, AveragesModels, HalfDualStep, theorem_one_factor
+from paper_checks.fedpd.statements import FIRST_ROUND, first_round
 from problems.quadratics import Quadratic
 
 #: worst-case sums for L = 1, D_0 <= 1 and T = 1, 2, ...; by eta (at 1/20 and T = 4 the program is too flat to be solved to four digits)
@@ -33,33 +37,8 @@ TABLE_D2 = {
 TABLE_ACCURACY = Fraction(1, 10_000)
 
 
-def first_round_worst_case(u: Any) -> Any:
-    """Worst ||grad f(x_0^1)||^2 for f(x^0) - inf f <= 1 and L = 1: 2 (1+u)^2 / (1 + 4u + 2u^2)."""
-    return 2 * (1 + u) ** 2 / (1 + 4 * u + 2 * u**2)
-
-
-def first_round_is_at_most(closed_form: Any) -> bool:
-    """Check the proof that W = closed_form(u) bounds ||g_1||^2 after x_1 = x_0 - u g_0, L = 1, D_0 <= 1, for 0 < u < 1.
-
-    The round is a gradient step on f, which is smooth itself (D13). With multipliers W (2+u)/(1+u) and W/(1+u) of the two interpolation
-    inequalities and W of f(x_1) - ||g_1||^2/2 >= inf f, what is left of W (f(x_0) - inf f) - ||g_1||^2 is a form in (g_0, g_1) with a
-    positive entry and determinant zero.
-    """
-    u = symbols("u", positive=True)
-    g0, g1 = symbols("g0 g1")
-    W = closed_form(u)
-    move, change = u * g0, (g0 - g1) ** 2 / 4 - (u * g0) ** 2 / 4
-    down = (g0 + g1) * move / 2 + change  # f(x_0) - f(x_1) is at least this
-    up = -(g0 + g1) * move / 2 + change  # f(x_1) - f(x_0) is at least this
-    left = W * (2 + u) / (1 + u) * down + W / (1 + u) * up + W * g1**2 / 2 - g1**2
-    sympy = require("sympy", "closed forms")
-    form = sympy.hessian(left, (g0, g1))
-    # W (3 - u^2)/2 > 0 for u < 1: with a zero determinant the form is semidefinite
-    return is_zero(form[0, 0] - W * (3 - u**2) / 2) and is_zero(form.det())
-
-
-def first_round_is_reached(closed_form: Any) -> bool:
-    """Check that one function reaches it: concave of curvature -1 from x_0 to x_1, then a parabola of curvature 1 to its minimum.
+def first_round_is_reached(closed_form: str) -> bool:
+    """Check for L = 1 that one function reaches it: concave of curvature -1 from x_0 to x_1, then a parabola of curvature 1 to its minimum.
 
     Right of x_0 it goes on with its slope. All clients having this f, it serves every number of clients.
     """
@@ -70,7 +49,7 @@ def first_round_is_reached(closed_form: Any) -> bool:
     x1 = -u * sympy.diff(concave, x).subs(x, 0)
     g1 = sympy.diff(concave, x).subs(x, x1)
     gap = g1**2 / 2 - concave.subs(x, x1)  # f(x_0) - inf f, the parabola falling by g_1^2/2 below f(x_1)
-    return is_zero(g1**2 / gap - closed_form(u))
+    return is_zero(g1**2 / gap - Expression.parse(closed_form).sympy({"L": 1, "eta": u}))
 
 
 def zero_duals_are_unbounded(init_dual: Any = "zero") -> bool:
@@ -84,16 +63,17 @@ def zero_duals_are_unbounded(init_dual: Any = "zero") -> bool:
     return is_not_zero(slope) and is_zero(rate.diff(s))
 
 
-def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_round_worst_case) -> Iterator[Finding]:
+def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: str = FIRST_ROUND) -> Iterator[Finding]:
     """The table between certificates and witnesses, the formula for one round in symbols, one client, and zero duals."""
-    formula = first_round_is_at_most(closed_form) and first_round_is_reached(closed_form)
+    reached = first_round_is_reached(closed_form)
     unbounded = zero_duals_are_unbounded()
+    found = list(find_of_theorem(first_round(closed_form), ctx, name="one round, closed form"))
+    yield from found
     yield holds(
-        "one round, closed form",
-        formula,
+        "one round, reached",
+        reached,
         "symbolic",
-        "2 (1+u)^2/(1+4u+2u^2) for every 0 < u < 1 and every number of clients: multipliers that are rational in u bound it, one function "
-        "reaches it",
+        "one function reaches 2L (1+u)^2/(1+4u+2u^2), for every 0 < u < 1; all clients having it, for every number of clients",
     )
     yield holds(
         "zero duals are unbounded",
@@ -121,10 +101,11 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: Any = first_r
             yield part
     yield proved(
         "table, formula and zero duals together",
-        all(enclosures) and formula and unbounded,
+        all(enclosures) and reached and unbounded,
         f"{len(enclosures)} entries of the table are enclosed by a certificate and a witness in fractions to a relative "
-        f"{float(TABLE_ACCURACY):g}; the formula and the unboundedness are shown in symbols",
+        f"{float(TABLE_ACCURACY):g}; the formula is derived and reached, the unboundedness shown in symbols",
         engine="exact",
+        resting_on=[part for part in found if isinstance(part, Part)],
     )
     case = worst_case(algorithm(0.3), SMOOTH, rounds=3, measure="sum_stationarity")
     for n in (2, 5):
@@ -182,14 +163,15 @@ CLAIMS = [
             Fault(
                 "closed form without its square",
                 "one round, closed form",
-                {"closed_form": lambda u: 2 * (1 + u) / (1 + 4 * u + 2 * u**2)},
+                {"closed_form": FIRST_ROUND.replace("**2/", "/")},
             ),
             Fault(
                 "closed form a tenth larger",
-                "one round, closed form",
-                {"closed_form": lambda u: first_round_worst_case(u) * 11 / 10},
+                "one round, reached",
+                {"closed_form": f"11/10*{FIRST_ROUND}"},
             ),
         ),
         (A1, "exact local solves", "lam_i^0 = -grad f_i(x^0)"),
+        replay=partial(replay_statement, statement=first_round()),
     ),
 ]

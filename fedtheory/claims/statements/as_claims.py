@@ -154,6 +154,16 @@ def find_of_lemma(lemma: Lemma, *, name: str = STATEMENT, role: Role = "printed"
         yield from (Reading(str(moved)) for moved in lemma_sensitivity(lemma))
 
 
+def is_derived(lemma: Lemma) -> bool:
+    """Whether there is a derivation of a lemma for all parameters; each is a fact, once the checker has read it. For steps inside of a proof."""
+    outcome = prove_lemma(lemma)
+    if outcome.vacuous or outcome.word != "proved for all parameters":
+        return False
+    for data in outcome.derivations:
+        confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
+    return True
+
+
 def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> Part:
     data = {"derivations": list(outcome.derivations), "multipliers": [dict(m) for m in outcome.multipliers]}
     if outcome.word == "proved for all parameters":

@@ -11,7 +11,9 @@ from fedtheory.claims.checking import Reference, check_one, judge_claim, run_fau
 from fedtheory.claims.claim import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.facts import collect_facts
 
 SHORT = {"region": "0 < L, 0 < R, N in 1..2", "functions": "L", "measure": "gap", "rounds": "N", "radius": "R"}
 COIN = {"region": "0 < mu < L, 0 < lr < 2/L, 0 < p <= 1", "functions": "L, mu"}
@@ -158,3 +160,16 @@ def test_a_lemma_with_contradictory_hypotheses_is_true_of_nothing() -> None:
 
     found = verdict_of(Lemma("absurd", "nowhere", "0 < L", absurd, {"c": 1}))
     assert found.status == "inconclusive" and "true of nothing" in found.evidence[0]["text"]
+
+
+def test_a_step_of_a_proof_is_a_fact_only_where_it_is_derived() -> None:
+    def nothing(world, p, c):
+        y = world.vector("y")
+        world.assume("less than nothing", norm2(y) + p.L)
+        return norm2(y) - c.c * p.L
+
+    facts = []
+    with collect_facts(facts):
+        assert is_derived(TRUE["lemma"]) and len(facts) == 1 and "derivation" in facts[0].how
+        assert not is_derived(FALSE["lemma"]) and not is_derived(Lemma("", "", "0 < L", nothing, {"c": 1}))
+    assert len(facts) == 1

@@ -3,7 +3,6 @@
 import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from evidence import judged
@@ -12,37 +11,14 @@ from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Context, Part
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.verdict import decide
-from fedtheory.core.arrays import average, spread
+from fedtheory.core.arrays import spread
 from fedtheory.core.errors import InvalidInput
 from paper_checks.fedpd.common import HalfDualStep
-from paper_checks.fedpd.equivalences import CLAIMS
+from paper_checks.fedpd.equivalences import CLAIMS, Admm
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import random_quadratics
 
 VRL = {"region": "0 < lr, K in 1..3", "kept": {"c": "mean_c_i"}}
-
-
-@dataclass(frozen=True, eq=False)
-class AdmmState:
-    """z, and the multipliers of x_i = z."""
-
-    x: Any
-    y_i: Any
-
-
-@dataclass(frozen=True)
-class Admm:
-    """Consensus ADMM in the order x, y, z, written from its own formulas."""
-
-    eta: Any
-
-    def init(self, problem, x0):
-        return AdmmState(x0, -problem.grad(x0))
-
-    def round(self, problem, state, clients, key):
-        x_i = problem.prox(state.x - self.eta * state.y_i, self.eta)
-        y_i = state.y_i + (x_i - state.x) / self.eta
-        return AdmmState(average(x_i + self.eta * y_i), y_i)
 
 
 def fedpd_is_admm(first="fedpd", options="eta, exact", admm=Admm, **more):

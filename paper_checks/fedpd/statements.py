@@ -1,0 +1,192 @@
+"""FedPD's statements as data: lemmas on its augmented Lagrangian, and the worst case of its first round.
+
+L_i(x, x_0, lam) = f_i(x) + <lam, x - x_0> + ||x - x_0||^2/(2 eta), u = L eta, and x_0 is the origin where nothing depends on it. Vectors of every
+client stand for any number of clients, and ||.||^2 of them is the mean over clients.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims.statements.bound import Bound
+from fedtheory.claims.statements.lemma import Lemma
+from fedtheory.claims.statements.worlds import bar, dot, norm2
+
+SMOOTH = "0 < L, 0 < eta"
+#: local solves up to ||grad L_i||^2 <= eps, as in (16); an exact one is one for every eps > 0
+INEXACT = "0 < L, 0 < eta, 0 < eps"
+
+
+def lagrangian(value: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
+    """L_i, with ``value`` for f_i(x)."""
+    return value + dot(lam, x - x0) + norm2(x - x0) / (2 * eta)
+
+
+def local_round(w: Any, p: Any) -> SimpleNamespace:
+    """One client's round with an error e, ||e||^2 <= eps, and its three changes of L_i: by x, by the dual, by the upload."""
+    f = w.function(p.L, -p.L)
+    x, lam, slope, e = (w.vector(name) for name in ("x", "lam", "g+", "e"))
+    x0 = x * 0
+    _, value = w.at(f, x, "g")
+    moved = x0 + (e - slope - lam) * p.eta
+    _, new_value = w.at(f, moved, "g+", g=slope)
+    w.assume("solved to eps", norm2(e) - p.eps)
+    dual = lam + (moved - x0) / p.eta
+    upload = moved + dual * p.eta
+    stages = [
+        (value, x, x0, lam),
+        (new_value, moved, x0, lam),
+        (new_value, moved, x0, dual),
+        (new_value, moved, upload, dual),
+    ]
+    levels = [lagrangian(*stage, p.eta) for stage in stages]
+    return SimpleNamespace(
+        changes=[after - before for before, after in zip(levels, levels[1:], strict=False)],
+        dx2=norm2(moved - x),
+        d0_2=norm2(upload - x0),
+        dual2=norm2(dual - lam),
+    )
+
+
+def _lemma_one(w: Any, p: Any, c: Any) -> Any:
+    r, u = local_round(w, p), p.L * p.eta
+    falls = r.dx2 * ((1 - c.drift * u) / (2 * p.eta)) + r.d0_2 / (2 * p.eta)
+    return sum(r.changes) + falls - r.dual2 * p.eta - p.eps / (2 * p.L) * c.error
+
+
+def _local_step(w: Any, p: Any, c: Any) -> Any:
+    r, u = local_round(w, p), p.L * p.eta
+    return r.changes[0] + r.dx2 * ((1 - c.drift * u) / (2 * p.eta)) - p.eps / (2 * p.L) * c.error
+
+
+def _dual_step(w: Any, p: Any, c: Any) -> Any:
+    r = local_round(w, p)
+    return r.changes[1] - r.dual2 * p.eta * c.share
+
+
+def _server_step(w: Any, p: Any, c: Any) -> Any:
+    """The step in x_0 of any number of clients; of one alone it is its upload."""
+    x, lam = w.vector("x", True), w.vector("lam", True)
+    x0 = bar(x * 0)
+    new = bar(x + lam * p.eta)
+    return (
+        lagrangian(0, x, new, lam, p.eta) - lagrangian(0, x, x0, lam, p.eta) + norm2(new - x0) / (2 * p.eta) * c.share
+    )
+
+
+LEMMA_ONE = Lemma("Lemma 1", "(21)", INEXACT, _lemma_one, {"drift": 2, "error": 1})
+LOCAL_STEP = Lemma("local step", "(46)", INEXACT, _local_step, {"drift": 2, "error": 1})
+DUAL_STEP = Lemma("dual step", "(47)", INEXACT, _dual_step, {"share": 1})
+SERVER_STEP = Lemma("step in x_0, every number of clients", "(48)", SMOOTH, _server_step, {"share": 1})
+
+
+def _inner_step(w: Any, p: Any, c: Any) -> Any:
+    """A step d of Oracle II at x = 0 with an estimate g + e of the gradient: g + e + lam + d/gamma + (x + d - x_0)/eta = 0."""
+    f = w.function(p.L, -p.L)
+    d, e, x0 = w.vector("d"), w.vector("e"), w.vector("x0")
+    x = d * 0
+    g, value = w.at(f, x, "g")
+    _, new_value = w.at(f, x + d, "g+")
+    lam = -g - e - d / p.gamma - (x + d - x0) / p.eta
+    change = lagrangian(new_value, x + d, x0, lam, p.eta) - lagrangian(value, x, x0, lam, p.eta)
+    return change + norm2(d) * (1 / (2 * p.eta) + 1 / p.gamma - c.drift * p.L) - norm2(e) / (2 * p.L)
+
+
+def _moved_copy(w: Any, p: Any, c: Any) -> Any:
+    x, lam, m = (w.vector(name) for name in ("x", "lam", "m"))
+    change = lagrangian(0, x, m, lam, p.eta) - lagrangian(0, x, x * 0, lam, p.eta)
+    return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
+
+
+INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", _inner_step, {"drift": 1})
+MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
+
+
+def _averaging(w: Any, p: Any, c: Any) -> Any:
+    """mean_i L_i at the uploads v_i minus at their average is at least -share (n-1)/(2 n eta) spread^2, from what pairs have on average."""
+    v, lam, spread2 = w.vector("v", True), w.vector("lam", True), w.value("spread2")
+    w.assume("pairs on average", norm2(v - bar(v)) - spread2 * ((p.n - 1) / (2 * p.n)))
+    x = v - lam * p.eta
+    falls = lagrangian(0, x, bar(v), lam, p.eta) - lagrangian(0, x, v, lam, p.eta)
+    return falls - spread2 * (c.share * (p.n - 1) / (2 * p.n * p.eta))
+
+
+LEMMA_THREE = Lemma("Lemma 3", "(23)", "0 < eta, 2 <= n", _averaging, {"share": 1})
+
+
+def _value_below(w: Any, p: Any, c: Any) -> Any:
+    """f(x_0) <= mean L_i - factor ((1 - 2u)/eta) mean ||x_i - x_0||^2 + eps/(2L), where lam_i = -grad f_i(x_i) + e_i."""
+    f = w.function(p.L, -p.L, client=True)
+    x, e, x0 = w.vector("x", True), w.vector("e", True), bar(w.vector("x0"))
+    g, value = w.at(f, x, "g")
+    _, at_x0 = w.at(f, x0, "g0")
+    w.assume("solved to eps", norm2(e) - p.eps)
+    less = norm2(x - x0) * (c.factor * (1 - 2 * p.L * p.eta) / p.eta)
+    return at_x0 - lagrangian(value, x, x0, e - g, p.eta) + less - p.eps / (2 * p.L)
+
+
+def _value_below_after_one_round(w: Any, p: Any, c: Any) -> Any:
+    """The same after the first round from x^0 = 0, x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0) (D13), of functions that A2 holds for anyway."""
+    f = w.function(p.L, p.L / 2, client=True)
+    x = bar(w.vector("x0") * 0)
+    g, value = w.at(f, x, "g")
+    x0 = x - bar(g) * p.eta
+    _, at_x0 = w.at(f, x0, "g0")
+    return at_x0 - lagrangian(value, x, x0, -g, p.eta) + norm2(x - x0) * (c.factor * (1 - 2 * p.L * p.eta) / p.eta)
+
+
+LEMMA_FOUR_PRINTED = Lemma(
+    "Lemma 4 as printed, r = 1, exact solves",
+    "(24)",
+    "0 < L, 0 < eta <= 3/(10*L)",
+    _value_below_after_one_round,
+    {"factor": 1},
+)
+LEMMA_FOUR = Lemma("Lemma 4 with half the constant", "(24)", INEXACT, _value_below, {"factor": "1/2"})
+
+
+def exact_round(w: Any, p: Any) -> SimpleNamespace:
+    """A round of every client with exact solves, lam_i = -grad f_i(x_i): how far all moved, and how much mean L_i fell."""
+    f = w.function(p.L, -p.L, client=True)
+    x = w.vector("x", True)
+    x0 = bar(x * 0)
+    g, value = w.at(f, x, "g")
+    slope = w.vector("g+", True)
+    moved = x0 - (slope - g) * p.eta
+    _, new_value = w.at(f, moved, "g+", g=slope)
+    server = bar(moved - slope * p.eta)
+    fall = lagrangian(value, x, x0, -g, p.eta) - lagrangian(new_value, moved, server, -slope, p.eta)
+    return SimpleNamespace(f=f, u=p.L * p.eta, fall=fall, server=server, dx2=norm2(moved - x), d0_2=norm2(server - x0))
+
+
+def _round_falls(w: Any, p: Any, c: Any) -> Any:
+    r = exact_round(w, p)
+    return ((1 - c.drift * r.u) * (1 + r.u) * r.dx2 + r.d0_2) / (2 * p.eta) - r.fall
+
+
+def _gradient_is_moves(w: Any, p: Any, c: Any) -> Any:
+    r = exact_round(w, p)
+    g, _ = w.at(r.f, r.server, "g0+")
+    return norm2(bar(g)) - (r.u**2 * r.dx2 + r.d0_2) * (c.strength * (1 + r.u) ** 2 / (2 * p.eta**2))
+
+
+STABLE = "0 < L, 0 < eta < 1/(2*L)"
+ROUND_FALLS = Lemma("a whole round", "(46) to (48), D1", STABLE, _round_falls, {"drift": 2})
+GRADIENT_IS_MOVES = Lemma("the gradient by what moved", "D1", STABLE, _gradient_is_moves, {"strength": 4})
+
+#: the worst ||grad f(x_0^1)||^2 for f(x^0) - inf f <= 1
+FIRST_ROUND = "2*L*(1+L*eta)**2/(1+4*L*eta+2*L**2*eta**2)"
+
+
+def first_round(claimed: str = FIRST_ROUND) -> Bound:
+    """D2 for T = 1: after one round with u < 1, exact solves and lam_i^0 = -grad f_i(x^0), ||grad f||^2 <= ``claimed``."""
+    return Bound(
+        "fedpd",
+        "eta, exact",
+        region="0 < L, 0 < eta < 1/L",
+        functions="L, mu = -L",
+        measure="stationarity",
+        claimed=claimed,
+        name="FedPD's first round",
+    )
