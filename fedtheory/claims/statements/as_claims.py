@@ -27,6 +27,7 @@ from fedtheory.claims.claim import (
     Picture,
     Reading,
     Replay,
+    Role,
 )
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
@@ -134,41 +135,41 @@ def _theorem_beyond(statement: Bound | Contraction, name: str, context: Context)
 # ---- lemmas -------------------------------------------------------------------------------------------------------
 
 
-def find_of_lemma(lemma: Lemma) -> Iterator[Finding]:
+def find_of_lemma(lemma: Lemma, *, name: str = STATEMENT, role: Role = "printed") -> Iterator[Finding]:
     """What engines find of a lemma: a derivation for all parameters, an exact instance against it, or neither."""
     outcome = prove_lemma(lemma)
     if outcome.instance is not None:
         instance = {"statement": "lemma", "data": json.dumps(outcome.instance.store())}
         replay = replay_statement(instance, statement=lemma)
-        yield Part(
-            STATEMENT, False, "exact", str(outcome), margin=-1.0, counterexample=Counterexample(instance, replay)
-        )
+        found = Counterexample(instance, replay)
+        yield Part(name, False, "exact", str(outcome), role, margin=-1.0, counterexample=found)
         return
     if outcome.vacuous:
-        yield Part(STATEMENT, None, "exact", f"it is true of nothing: {outcome.vacuous}")
+        yield Part(name, None, "exact", f"it is true of nothing: {outcome.vacuous}", role)
         return
     for data in outcome.derivations:
         confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
-    yield _lemma_part(lemma, outcome)
+    yield _lemma_part(lemma, outcome, name, role)
     if outcome.word.startswith("proved"):
-        for found in lemma_sensitivity(lemma):
-            yield Reading(str(found))
+        yield from (Reading(str(moved)) for moved in lemma_sensitivity(lemma))
 
 
-def _lemma_part(lemma: Lemma, outcome: LemmaOutcome) -> Part:
+def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> Part:
     data = {"derivations": list(outcome.derivations), "multipliers": [dict(m) for m in outcome.multipliers]}
     if outcome.word == "proved for all parameters":
-        return proved(STATEMENT, True, f"{outcome.word}: {outcome.scope}", data=data)
+        return proved(name, True, f"{outcome.word}: {outcome.scope}", role=role, data=data)
     if outcome.word == "proved at points":
         text = f"a derivation in fractions at {len(outcome.points)} points of {lemma.region}; none for all parameters was found"
-        return Part(STATEMENT, True, "exact", text)
-    return Part(STATEMENT, None, "exact", f"neither proved nor refuted on {lemma.region}")
+        return Part(name, True, "exact", text, role)
+    return Part(name, None, "exact", f"neither proved nor refuted on {lemma.region}", role)
 
 
 # ---- theorems about methods ---------------------------------------------------------------------------------------
 
 
-def find_of_theorem(statement: Bound | Contraction, context: Context) -> Iterator[Finding]:
+def find_of_theorem(
+    statement: Bound | Contraction, context: Context, *, name: str = STATEMENT, role: Role = "printed"
+) -> Iterator[Finding]:
     """What engines find of a bound or a contraction."""
     outcome = judge_statement(statement, seed=context.seed, budget=context.budget)
     if outcome.word == "refuted" and outcome.refutation is not None:
@@ -183,13 +184,13 @@ def find_of_theorem(statement: Bound | Contraction, context: Context) -> Iterato
             float(1 - outcome.refutation.reached / outcome.refutation.claimed) if outcome.refutation.claimed else -1.0
         )
         text = f"at {show_point(outcome.refuted_at)}: {outcome.refutation}"
-        yield Part(STATEMENT, False, "exact", text, margin=margin, counterexample=Counterexample(instance, replay))
+        yield Part(name, False, "exact", text, role, margin=margin, counterexample=Counterexample(instance, replay))
         return
     for region, data in outcome.everywhere.pieces if outcome.everywhere is not None else ():
         confirm_derivation(check_derivation, dict(data), region or "no parameters")
     for point_proof in outcome.proofs:
         confirm("certificate", check, dict(point_proof.certificate.data))
-    yield _theorem_part(statement, outcome)
+    yield _theorem_part(statement, outcome, name, role)
     yield from (Reading(reason) for reason in outcome.reasons)
     yield from (Reading(str(moved)) for moved in outcome.sensitivity)
     if outcome.line is not None:
@@ -200,7 +201,7 @@ def find_of_theorem(statement: Bound | Contraction, context: Context) -> Iterato
         yield Picture(statement.name or "claimed and worst case", outcome.line.parameter, "bound", series)
 
 
-def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome) -> Part:
+def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome, name: str, role: Role) -> Part:
     margin = None if outcome.least is None else min(outcome.least - 1, 1e300)
     data: dict[str, Any] = {
         "least claimed / worst case": outcome.least,
@@ -209,20 +210,16 @@ def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome) -> 
     }
     if outcome.everywhere is not None and outcome.word == "proved":
         data["derivations"] = [dict(derivation) for _, derivation in outcome.everywhere.pieces]
-        return proved(STATEMENT, True, f"for all parameters: {outcome.scope}", margin=margin, data=data)
+        return proved(name, True, f"for all parameters: {outcome.scope}", role=role, margin=margin, data=data)
     if outcome.word == "proved":
-        return proved(STATEMENT, True, f"certificates at {outcome.scope}", engine="exact", margin=margin, data=data)
+        return proved(name, True, f"certificates at {outcome.scope}", "exact", role, margin=margin, data=data)
+    text = f"worst cases within the claim: {outcome.scope}"
+    if outcome.word == "supported" and outcome.proofs:
+        scope = f"{len(outcome.proofs)} of {outcome.scope.points} points"
+        return proved(name, True, text, "worst case", role, margin=margin, data=data, scope=scope)
     if outcome.word == "supported":
-        return proved(
-            STATEMENT,
-            True,
-            f"worst cases within the claim: {outcome.scope}",
-            engine="worst case",
-            margin=margin,
-            data=data,
-            scope=f"{len(outcome.proofs)} of {outcome.scope.points} points",
-        )
-    return Part(STATEMENT, None, "worst case", "; ".join(outcome.reasons) or "nothing was decided", data=data)
+        return Part(name, True, "worst case", text, role, margin, data=data)
+    return Part(name, None, "worst case", "; ".join(outcome.reasons) or "nothing was decided", role, data=data)
 
 
 # ---- replays ------------------------------------------------------------------------------------------------------
