@@ -60,6 +60,9 @@ def prove_command(
     claim = state("statement", "the command line", "the command line", sentence, statement)
     verdict = judge_claim(claim, "the command line", Context(budget, seed))
     click.echo(f"{sentence}, for {statement.parameters}")
+    click.echo(
+        f"  options: {statement.options or 'none'}; the others as 'fedtheory run {method} PROBLEM --help' lists them"
+    )
     click.echo(verdict.status.upper())
     for part in verdict.evidence:
         click.echo(f"  {part['text']}")

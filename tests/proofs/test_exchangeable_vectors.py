@@ -12,7 +12,7 @@ from fedtheory import FedPD, FunctionClass, Scaffold
 from fedtheory.core.errors import CannotTrace
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.every_n.oracles import Leaves, SharedRegulariser, SymmetricProblem, cell, entry
-from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product, square
+from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product, plain_number, square
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 
 RNG = np.random.default_rng(7)
@@ -155,3 +155,10 @@ def test_hyper_parameters_are_numbers_or_arrays_of_one_entry() -> None:
     for method in (FedPD(np.ones((2, 1, 1))), Scaffold(GradientSteps(1, np.ones((2, 1, 1))))):
         with pytest.raises(CannotTrace, match=r"one value of each hyper-parameter.* of shape \(2, 1, 1\)"):
             worst_case_for_every_n(method, STRONG, rounds=1)
+
+
+def test_fractions_of_sympy_are_fractions_and_its_roots_are_refused() -> None:
+    sympy = pytest.importorskip("sympy")
+    assert plain_number(sympy.Rational(2, 3)) == Fraction(2, 3) and type(plain_number(sympy.Integer(2))) is Fraction
+    with pytest.raises(CannotTrace, match=r"made of fractions, and the round multiplies a vector by sqrt\(2\)"):
+        plain_number(sympy.sqrt(2))

@@ -197,7 +197,7 @@ class _Judgement:
         self._clock("sensitivity")
         word, reasons = self._word(solved, proofs, moved)
         return self._say(
-            "proved" if everywhere is not None else word,
+            word,
             reasons,
             proofs=proofs,
             everywhere=everywhere,
@@ -243,6 +243,8 @@ class _Judgement:
         elif solved[0].ratio < 1 + ERROR:
             reasons.append("the bound is tight, up to what solvers tell apart")
         reasons += [f"{s.constant} could be moved by more than a factor of 2" for s in moved if s.loose]
+        if self.everywhere is not None:
+            return "proved", reasons
         if self.survey.is_whole():
             points = [dict(value.point) for value in solved]
             if all(point in [dict(proof.point) for proof in proofs] for point in points):

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.core.errors import FedtheoryError
+from fedtheory.core.errors import CannotTrace, FedtheoryError
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.potentials.smallest_rate import search_potentials
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
 from fedtheory.proofs.refutations.programs import potential_terms
+from fedtheory.proofs.refutations.replay import in_floats
 from fedtheory.proofs.regions.region import Region
 
 #: coordinates of points in their box are multiples of this
@@ -53,13 +54,21 @@ def compare_to_worst(claimed: Fraction, worst: float) -> float:
 def worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None = None) -> float:
     """The worst case over the class as a number: the largest value of the measure, or of E V(after) / V(before).
 
-    It is zero where it is `NOTHING_LEFT` of its unit.
+    It is zero where it is `NOTHING_LEFT` of its unit. Where the method makes numbers that are no fractions, such as square roots, it is followed
+    in floats.
 
     Raises
     ------
     FedtheoryError
         The question makes no sense, or no solver's answer was accepted.
     """
+    try:
+        return _worst_value(asked, time_limit)
+    except CannotTrace:
+        return _worst_value(in_floats(asked), time_limit)
+
+
+def _worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None) -> float:
     if isinstance(asked, AskedDecrease):
         search = search_potentials(asked.algorithm, asked.function_class, asked.participation)
         rate = search.rate_of(*search.stated(potential_terms(asked.weights)), time_limit=time_limit)

@@ -109,7 +109,7 @@ class Vector:
         return self * (Fraction(1, divisor) if isinstance(divisor, int) else 1 / divisor)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):  # what other libraries ask anything for, such as SymPy's numbers
             raise AttributeError(name)
         raise CannotTrace(
             f"the worst case for every n follows linear combinations, gradients and proximal steps only, and the round asks a vector for {name!r}"
@@ -183,13 +183,23 @@ class Lost(Vector):
 
 
 def plain_number(number: Any) -> Number:
-    """A Python number, from a NumPy scalar or an array of one entry."""
+    """A Python number, from a NumPy scalar, an array of one entry, or SymPy's fraction.
+
+    Raises
+    ------
+    CannotTrace
+        It is several values, or a number of SymPy that is no fraction, such as a square root: exact arithmetic here is that of fractions.
+    """
     if isinstance(number, np.ndarray):
         if number.size != 1:
             raise CannotTrace(
                 f"the worst case for every n takes one value of each hyper-parameter, got an array of shape {number.shape}"
             )
         number = number.reshape(-1)[0]
+    if getattr(number, "is_Rational", False):
+        return Fraction(int(number.p), int(number.q))
+    if hasattr(number, "free_symbols"):
+        raise CannotTrace(f"exact programs are made of fractions, and the round multiplies a vector by {number}")
     return number.item() if isinstance(number, np.generic) else number
 
 
