@@ -25,7 +25,7 @@ INEXACT = "0 < L, 0 < rho, 0 < epsilon"
 
 
 def average_moves_less(w: Any, p: Any, c: Any) -> Any:
-    """(13): E ||thetabar^{t+1} - thetabar^t||^2 <= c mean ||theta_i^{t+1} - thetabar^t||^2."""
+    """E ||thetabar^{t+1} - thetabar^t||^2 <= c mean ||theta_i^{t+1} - thetabar^t||^2."""
     v = w.vector("theta_i+ - thetabar", True)
     return norm2(bar(v)) + norm2(v - bar(v)) * p.phi - norm2(v) * c.c
 
@@ -128,16 +128,6 @@ def lemma_2(w: Any, p: Any, c: Any) -> Any:
 LEMMA_2 = Lemma("Lemma 2, corrected", "Lemma 2, (14), corrected", INEXACT, lemma_2, {"c": 1})
 
 
-def lemma_2_large(w: Any, p: Any, c: Any) -> Any:
-    """(14) as printed, exact solves: c 4 L^2/rho^2 in front of the gradient."""
-    r = play_round(w, p, False)
-    k = p.L**2 / p.rho**2
-    return norm2(r.xn_i - r.x) * (1 - 4 * k) - norm2(r.th - r.x) * (8 * k) - norm2(bar(r.gx)) * (c.c * 4 * k)
-
-
-LEMMA_2_LARGE = Lemma("Lemma 2 for L >= 1", "Lemma 2, (14)", "1 <= L, 0 < rho", lemma_2_large, {"c": 1})
-
-
 def lemma_2_printed(w: Any, p: Any, c: Any) -> Any:
     """(14) for one client and exact solves: theta^t = thetabar^t, so that J_t = 0, and theta^{t+1} = theta^t - grad f(theta^{t+1})/rho."""
     f = w.function(p.L, -p.L)
@@ -149,7 +139,7 @@ def lemma_2_printed(w: Any, p: Any, c: Any) -> Any:
     return norm2(gn / p.rho) * (1 - 4 * k) - norm2(g) * (c.c * 4 * k)
 
 
-LEMMA_2_PRINTED = Lemma("Lemma 2, printed", "Lemma 2, (14)", "0 < L, 4*L**3 + 6*L + 2*L**2 <= rho", lemma_2_printed, {"c": 1})
+LEMMA_2_PRINTED = Lemma("Lemma 2, printed", "Lemma 2, (14)", "0 < L, 4*L**3 + 6*L <= rho", lemma_2_printed, {"c": 1})
 
 
 # ---- Theorem 1 -------------------------------------------------------------------------------------------------------
@@ -204,7 +194,11 @@ def one_step_printed(w: Any, p: Any, c: Any) -> Any:
 
 
 ONE_STEP_PRINTED = Lemma(
-    "one step, printed", "App. B.2.2, display before the sum", "1 <= L, 16*L**3 + 6*L <= rho", one_step_printed, {"c": 1}
+    "one step, printed",
+    "App. B.2.2, display before the sum",
+    "1 <= L, 16*L**3 + 6*L <= rho",
+    one_step_printed,
+    {"c": 1},
 )
 ROUNDS = 9
 
@@ -228,7 +222,7 @@ def theorem_1_printed(w: Any, p: Any, c: Any) -> Any:
     return total - (first - least) * (c.c * p.rho) - norm2(slopes[0]) / p.rho**2
 
 
-#: rho >= 4 L^3 + 6 L + 2 L^2 gives rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0, the condition of Appendix B.2.2
+#: rho >= 4 L^3 + 6 L gives rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0, the condition of Appendix B.2.2
 THEOREM_1_PRINTED = Lemma(
-    "Theorem 1, printed", "Theorem 1, (8)", "0 < L, 4*L**3 + 6*L + 2*L**2 <= rho", theorem_1_printed, {"c": 1}
+    "Theorem 1, printed", "Theorem 1, (8)", "0 < L, 4*L**3 + 6*L <= rho", theorem_1_printed, {"c": 1}
 )

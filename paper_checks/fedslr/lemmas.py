@@ -208,9 +208,7 @@ def residual_printed(w: Any, p: Any, c: Any) -> Any:
     return norm2(gx) * -c2(p) - residual * (c.c * c1(p))
 
 
-RESIDUAL_PRINTED = Lemma(
-    "residual, printed", "(72)", "0 < mu < L, 0 < eta < 1/(2*L)", residual_printed, {"c": 1}
-)
+RESIDUAL_PRINTED = Lemma("residual, printed", "(72)", "0 < mu < L, 0 < eta < 1/(2*L)", residual_printed, {"c": 1})
 
 
 # ---- the proof of Theorem 3 ------------------------------------------------------------------------------------------

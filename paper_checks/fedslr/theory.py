@@ -74,7 +74,9 @@ CLAIMS: list[Claim] = [
         [Step("with w_{i,t}", lemmas.FACT_4_PRINTED), Step("with w_{i,t+1}", lemmas.FACT_4, "repaired")],
         assumptions=[EXACT, ONE_CLIENT],
         repaired="The last term has w_{i,t+1}.",
-        readings=["A misprint of an index: (27), (52) and (68) have w_{i,t+1}, and nothing rests on the printed index."],
+        readings=[
+            "A misprint of an index: (27), (52) and (68) have w_{i,t+1}, and nothing rests on the printed index."
+        ],
         false={"with w_{i,t}": "with w_{i,t+1}"},
     ),
     claim_steps(
@@ -85,7 +87,9 @@ CLAIMS: list[Claim] = [
         "eta_g < 1/(2L).",
         [Step("the descent in factors", lemmas.FACTORED)],
         assumptions=[EXACT],
-        readings=["This is -C_2: the paper calls C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) positive by assumption, and it is negative."],
+        readings=[
+            "This is -C_2: the paper calls C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) positive by assumption, and it is negative."
+        ],
     ),
     claim_steps(
         "FEDSLR-N3",
@@ -117,7 +121,9 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[EXACT, f"{ONE_CLIENT}, where the distance is ||grad f(w_t)||"],
         repaired="C_1 = (1/eta_g + eta_g L^2)^2, for every eta_g > 0. The second line of (70) loses a square: 2/eta_g stands for 2/eta_g^2.",
-        readings=["The printed C_1 is large enough where eta_g >= 1/4 in the units at hand; it has no fixed dimension."],
+        readings=[
+            "The printed C_1 is large enough where eta_g >= 1/4 in the units at hand; it has no fixed dimension."
+        ],
         false={"with C_1 as printed": "with (1/eta_g + eta_g L^2)^2"},
     ),
     claim_steps(
@@ -144,7 +150,9 @@ CLAIMS: list[Claim] = [
             f"{ONE_CLIENT}, f strongly convex, so that the iterates converge to its minimiser and D* = min f",
         ],
         repaired="C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
-        readings=["C_2 as printed is negative, and no root can be taken; it is read as |C_2|, which is what (71) needs."],
+        readings=[
+            "C_2 as printed is negative, and no root can be taken; it is read as |C_2|, which is what (71) needs."
+        ],
         false={"with C_1 as printed": "the distance"},
     ),
     claim_steps(
