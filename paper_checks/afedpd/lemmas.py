@@ -1,9 +1,9 @@
 """A-FedPD's proof steps as lemmas, in the paper's notation: f_i, theta_i^t, their average thetabar^t, lambda_i^t, rho, C clients of whom P take part.
 
-The local rule is grad f_i(theta_i^{t+1}) + lambda_i^t + rho (theta_i^{t+1} - theta^t) = e_i^{t+1}, and theta^t = thetabar^t + mean lambda_i^t / rho, so that
-theta_i^{t+1} - thetabar^t = -(grad f_i(theta_i^{t+1}) + lambda_i^t - mean_j lambda_j^t - e_i^{t+1})/rho. Where all clients take part (P = C) and t >= 1,
-lambda_i^t = e_i^t - grad f_i(theta_i^t). R_t = mean ||theta_i^{t+1} - thetabar^t||^2, J_t = mean ||theta_i^t - thetabar^t||^2.
-Points are seen from thetabar^t = 0; L-smooth functions need not be convex (Assumption 1).
+The local rule is grad f_i(theta_i^{t+1}) + lambda_i^t + rho (theta_i^{t+1} - theta^t) = e_i^{t+1}, and theta^t = thetabar^t + mean
+lambda_i^t / rho, so that theta_i^{t+1} - thetabar^t = -(grad f_i(theta_i^{t+1}) + lambda_i^t - mean_j lambda_j^t - e_i^{t+1})/rho. Where
+all clients take part (P = C) and t >= 1, lambda_i^t = e_i^t - grad f_i(theta_i^t). R_t = mean ||theta_i^{t+1} - thetabar^t||^2, J_t =
+mean ||theta_i^t - thetabar^t||^2. Points are seen from thetabar^t = 0; L-smooth functions need not be convex (Assumption 1).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A-FedPD's Lemmas 1 to 3, its descent, and Theorem 1 where all clients take part, as statements (`lemmas`).
 
 Read throughout: f_i is L-smooth (Assumption 1) and need not be convex, which is how "non-convex" is read; an epsilon-inexact solution has
-||grad L_i(theta_i^{t+1})||^2 <= epsilon, so that epsilon = 0 for exact ones; f(theta) = mean_i f_i(theta); theta^0 is any start and lambda_i^0 = 0. What is proved
-asks only for the mean of ||e_i||^2. A counterexample with one client is one with C equal ones.
+||grad L_i(theta_i^{t+1})||^2 <= epsilon, so that epsilon = 0 for exact ones; f(theta) = mean_i f_i(theta); theta^0 is any start and
+lambda_i^0 = 0. What is proved asks only for the mean of ||e_i||^2. A counterexample with one client is one with C equal ones.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ CLAIMS: list[Claim] = [
         assumptions=[ALL, "t >= 1", EXACT_ONE, "rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0, as Appendix B.2.2 asks"],
         repaired="4/rho^2 stands before ||grad f(thetabar^t)||^2, and 16 epsilon/rho^2 for 4 epsilon/rho^2; for every rho > 0.",
         readings=[
-            "L^2 ||grad f||^2/rho^2 has another dimension than the left side. For L >= 1, exact solves, all clients and t >= 1 the printed lemma is true.",
+            "L^2 ||grad f||^2/rho^2 has another dimension than the left side. For L >= 1, exact solves, all clients and t >= "
+            "1 the printed lemma is true.",
             "With some of the clients lambda_i^t is no longer -grad f_i(theta_i^t), which the proof uses; that is not judged here.",
         ],
         false={"with 4 L^2/rho^2 before the gradient": "with 4/rho^2 and 16 epsilon/rho^2"},
@@ -102,7 +103,8 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the sum of the rounds",
-                "f(thetabar^{t+1}) + (L^2/(4 rho)) R_t falls by ||grad f(thetabar^t)||^2/(4 rho) at least, and is at least f*; the sum over t = 1..T, times 4 rho",
+                "f(thetabar^{t+1}) + (L^2/(4 rho)) R_t falls by ||grad f(thetabar^t)||^2/(4 rho) at least, and is at least "
+                "f*; the sum over t = 1..T, times 4 rho",
                 ("the potential falls",),
                 "repaired",
             )
@@ -125,7 +127,8 @@ CLAIMS: list[Claim] = [
         "AFEDPD-T1R",
         "a-fedpd, derived",
         "Theorem 1, corrected, one round",
-        "f(thetabar^{t+1}) + (L^2/(4 rho)) R_t <= f(thetabar^t) + (L^2/(4 rho)) R_{t-1} - ||grad f(thetabar^t)||^2/(4 rho) for t >= 1, rho >= 7.583 L and exact "
+        "f(thetabar^{t+1}) + (L^2/(4 rho)) R_t <= f(thetabar^t) + (L^2/(4 rho)) R_{t-1} - ||grad f(thetabar^t)||^2/(4 rho) "
+        "for t >= 1, rho >= 7.583 L and exact "
         "solves; with 2 epsilon/rho more for rho >= 10.325 L and epsilon-inexact ones.",
         [Step("exact solves", lemmas.POTENTIAL), Step("inexact solves", lemmas.POTENTIAL_INEXACT)],
         assumptions=[ALL],

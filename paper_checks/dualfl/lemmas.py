@@ -1,8 +1,8 @@
 """DualFL's proof steps as lemmas, in the paper's notation: f_j, g_j = f_j - (nu/2) ||.||^2, their conjugates, N clients, E = mean_j f_j.
 
-The dual problem is E_d(xi) = F_d(xi) + G_d(xi) with F_d = ||sum_j xi_j||^2/(2 N nu) and G_d = sum_j g_j^*(xi_j) (20), (22); forms below are divided by N.
-Its minimisers have theta* = -mean_j xi_j*/nu in the subdifferential of every g_j^* at xi_j* (21). "L-smooth" has its usual meaning (the displayed
-definition of Section 2 repeats strong convexity).
+The dual problem is E_d(xi) = F_d(xi) + G_d(xi) with F_d = ||sum_j xi_j||^2/(2 N nu) and G_d = sum_j g_j^*(xi_j) (20), (22); forms below
+are divided by N. Its minimisers have theta* = -mean_j xi_j*/nu in the subdifferential of every g_j^* at xi_j* (21). "L-smooth" has its
+usual meaning (the displayed definition of Section 2 repeats strong convexity).
 """
 
 from __future__ import annotations

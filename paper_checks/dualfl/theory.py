@@ -1,7 +1,8 @@
 """DualFL's Theorems 3.2 and 3.3 with exact local solves, and steps of their proofs, as statements (`lemmas`).
 
-Read throughout: f_j is mu-strongly convex and nu in (0, mu], so that g_j is convex; nonsmooth f_j are read as those for which f_j - (mu/2) ||.||^2 is convex;
-L-smooth has its usual meaning. By Lemma 6.6, DualFL with exact local solves is Algorithm 2 with exact steps (delta_n = 0), xi_j^(n) = nu (zeta_j^(n-1) - theta_j^(n)).
+Read throughout: f_j is mu-strongly convex and nu in (0, mu], so that g_j is convex; nonsmooth f_j are read as those for which f_j -
+(mu/2) ||.||^2 is convex; L-smooth has its usual meaning. By Lemma 6.6, DualFL with exact local solves is Algorithm 2 with exact steps
+(delta_n = 0), xi_j^(n) = nu (zeta_j^(n-1) - theta_j^(n)).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ CLAIMS: list[Claim] = [
         "DUALFL-P6.3-STEP",
         PAPER,
         "Proposition 6.3, one exact step of Algorithm 2",
-        "2 nu (1 - rho) t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= (1 - rho t_n) (2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for "
+        "2 nu (1 - rho) t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= (1 - rho t_n) (2 nu (1 - rho) t_{n-1}^2 "
+        "(E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for "
         "0 < rho <= nu/L.",
         [Step("one step", lemmas.STEP_SMOOTH)],
         assumptions=[
@@ -87,7 +89,8 @@ CLAIMS: list[Claim] = [
         "DUALFL-T3.2-EXACT",
         PAPER,
         "Theorem 3.2 with exact local solves",
-        "||theta^(n) - theta*||^2 <= 4/(n+1)^2 mean_j ||xi_j*||^2/nu^2 for rho = 0 and n >= 1, xi_j* = s_j* - nu theta* with subgradients s_j* of f_j at "
+        "||theta^(n) - theta*||^2 <= 4/(n+1)^2 mean_j ||xi_j*||^2/nu^2 for rho = 0 and n >= 1, xi_j* = s_j* - nu theta* with "
+        "subgradients s_j* of f_j at "
         "theta* whose sum is 0.",
         [Step("one step", lemmas.STEP), Step("(29)", lemmas.PRIMAL_ERROR)],
         conclusions=[
@@ -109,7 +112,8 @@ CLAIMS: list[Claim] = [
         "DUALFL-T3.3a-EXACT",
         PAPER,
         "Theorem 3.3 with exact local solves",
-        "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= (1 - sqrt(rho))^(n-1) mean_j ||xi_j*||^2/nu^2 for 0 < rho <= nu/L, n >= 1.",
+        "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= (1 - sqrt(rho))^(n-1) mean_j "
+        "||xi_j*||^2/nu^2 for 0 < rho <= nu/L, n >= 1.",
         [
             Step("one step", lemmas.STEP_SMOOTH),
             Step("(29)", lemmas.PRIMAL_ERROR),
@@ -119,7 +123,8 @@ CLAIMS: list[Claim] = [
             Conclusion(
                 "every round",
                 FALLS
-                + "By the same equation prod_{0<k<n} (1 - rho t_k) = t_{n-1}^2 prod_{0<k<n} (1 - 1/t_k), and t_k <= 1/sqrt(rho) by induction, so that "
+                + "By the same equation prod_{0<k<n} (1 - rho t_k) = t_{n-1}^2 prod_{0<k<n} (1 - 1/t_k), and t_k <= 1/sqrt(rho) by "
+                "induction, so that "
                 "E_d(xi^n) - E_d* <= (1 - sqrt(rho))^(n-1) ||xi^0 - xi*||^2/(2 nu); (29) and (30) then bound models and values.",
                 ("one step", "(29)", "(30)"),
                 confirmed=sequence_is_right,
@@ -127,7 +132,8 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[CONVEX, "f_j L-smooth", EXACT],
         readings=[
-            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - sqrt(rho))^n, also for local solves as "
+            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - "
+            "sqrt(rho))^n, also for local solves as "
             "exact as (9); inexact ones are not judged here. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
         ],
         kind="rate",

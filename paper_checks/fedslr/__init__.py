@@ -1,7 +1,8 @@
 """FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, the arithmetic of its tables, and steps of its theory.
 
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
-and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory (appendix C, with the lemmas of `lemmas`).
+and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
+(appendix C, with the lemmas of `lemmas`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """FedSLR's proof steps as lemmas, in the paper's notation: w_t, w_{i,t}, gamma_{i,t}, eta = eta_g, M clients, D the potential (10).
 
 Local problems are solved exactly, so that gamma_{i,t+1} = grad f_i(w_{i,t+1}) = gamma_{i,t} + (w_t - w_{i,t+1})/eta (Facts 1 and 2), and
-w_{t+1} = mean_i w_{i,t+1} - eta (mean_i gamma_{i,t+1} + s_{t+1}) with a subgradient s_{t+1} of R there (Fact 3). R is any convex function.
-Points are seen from w_t = 0 where nothing else is said; L-smooth functions need not be convex (A1).
+w_{t+1} = mean_i w_{i,t+1} - eta (mean_i gamma_{i,t+1} + s_{t+1}) with a subgradient s_{t+1} of R there (Fact 3). R is any convex
+function. Points are seen from w_t = 0 where nothing else is said; L-smooth functions need not be convex (A1).
 """
 
 from __future__ import annotations

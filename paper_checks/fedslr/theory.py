@@ -1,9 +1,9 @@
 """FedSLR's Lemmas 1, 3 and 5 to 7, Fact 4, and steps of its proofs, as statements (`lemmas`): for every number of clients and every dimension.
 
-Read throughout: f_i is L-smooth (A1) and need not be convex, ||.|| is Euclidean, R and the sparse penalty are convex, local problems are solved exactly.
-Bounded gradients (A2) and A3 are not needed where something is proved. A counterexample here is in one dimension, on quadratics near the points
-at which they are evaluated; beyond those its gradient can be led to 0 with slope L and stay there, so that A2 and A3 hold, too. Where it
-has R = 0, f_i(w) - lam w and a start with w > 0 give the same iterates for R = lam |w|.
+Read throughout: f_i is L-smooth (A1) and need not be convex, ||.|| is Euclidean, R and the sparse penalty are convex, local problems are
+solved exactly. Bounded gradients (A2) and A3 are not needed where something is proved. A counterexample here is in one dimension, on
+quadratics near the points at which they are evaluated; beyond those its gradient can be led to 0 with slope L and stay there, so that A2
+and A3 hold, too. Where it has R = 0, f_i(w) - lam w and a start with w > 0 give the same iterates for R = lam |w|.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N3",
         "fedslr, derived",
         "Lemma 3 for convex f_i",
-        "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least, for every eta_g < 1/L.",
+        "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 "
+        "at least, for every eta_g < 1/L.",
         [
             Step("eta_g <= 1/(2L)", lemmas.CONVEX_SHORT),
             Step("1/(2L) <= eta_g < 1/L", lemmas.CONVEX_LONG),
