@@ -25,7 +25,7 @@ EXPONENT_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Rate:
+class ImpliedRate:
     """What an exponent implies for a descent method: sufficient decrease and relative error.
 
     ``kind``: finite (theta = 0), linear (0 < theta <= 1/2) or sublinear. In the sublinear case after T rounds the gap is of order
@@ -38,7 +38,7 @@ class Rate:
     distance: float | None = None
 
 
-def implied_rate(theta: float) -> Rate:
+def implied_rate(theta: float) -> ImpliedRate:
     """Return the rate that goes with a Kurdyka-Lojasiewicz exponent.
 
     From r_{t+1} <= r_t - C r_t^(2 theta) the gap is of order T^{-1/(2 theta - 1)} for theta > 1/2; a subgradient of order
@@ -53,11 +53,11 @@ def implied_rate(theta: float) -> Rate:
     if not 0 <= theta < 1:
         raise InvalidInput(f"a Kurdyka-Lojasiewicz exponent lies in [0, 1), got {theta}")
     if theta == 0:
-        return Rate("finite")
+        return ImpliedRate("finite")
     if theta <= 0.5:
-        return Rate("linear")
+        return ImpliedRate("linear")
     power = 1 / (2 * theta - 1)
-    return Rate("sublinear", -power, -theta * power, -(1 - theta) * power)
+    return ImpliedRate("sublinear", -power, -theta * power, -(1 - theta) * power)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from fedtheory.core.errors import InvalidInput
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Mean of the paired differences with its 95 % interval, over ``pairs`` pairs."""
+    """Mean of the paired differences with its interval, over ``pairs`` pairs."""
 
     mean: float
     low: float
@@ -28,8 +28,8 @@ class PairedDifference:
         return f"{self.mean:+.3g} [{self.low:+.3g}, {self.high:+.3g}] over {self.pairs} pairs"
 
 
-def paired_difference(first: Any, second: Any) -> PairedDifference:
-    """Student interval for the mean of ``first - second``, paired entry by entry.
+def paired_difference(first: Any, second: Any, level: float = 0.95) -> PairedDifference:
+    """Student interval of a level for the mean of ``first - second``, paired entry by entry.
 
     Raises
     ------
@@ -44,5 +44,5 @@ def paired_difference(first: Any, second: Any) -> PairedDifference:
     from scipy import stats  # takes half a second, for which not everyone who imports this has a use
 
     d = a - b
-    half = float(stats.t.ppf(0.975, d.size - 1) * d.std(ddof=1) / np.sqrt(d.size))
+    half = float(stats.t.ppf((1 + level) / 2, d.size - 1) * d.std(ddof=1) / np.sqrt(d.size))
     return PairedDifference(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half, int(d.size))

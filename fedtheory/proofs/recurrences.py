@@ -11,7 +11,7 @@ one outside, and the field diverges. Both are decided by the Schur-Cohn test in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,7 @@ from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import Layout
 from fedtheory.proofs.facts import show_expression, write_fact
+from fedtheory.proofs.potentials.invariants import AnyRound
 from fedtheory.proofs.spectrum import RoundMap, round_map
 from fedtheory.proofs.symbolic import agree, symbols
 
@@ -53,7 +54,7 @@ class Recurrence:
     def squared(self) -> tuple[Fraction, ...]:
         """The polynomial whose roots are the squares: by Graeffe, from p(t) p(-t)."""
         p = self.polynomial
-        product = multiply(p, [c if k % 2 == 0 else -c for k, c in enumerate(p)])
+        product = multiply_polynomials(p, [c if k % 2 == 0 else -c for k, c in enumerate(p)])
         return tuple(c / product[-1] for c in product[::2])
 
     def limit(self) -> tuple[Fraction, ...]:
@@ -102,36 +103,67 @@ def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "
     where = found.layout.slices()
     if field not in where:
         raise InvalidInput(f"the state has no array {field!r}; its arrays are {', '.join(where)}")
-    numbers = [*found.matrix.ravel(), *found.offset, *found.layout.flatten(algorithm.init(problem, x0[None, :]))]
-    if not all(isinstance(value, int | Fraction) for value in numbers):
-        raise CannotTrace(f"{problem.name!r} is not in fractions; give object arrays of them for exact limits")
-    _require_affine(algorithm, problem, found)
-    state = list(found.layout.flatten(algorithm.init(problem, x0[None, :])))
-    start = tuple(map(Fraction, state[where[field]]))
-    rows = [[(j, Fraction(c)) for j, c in enumerate(row) if c != 0] for row in found.matrix]
-    new = [sum((c * state[j] for j, c in row), Fraction(v)) for row, v in zip(rows, found.offset, strict=True)]
+    state = to_fractions(found.layout.flatten(algorithm.init(problem, x0[None, :])))
+    rows = [[(j, c) for j, c in enumerate(to_fractions(row)) if c != 0] for row in found.matrix]
+    offset = to_fractions(found.offset)
+    require_affine(algorithm, problem, found)
+    start = tuple(state[where[field]])
+    new = [sum((c * state[j] for j, c in row), v) for row, v in zip(rows, offset, strict=True)]
     delta = [a - b for a, b in zip(new, state, strict=True)]
     differences: list[tuple[Fraction, ...]] = []
     for _ in range(2 * found.layout.size + 1):
-        differences.append(tuple(map(Fraction, delta[where[field]])))
+        differences.append(tuple(delta[where[field]]))
         delta = [sum((c * delta[j] for j, c in row), Fraction(0)) for row in rows]
     return Recurrence(start, tuple(differences), _shortest(differences, found.layout.size))
 
 
-def _require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> None:
-    """Check that a round on symbols is M s + v.
+def to_fractions(values: Iterable[Any]) -> list[Fraction]:
+    """Whole numbers, fractions and SymPy's rational numbers as fractions.
 
     Raises
     ------
+    CannotTrace
+        One is something else, as a float is.
+    """
+    found = []
+    for value in values:
+        if isinstance(value, int | Fraction):
+            found.append(Fraction(value))
+        elif getattr(value, "is_Rational", False):
+            found.append(Fraction(int(value.p), int(value.q)))
+        else:
+            raise CannotTrace(f"{value!r} is no fraction; give the problem as object arrays of fractions")
+    return found
+
+
+def require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> None:
+    """Check that every round takes any state s, in symbols, to M s + v.
+
+    Raises
+    ------
+    CannotTrace
+        What a round does depends on its number.
     InvalidInput
-        It is not.
+        A round is not this map.
     """
     layout: Layout = found.layout
     anything = np.asarray(symbols(f"s1:{layout.size + 1}"), dtype=object).reshape(-1)
-    key: Any = ScriptedKey(0)
-    after = layout.flatten(algorithm.round(problem, layout.unflatten(anything), None, key))
+    after = layout.flatten(play_any_round(algorithm, problem, layout.unflatten(anything)))
     if not agree(after, found.matrix @ anything + found.offset):
         raise InvalidInput(f"one round of {type(algorithm).__name__} is not affine on {problem.name!r}")
+
+
+def play_any_round(algorithm: Algorithm, problem: Problem, state: Any) -> Any:
+    """The state after one round, whatever its number.
+
+    Raises
+    ------
+    CannotTrace
+        What a round does depends on its number.
+    """
+    number: Any = AnyRound()
+    key: Any = ScriptedKey(number)
+    return algorithm.round(problem, state, None, key)
 
 
 def _shortest(differences: Sequence[Sequence[Fraction]], size: int) -> tuple[Fraction, ...]:
@@ -178,7 +210,7 @@ def without_roots(polynomial: Sequence[Fraction], roots: Sequence[Fraction]) -> 
     """The polynomial divided by (t - root) as often as that goes."""
     p = list(polynomial)
     for root in roots:
-        while len(p) > 1 and evaluate(p, root) == 0:
+        while len(p) > 1 and value_at(p, root) == 0:
             quotient, carry = list[Fraction](), Fraction(0)
             for c in p[:0:-1]:
                 carry = c + carry * root
@@ -187,7 +219,7 @@ def without_roots(polynomial: Sequence[Fraction], roots: Sequence[Fraction]) -> 
     return tuple(p)
 
 
-def evaluate(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
+def value_at(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
     """The polynomial's value."""
     total = Fraction(0)
     for c in reversed(polynomial):
@@ -195,7 +227,7 @@ def evaluate(polynomial: Sequence[Fraction], at: Fraction) -> Fraction:
     return total
 
 
-def multiply(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[Fraction]:
+def multiply_polynomials(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[Fraction]:
     """The product of two polynomials."""
     found = [Fraction(0)] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):

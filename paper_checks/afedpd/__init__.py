@@ -1,7 +1,7 @@
-"""A-FedPD (Sun, Shen, Tao): the experiments.
+"""A-FedPD (Sun, Shen, Tao): the experiments, and steps of the theory.
 
 `runs` has the three sizes and what was chosen where the paper leaves it open, `published` the numbers that the paper prints; the other
-modules follow its figures and tables.
+modules follow its figures and tables; `theory` has statements of Appendix B.2 and Theorem 1, as lemmas (`lemmas`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from paper_checks.afedpd import (
     participation,
     residuals,
     speed,
+    theory,
 )
 
 CLAIMS: list[Claim] = [
@@ -27,4 +28,5 @@ CLAIMS: list[Claim] = [
     *label_shares.CLAIMS,
     *costs.CLAIMS,
     *hyperparameters.CLAIMS,
+    *theory.CLAIMS,
 ]

@@ -1,13 +1,14 @@
-"""FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, and the arithmetic of its tables.
+"""FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, the arithmetic of its tables, and steps of its theory.
 
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
-and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9).
+and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
+(appendix C, with the lemmas of `lemmas`).
 """
 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.fedslr import communication, comparison, components, latency, sensitivity, traffic
+from paper_checks.fedslr import communication, comparison, components, latency, sensitivity, theory, traffic
 
 CLAIMS: list[Claim] = [
     *communication.CLAIMS,
@@ -16,4 +17,5 @@ CLAIMS: list[Claim] = [
     *comparison.CLAIMS,
     *sensitivity.CLAIMS,
     *components.CLAIMS,
+    *theory.CLAIMS,
 ]

@@ -49,7 +49,7 @@ from fedtheory.proofs.symbolic import agree, symbols, tidy
 #: rounds that are played in fractions and symbols, and in floats
 EXACT_ROUNDS, FLOAT_ROUNDS = 2, 30
 #: relative difference that floats are allowed, of the largest entry of either side over the run
-ROUNDING = 1e-8
+ALIKE_TO = 1e-8
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Equivalence:
     where : comparisons that parameters satisfy besides
     states : expressions in the second's fields, each with the one in the first's that it equals
     kept : fields of the first that others give, each with its expression in free fields and in those before it
+        ``{"h_i": "h_i - mean_h_i"}`` says that the h_i average to zero.
     from_round : int
         The states correspond from this round on.
     curvatures : "low, high", expressions in parameters
@@ -152,12 +153,11 @@ class Equivalence:
         if differs is not None:
             yield refute("the same iterates", self.replay, differs.as_data(), text=str(self))
             return
-        yield Part(
-            "fractions",
-            tried > 0 or None,
-            "exact",
-            f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics",
-        )
+        if tried:
+            text = f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics"
+            yield Part("fractions", True, "exact", text)
+        else:
+            yield Reading(f"{self}: the methods do not run on small quadratics in fractions.")
         yield self._proof()
         yield from self._runs(context)
 
@@ -168,7 +168,7 @@ class Equivalence:
         return Replay(
             what=f"largest difference between what corresponds, in rounds {self.from_round} to {self._last}",
             measured=float(numeric[0]),
-            bound=ROUNDING * float(numeric[1]),
+            bound=ALIKE_TO * float(numeric[1]),
             exact_measured=exact,
             exact_bound=Fraction(0),
             arithmetic="fractions",
@@ -235,30 +235,21 @@ class Equivalence:
             ]
         return worst, size
 
-    def _proof(self) -> Part:
+    def _proof(self) -> Part | Reading:
         """For every number of clients, dimension and function; otherwise for quadratics."""
         template = self._template(self.parameters.simple_points(1)[0])
         whole = self.relations.maps_all(template[1])
         common = frozenset(name for name, values in arrays_of(template[0]).items() if values.shape[-2] == 1)
-        followed = True
-        try:
-            shown = self._for_any_functions(whole, common)
-        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
-            shown = followed = False
-        if shown:
-            how = (
-                "and one round keeps it from all states that correspond, so in every round"
-                if whole
-                else f"and in rounds {self.from_round} to {self._last}"
-            )
-            return proved(
-                "any functions",
-                True,
-                f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
-                "dimension, all parameters and any functions whose local problems have one solution",
-                scope="" if whole else f"rounds {self.from_round} to {self._last}",
-            )
-        take_facts()  # of what did not go through
+        followed = False
+        for in_all in (True, False) if whole else (False,):
+            try:
+                shown = self._for_any_functions(in_all, common)
+                followed = True
+            except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
+                shown = False
+            if shown:
+                return self._proved_for_any_functions(in_all)
+            take_facts()  # of what did not go through
         if followed:
             text = (
                 "on unknown functions the two sides are different combinations of gradients, which may still coincide"
@@ -266,14 +257,28 @@ class Equivalence:
             return Part("any functions", None, "symbolic", text)
         try:
             shown = all(self._for_quadratics(n) for n in (2, 3))
-        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
-            shown = False
+        except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError) as error:
+            take_facts()
+            return Reading(f"{self}: no proof, for the methods cannot be followed in symbols ({str(error)[:150]}).")
         scope = f"n = 2, 3, quadratics on the line, rounds {self.from_round} to {self._last}"
         if shown:
             return proved("quadratics", True, "equal on general quadratics, for all parameters", scope=scope)
         take_facts()
-        return Part(
-            "proof", None, "symbolic", "neither unknown functions nor general quadratics can be followed, or show it"
+        return Part("quadratics", None, "symbolic", "general quadratics in symbols do not show it")
+
+    def _proved_for_any_functions(self, in_all_rounds: bool) -> Part:
+        rounds = f"rounds {self.from_round} to {self._last}"
+        how = (
+            "and one round keeps it from all states that correspond, so in every round"
+            if in_all_rounds
+            else f"and in {rounds}"
+        )
+        return proved(
+            "any functions",
+            True,
+            f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
+            "dimension, all parameters and any functions whose local problems have one solution; all clients take part",
+            scope="" if in_all_rounds else rounds,
         )
 
     def _for_any_functions(self, whole: bool, common: frozenset[str]) -> bool:
@@ -332,10 +337,10 @@ class Equivalence:
             if found[0] / found[1] > worst / size:
                 worst, size = found
         if failed and len(failed) == len(made):
-            yield Reading(f"No run in floats: {failed[0]}")
+            yield Part("runs", None, "numeric", f"no run in floats: {failed[0][:200]}")
             return
         said = f"{len(made) - len(failed)} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
-        yield equal("runs", worst + size, size, "numeric", said, rtol=ROUNDING)
+        yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO)
 
     def _play(self, problem: Any, point: Mapping[str, Fraction], context: Context) -> tuple[float, float]:
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}

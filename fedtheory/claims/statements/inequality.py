@@ -11,6 +11,7 @@ refutes. Instances outside of the assumptions are not counted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
@@ -21,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Context, Finding, Part, Replay
+from fedtheory.claims.claim import Context, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known, whole
+from fedtheory.claims.statements.outcomes import FLAGGED
 from fedtheory.claims.statements.runs import SeparableQuadratics
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant
@@ -34,13 +36,17 @@ from fedtheory.proofs.regions.region import NEAR_AN_END, Region
 from fedtheory.running.falsifier import Candidates, Search, falsify
 
 #: excess, relative to the largest quantity that is compared, that is put down to rounding
-ROUNDING = 1e-10
+EXCESS = 1e-10
 #: clients and coordinates of random instances
 SIZES = ((2, 1), (3, 2))
 #: fewest rounds of admissible instances that support an inequality
 LEAST = 100
 #: denominators that a violation is rounded to, the simplest first
-DENOMINATORS = (1, 2, 3, 4, 6, 10, 20, 100, 1000)
+TIDY_DENOMINATORS = (1, 2, 3, 4, 6, 10, 20, 100, 1000)
+
+#: factors of a named constant that are tried, and how often the gap between them is halved
+SENSITIVITY_STEPS = (Fraction(21, 20), Fraction(5, 4), Fraction(2), Fraction(10), Fraction(100))
+BISECTIONS = 5
 
 Family = Callable[[np.random.Generator, Mapping[str, Any], int], Problem]
 
@@ -160,7 +166,20 @@ class Inequality:
         return replace(self, constants={**self.constants, **change})
 
     def findings(self, context: Context) -> Iterator[Finding]:
-        """Parts of a check: the comparison in fractions, then the search in floats, whose worst instance is brought to fractions."""
+        """Parts of a check: the comparison in fractions, the search in floats, the caller's instances; how far constants could be moved."""
+        parts = list(self._tried(context))
+        yield from parts
+        if any(part.refutes for part in parts):
+            return
+        if self.instances is not None:
+            try:
+                yield self._given_instances(context)
+            except FedtheoryError as error:
+                yield Part("given instances", None, "numeric", f"they cannot be run: {str(error)[:200]}")
+        yield from (self._sensitivity(name, context) for name, value in self.exact_constants.items() if value != 0)
+
+    def _tried(self, context: Context) -> Iterator[Part]:
+        """Small quadratics in fractions, then the search, whose worst instance is brought to fractions."""
         tried = 0
         for case in simple_instances(self.parameters, self.conditions, self._limits_at):
             r = self._fails_at(case)
@@ -172,11 +191,33 @@ class Inequality:
             "fractions", tried > 0 or None, "exact", f"{self}: no violation on {tried} small quadratics, in fractions"
         )
         yield from self._searched(context)
-        if self.instances is not None:
-            try:
-                yield self._given_instances(context)
-            except FedtheoryError as error:
-                yield Part("given instances", None, "numeric", f"they cannot be run: {str(error)[:200]}")
+
+    def _sensitivity(self, name: str, context: Context) -> Reading:
+        """From which factor of a constant on an instance in fractions refutes the inequality, on the side where that is sooner."""
+        value = self.exact_constants[name]
+
+        def fails(factor: Fraction) -> bool:
+            moved = self.with_constants(**{name: value * factor})
+            return any(part.refutes for part in moved._tried(context))
+
+        held = Fraction(1)
+        for step in SENSITIVITY_STEPS:
+            sides = [side for side in (step, 1 / step) if fails(side)]
+            if sides:
+                break
+            held = step
+        else:
+            return Reading(
+                f"{self}: no instance found rejects another {name} within a factor of {SENSITIVITY_STEPS[-1]} (loose)"
+            )
+        up, good, bad = sides[0] > 1, held, step
+        for _ in range(BISECTIONS):
+            middle = Fraction(math.sqrt(good * bad)).limit_denominator(1000)
+            good, bad = (good, middle) if fails(middle if up else 1 / middle) else (middle, bad)
+        found = float(bad if up else 1 / bad)
+        return Reading(
+            f"{self}: would reject {name} from x {found:.4g}{' (loose)' if bad > FLAGGED else ''}, on an instance in fractions"
+        )
 
     def replay(self, instance: dict[str, Any]) -> Replay:
         """Both sides in a round of an instance, in floats and in fractions."""
@@ -259,7 +300,7 @@ class Inequality:
             return None
         return None
 
-    def _searched(self, context: Context) -> Iterator[Finding]:
+    def _searched(self, context: Context) -> Iterator[Part]:
         """Random instances and local search, over functions, starts and parameters."""
         cases = list(self.parameters.cases())[:4]
         budget = context.pick(6_000, 60_000) // (len(cases) * len(SIZES))
@@ -281,7 +322,7 @@ class Inequality:
         excess = worst - 1
         text = f"{self}: {counted} rounds of admissible instances; the smaller side exceeds the other by at most {excess:.3g} of the largest quantity"
         data = {"rounds counted": counted, "largest relative excess": float(excess)}
-        if excess <= ROUNDING:
+        if excess <= EXCESS:
             yield Part("search", counted >= LEAST or None, "falsifier", text, margin=-excess, data=data)
             return
         search, candidate = where
@@ -316,7 +357,7 @@ class Inequality:
         said = f"{counted} rounds of the caller's instances that are certified; largest excess {excess:.3g} of the largest quantity"
         if not counted:
             return Part("given instances", None, "numeric", "no instance met the assumptions")
-        holds = None if counted < LEAST or excess > ROUNDING else True
+        holds = None if counted < LEAST or excess > EXCESS else True
         return Part("given instances", holds, "numeric", said, margin=-excess)
 
     def _scores(
@@ -394,7 +435,7 @@ class _Search:
             **{name: Fraction(float(np.ravel(v)[0])) for name, v in values.items() if name not in self.fixed},
         }
         functions = self.functions(rows, values)
-        for denominator in DENOMINATORS:
+        for denominator in TIDY_DENOMINATORS:
             point = self.stated.parameters.simplify(near, Fraction(1, denominator))
             low, high = self.stated._limits_at(point)
             for k in range(self.d):

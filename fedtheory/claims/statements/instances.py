@@ -17,7 +17,7 @@ from fedtheory.proofs.regions.expressions import Comparison
 from fedtheory.proofs.regions.region import Region
 
 #: curvatures of two or three clients on the line, centres and start, the simplest first
-SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
+SMALL_SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((1, 1), (0, 0), 1),
     ((1, 1), (0, 1), 0),
     ((1, 2), (0, 0), 1),
@@ -94,7 +94,7 @@ def simple_instances(
     ``limits`` maps a point to the lowest and highest curvature that are allowed there, None for any positive one.
     """
     found = [p for p in region.simple_points(points) if all(comparison.holds(p) for comparison in where)]
-    for curvature, centre, start in SHAPES:
+    for curvature, centre, start in SMALL_SHAPES:
         for point in found:
             low, high = limits(point)
             if high is None:

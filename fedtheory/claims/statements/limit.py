@@ -13,7 +13,7 @@ one number for all parameters at once; elsewhere by runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,14 +29,14 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import evaluate, lies_within, without_roots
+from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
 MINIMISER = "minimiser"  #: as the point: x* of the average
 ONE = Fraction(1)
 #: rounds of runs, by budget, and what of the size of a run counts as settled and as equal
-ROUNDS = {"quick": 3_000, "full": 30_000}
+RUN_ROUNDS = {"quick": 3_000, "full": 30_000}
 SETTLED, EQUAL = 1e-11, 1e-8
 #: a run that left this behind has diverged
 FAR = 1e12
@@ -77,7 +77,7 @@ class Limit(InstanceStatement):
     def claimed_at(self, point: Point, problem: Any, entries: int) -> list[Any]:
         """The claimed limit, one number for each entry of the field."""
         if self.point == MINIMISER:
-            given: list[Any] = list(problem.solution())
+            given: list[Any] = to_fractions(problem.solution())
         else:
             given = [text.at(point) for text in read_point(self.point)] * (
                 problem.d if not isinstance(self.point, tuple) else 1
@@ -89,7 +89,7 @@ class Limit(InstanceStatement):
 
     def _in_general(self) -> bool:
         """Whether it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still."""
-        if self.point == MINIMISER or self.field != "x":
+        if self.field != "x":
             return False
         for way in (self._by_one_multiplier, self._by_standing_still):
             try:
@@ -102,7 +102,7 @@ class Limit(InstanceStatement):
 
     def _by_one_multiplier(self) -> bool:
         for field, values, m, v, _ in self.for_all_parameters():
-            claimed = read_point(self.point)[0].at(values)
+            claimed = self._in_symbols(values)[0]
             below, above = field.sign(1 - m), field.sign(1 + m)
             inside = all(s is not None and s.direction > 0 and s.strict for s in (below, above))
             if not (inside and m * claimed + v == claimed):
@@ -116,23 +116,30 @@ class Limit(InstanceStatement):
         for fixed, region in self.parameters.cases():
             values = {**fixed, **{p.name: symbols(p.name, positive=True) for p in region.parameters}}
             method, problem, x0 = self.exact_instance(values)
-            states = play_exactly(method, problem, x0, 3)
-            ends = [arrays_of(state) for state in states[-2:]]
-            point = [text.at(values) for text in read_point(self.point)] * (
-                problem.d if not isinstance(self.point, tuple) else 1
-            )
+            state = play_exactly(method, problem, x0, 2)[-1]
+            ends = [arrays_of(state), arrays_of(play_any_round(method, problem, state))]
+            point = self._in_symbols(values)
             still = all(agree(ends[0][name], ends[1][name]) for name in ends[0])
             if not (still and agree(ends[1]["x"][0], np.asarray(point, dtype=object))):
                 return False
         return True
 
+    def _in_symbols(self, values: Mapping[str, Any]) -> list[Any]:
+        """The claimed limit of x, where parameters are symbols or rational functions."""
+        problem = self.problem_at(values)
+        if self.point == MINIMISER:
+            return list(problem.solution())
+        return [text.at(values) for text in read_point(self.point)] * (
+            1 if isinstance(self.point, tuple) else problem.d
+        )
+
     def _at_points(self, context: Context) -> Iterator[Finding]:
         shown = 0
         runs: list[Point] = []
-        for point in self.points:
+        for point in self.exact_points:
             found = self.followed(point, self.field)
             if found is None:
-                runs.append(point)
+                runs += [point] if point in self.points else []
                 continue
             inside = lies_within(found.polynomial, ONE)
             where = show_values(point)
@@ -188,7 +195,7 @@ class Limit(InstanceStatement):
         """The field after a run, and a bound of the distance to the limit by the ratio of its last steps; None if it does not settle."""
         method, problem, x0 = self.float_instance(point)
         state, steps = method.init(problem, x0[None, :]), list[float]()
-        for r in range(ROUNDS[context.budget]):
+        for r in range(RUN_ROUNDS[context.budget]):
             new = method.round(problem, state, None, Key(context.seed, r))
             a, b = (np.asarray(getattr(s, self.field), dtype=float) for s in (state, new))
             steps.append(float(np.abs(a - b).max()))
@@ -247,10 +254,10 @@ class Divergence(InstanceStatement):
             return
         take_facts()
         shown, runs = 0, list[Point]()
-        for point in self.points:
+        for point in self.exact_points:
             found = self.followed(point)
             if found is None:
-                runs.append(point)
+                runs += [point] if point in self.points else []
                 continue
             where = show_values(point)
             inside = lies_within(found.polynomial, ONE)
@@ -285,7 +292,7 @@ class Divergence(InstanceStatement):
         if self.multiplier is None:
             return ""
         claimed = Expression.parse(self.multiplier).at(point)
-        if not compare(evaluate(polynomial, claimed), "==", Fraction(0)):
+        if not compare(value_at(polynomial, claimed), "==", Fraction(0)):
             return f"{claimed} is no multiplier that the start excites"
         others = without_roots(polynomial, (claimed, -claimed))
         if lies_within(others, abs(claimed)) is False:
@@ -312,7 +319,7 @@ class Divergence(InstanceStatement):
             method, problem, x0 = self.float_instance(point)
             state = method.init(problem, x0[None, :])
             size = 0.0
-            for r in range(ROUNDS[context.budget]):
+            for r in range(RUN_ROUNDS[context.budget]):
                 state = method.round(problem, state, None, Key(context.seed, r))
                 size = float(np.abs(np.asarray(state.x, dtype=float)).max())
                 if not size < FAR:

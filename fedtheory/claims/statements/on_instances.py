@@ -18,13 +18,15 @@ from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.recurrences import Recurrence, follow_field
+from fedtheory.proofs.recurrences import Recurrence, follow_field, play_any_round
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.spectrum import round_map
 
 #: simple points of a region that are looked at, for each choice of its whole numbers, and in all
 POINTS, MOST_POINTS = 4, 24
+#: corners of a region, and points between them, that are looked at besides where that is done in fractions
+CORNERS = 16
 
 Point = Mapping[str, Fraction]
 
@@ -63,7 +65,8 @@ class InstanceStatement:
         for comparison in self.conditions:
             if comparison.names - known:
                 raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
-        asked = [name for name in inspect.signature(self.problem).parameters if name not in known]
+        takes = inspect.signature(self.problem).parameters
+        asked = [name for name, p in takes.items() if name not in known and p.default is inspect.Parameter.empty]
         if asked:
             raise InvalidInput(f"the problem asks for {asked[0]!r}, which is no parameter of the region")
         if not self.points:
@@ -95,6 +98,13 @@ class InstanceStatement:
         step = max(1, -(-len(found) // MOST_POINTS))
         return found[::step]
 
+    @cached_property
+    def exact_points(self) -> list[dict[str, Fraction]]:
+        """The simple points, then corners of the region, the ends of its parameters or near them."""
+        corners = [p for p in self.parameters.corners(CORNERS) if all(c.holds(p) for c in self.conditions)]
+        step = max(1, -(-len(corners) // MOST_POINTS))
+        return self.points + [p for p in corners[::step] if p not in self.points]
+
     @property
     def is_whole(self) -> bool:
         """Whether the points are all that the region has."""
@@ -106,7 +116,9 @@ class InstanceStatement:
 
     def problem_at(self, point: Mapping[str, Any]) -> Any:
         """The instance at a point, from the parameters that it asks for."""
-        return self.problem(**{name: point[name] for name in inspect.signature(self.problem).parameters})
+        return self.problem(
+            **{name: point[name] for name in inspect.signature(self.problem).parameters if name in point}
+        )
 
     def exact_instance(self, point: Mapping[str, Any]) -> tuple[Algorithm, Any, Any]:
         """Method, problem and start ``(d,)`` in fractions, or rational functions of the parameters.
@@ -124,7 +136,7 @@ class InstanceStatement:
 
     def float_instance(self, point: Point) -> tuple[Algorithm, Any, Any]:
         """The same in floats."""
-        problem = in_floats(self.problem_at(point))
+        problem = problem_in_floats(self.problem_at(point))
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
         return self.named_method.over(plain, float), problem, self._start(problem.d, point, float)
 
@@ -160,6 +172,7 @@ class InstanceStatement:
             found = round_map(method, problem, x0)
             if found.layout.size != 1:
                 raise InvalidInput("the state is more than one number")
+            play_any_round(method, problem, method.init(problem, x0[None, :]))  # which refuses rounds that differ
             one = field.one
             yield field, values, found.matrix[0, 0] + 0 * one, found.offset[0] + 0 * one, x0[0] + 0 * one
 
@@ -177,7 +190,7 @@ def show_values(point: Point) -> str:
     return ", ".join(f"{name} = {value}" for name, value in point.items()) or "the instance"
 
 
-def in_floats(problem: Any) -> Any:
+def problem_in_floats(problem: Any) -> Any:
     """The same problem with floats in the place of fractions."""
     changed = {name: value.astype(float) for name, value in _arrays(problem).items() if is_object(value)}
     return dataclasses.replace(problem, **changed) if changed else problem

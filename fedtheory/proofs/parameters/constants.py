@@ -7,6 +7,7 @@ form(c) - form(c*) <= 0,  y + z prove  form(c) <= 0.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -94,12 +95,16 @@ def judge_through_strongest(
     Parameters
     ----------
     judged : what is known of the stated value, otherwise it is judged first
+    seconds : for one search; where the judgement took twice as much, or all took four times, nothing more is looked for
     """
+    begun = time.monotonic()
     system = system_of(stated)
     judged = judge_system(field, system, seconds) if judged is None else judged
-    if judged.word in ("proved for all parameters", "refuted") or stated == 0:
+    if judged.word in ("proved for all parameters", "refuted") or stated == 0 or time.monotonic() - begun > 2 * seconds:
         return judged
     for value in _strongest(sensitivities(field, system_of, name, stated)):
+        if time.monotonic() - begun > 4 * seconds:
+            break
         strong = system_of(value)
         search = search_multipliers(field, strong, seconds)
         if search.data is None:

@@ -33,6 +33,7 @@ class Correspondence:
     ----------
     pairs : expressions in the second state's fields, each with the one in the first's fields that it equals
     kept : fields of the first state that others, or those before them, give in every state, such as clients' copies of the server's model
+        Where a field stands in its own expression, that is a projection: ``{"h_i": "h_i - mean_h_i"}`` says that the h_i average to zero.
     """
 
     pairs: tuple[tuple[Expression, Expression], ...]
@@ -80,7 +81,7 @@ class CoinsByPurpose:
 
     def coin(self, purpose: str, probability: Any) -> bool:
         """The given outcome; a probability of exactly 0 or 1 is none."""
-        if isinstance(probability, int | float) and probability in (0, 1):
+        if probability in (0, 1):
             return bool(probability)
         return self.shown.setdefault(purpose, True)
 
@@ -139,11 +140,19 @@ def agree_in_every_round(
     def play(key: Any) -> tuple[State, State]:
         leaves = Leaves()
         problem: Any = SymmetricProblem(leaves, 0)
-        free = {name: cell(leaves.vector(common=name in common)) for name in arrays_of(a) if name not in relations.kept}
+        free = {
+            name: cell(leaves.vector(common=name in common))
+            for name in arrays_of(a)
+            if name not in relations.kept or relations.kept[name].names & {name, MEAN + name}
+        }
         one = dataclasses.replace(a, **free)
         for name, given in relations.kept.items():
             one = dataclasses.replace(one, **{name: given.at({**parameters, **read_fields(one)})})
         other = relations.second_state(one, b, parameters)
+        if not _same(relations, one, other, parameters, "in the states that correspond"):
+            raise InvalidInput(
+                "what the first method's state keeps does not hold where it is put in; state each relation as a projection"
+            )
         return first.round(problem, one, None, key), second.round(problem, other, None, key)
 
     return all(

@@ -86,12 +86,12 @@ class Piece:
 
 
 def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> list[Piece]:
-    """Judge a contraction on every piece of its region; it is proved if every piece is, and refuted if one is."""
+    """Judge a contraction piece by piece of its region, up to the first that is not proved: it is proved if every piece is, and refuted if one is."""
     found = []
     for fixed, region in stated.region.cases():
         for piece, entries in _pieces(region, _entries(stated.rate, fixed)):
             found.append(_prove_piece(stated, fixed, piece, entries, seconds))
-            if found[-1].judgement.word == "refuted":
+            if found[-1].judgement.word != "proved for all parameters":
                 return found
     return found
 
@@ -346,7 +346,7 @@ def prove_bound(
     seconds: float = SECONDS,
     **constants: Any,
 ) -> list[Piece]:
-    """Judge a bound, max of expressions included, on every piece of its region (`bound_system` says what is stated, and its ``constants``)."""
+    """Judge a bound, max of expressions included, as `prove_contraction` does (`bound_system` says what is stated, and its ``constants``)."""
     found = []
     for fixed, case in Region.parse(region).cases():
         for piece, entries in _pieces(case, _entries(Expression.parse(bound), fixed)):
@@ -359,7 +359,7 @@ def prove_bound(
                 return bound_system(field, method, rounds, measure, scaled, fixed=fixed, **constants)
 
             found.append(_prove_bound_on_piece(field, entries, with_factor, fixed, seconds))
-            if found[-1].judgement.word == "refuted":
+            if found[-1].judgement.word != "proved for all parameters":
                 return found
     return found
 

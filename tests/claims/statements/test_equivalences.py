@@ -15,6 +15,7 @@ from fedtheory.core.arrays import spread
 from fedtheory.core.errors import InvalidInput
 from paper_checks.fedpd.common import HalfDualStep
 from paper_checks.fedpd.equivalences import CLAIMS, Admm
+from problems.finite_sum import random_finite_sum
 from problems.quadratics import random_quadratics
 
 VRL = {"region": "0 < lr, K in 1..3", "kept": {"c": "mean_c_i"}}
@@ -37,6 +38,9 @@ TRUE = {
     "EQ1": fedpd_is_admm(instances=lambda seed: random_quadratics(5, 4, seed=seed)),
     "VRL-SGD": Equivalence(
         "scaffold", "vrl-sgd", "lr, steps=K", "lr, steps=K", states={"x": "x", "delta_i": "c_i - c"}, **VRL
+    ),
+    "Scaffnew that always communicates": Equivalence(
+        "scaffnew", "gd", "lr, p=1", "lr", region="0 < lr", kept={"x_i": "x", "h_i": "h_i - mean_h_i"}
     ),
     "one step": Equivalence("fedavg", "gd", "lr", "lr", region="0 < lr"),
     "from the second round": Equivalence(
@@ -91,6 +95,15 @@ def test_without_the_second_methods_whole_state_only_the_rounds_played_are_prove
     assert next(part.proof.scope for part in parts if part.proof is not None) == "rounds 0 to 2"
 
 
+def test_what_the_states_keep_must_be_said_to_prove_every_round():
+    status, parts = judged("equivalence", Equivalence("scaffnew", "gd", "lr, p=1", "lr", region="0 < lr"))
+    assert status == "supported"
+    assert next(part.proof.scope for part in parts if part.proof is not None) == "rounds 0 to 2"
+    # h_i = h_i/2 says h_i = 0, which is not kept, and is no projection
+    halved = Equivalence("scaffnew", "gd", "lr, p=1", "lr", region="0 < lr", kept={"h_i": "h_i/2"})
+    assert judged("equivalence", halved)[0] == "refuted"
+
+
 def test_methods_that_cannot_be_followed_are_compared_on_general_quadratics():
     @dataclass(frozen=True)
     class Odd(Admm):
@@ -104,6 +117,20 @@ def test_methods_that_cannot_be_followed_are_compared_on_general_quadratics():
     assert status == "supported"
     proof = next(part.proof for part in parts if part.proof is not None)
     assert proof.scope == "n = 2, 3, quadratics on the line, rounds 0 to 2" and proof.facts
+
+
+def test_methods_that_draw_samples_are_compared_on_the_callers_instances():
+    """SCAFFOLD and VRL-SGD see the same samples; where they run on floats alone, and on no quadratics without samples, runs support and no more."""
+    stated = {"region": "1/20 < lr < 1/10", "instances": lambda seed: random_finite_sum(3, 8, 2, seed=seed)}
+    sampled = "lr, steps = 3, batch = 2"
+    same = Equivalence("scaffold", "vrl-sgd", sampled, sampled, **stated)
+    status, parts = judged("equivalence", same)
+    assert status == "supported" and [part.name for part in parts] == ["runs"]
+    other = Equivalence("scaffold", "vrl-sgd", sampled, "lr = 51/50*lr, steps = 3, batch = 2", **stated)
+    assert judged("equivalence", other)[0] == "inconclusive"
+    nothing = Equivalence("scaffold", "vrl-sgd", sampled, sampled, region="1/20 < lr < 1/10")
+    status, parts = judged("equivalence", nothing)
+    assert status == "inconclusive" and "no run in floats" in parts[-1].text
 
 
 def test_coins_are_the_same_for_both_methods_and_all_their_outcomes_are_played():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from evidence import judged
 
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Context, Part, Reading
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.verdict import decide
 from fedtheory.core.arrays import mean_of_clients, squared_norm
@@ -117,6 +117,20 @@ def test_false_ones_are_refuted_by_small_instances(statement, change):
     assert again.violated and again.exact_measured > again.exact_bound
     assert all(len(number) <= 6 for number in [*found.instance["curvature"], *found.instance["centre"]])
     assert not statement.replay(found.instance).violated
+
+
+@pytest.mark.parametrize("statement", [EQUATION_24, DESCENT, SHARPER], ids=["L4", "descent", "sharper"])
+def test_tight_constants_would_be_rejected_soon(statement):
+    told = [f.text for f in statement.findings(Context()) if isinstance(f, Reading)]
+    assert len(told) == 1
+    factor = float(told[0].split("from x ")[1].split(",")[0])
+    assert max(factor, 1 / factor) < 1.06 and "loose" not in told[0]
+
+
+def test_loose_constants_are_flagged():
+    loose = DESCENT.with_constants(c="1/8")
+    told = [f.text for f in loose.findings(Context()) if isinstance(f, Reading)]
+    assert "(loose)" in told[0] and "from x 4" in told[0]
 
 
 def test_the_verdict_is_that_of_the_ledgers_own_check():

@@ -47,6 +47,10 @@ TRUE = {
     "FedPD reaches the minimiser": (Limit("fedpd", "eta = 1/5, exact", **FIXED), "proved"),
     "SCAFFOLD too, for some steps": (Limit("scaffold", "lr=1/10, steps=K", region="K in 1..3", **FIXED), "proved"),
     "duals": (Limit("fedpd", "eta=1/5, exact", field="lam_i", point=0, problem=lambda: pair(Fraction(1), Fraction(0)), start=1), None),
+    "the minimiser, for all steps": (
+        Limit("gd", "lr", problem=pair, start=2, region="0 < a, 0 < b, 0 < lr < 4/(a + b)"),
+        "proved",
+    ),
     "points of a region": (Limit("scaffold", "lr, steps=2", region="0 < lr < 1/10", **FIXED), "supported"),
     "D14": (Limit("fedpd", "eta, exact", region="0 < a, 0 < eta < 1/a", problem=lambda a: scalar_quadratics(np.array([a, -a])), point=1), "proved"),
     "not affine": (Limit("fedpd", "eta=1/2, exact", problem=lambda: random_logistic(), start=0), "supported"),
@@ -128,6 +132,18 @@ def test_floats_are_not_taken_for_fractions():
     status, parts = judged("identity", statement)
     assert status == "supported" and [part.name for part in parts] == ["runs"]
     assert judged("identity", Limit("gd", "lr=1/2", problem=statement.problem, point="-51/100"))[0] == "inconclusive"
+
+
+def test_rounds_that_differ_are_not_taken_for_one_map():
+    """With steps that shrink the limit depends on all of them; communicating every third round is no fixed point of a round that skips."""
+    shrinking = {"problem": lambda: scalar_quadratics(exact(1), exact(0)), "start": 1, "point": 0}
+    status, parts = judged("identity", Limit("fedavg", "lr = 1/2, lr_decay = 1/2", **shrinking))
+    assert status == "inconclusive" and all(part.proof is None for part in parts)
+    rare = Limit("fedpd", "eta = 1/5, exact, communicate_every = 3", **FIXED)
+    assert all(part.proof is None for part in judged("identity", rare)[1])
+    general = {**BELOW, "region": "0 < a, 0 < b, 0 < lr < 1/(a + b)"}
+    shrinks = Limit("fedavg", "lr, steps = 2, lr_decay = 1/2", point=BIASED, **general)
+    assert all(part.proof is None for part in judged("identity", shrinks)[1])
 
 
 def test_the_schur_cohn_test_agrees_with_roots_in_floats():

@@ -1,0 +1,209 @@
+"""Orderings as data: one method, or instance, does better than another, over draws of data and coins.
+
+    Ordering(Side("fedpd", "eta = 3/(10*L), lr = 3/(10*L), steps = 4, p = 2/5", near), Side("fedpd", ..., far),
+             metric="stationarity", rounds=150, summary="late")
+
+The rule belongs to the statement and is read before anything is run: how many draws, at least ten, the level of the interval, how
+many comparisons share it, and by how much one must be better. Both sides of a draw see the same random numbers, for data and for
+coins. The Student interval of the mean paired difference decides: it holds where the interval lies on the side claimed, fails where it lies on
+the other, and is undecided between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.statements.named_methods import NamedMethod
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.participation import Participation
+from fedtheory.core.problem import Problem, can, constants
+from fedtheory.measures.catalogue import choose_metrics, look_up
+from fedtheory.measures.paired import paired_difference
+from fedtheory.running.runner import run
+
+#: fewest draws of data that an ordering may rest on, and how many times as many with the full budget
+LEAST_DRAWS, FULL = 10, 2
+#: what is below this share of its start has reached zero, up to rounding
+REACHED = 1e-15
+
+RunSummary = Literal["last", "mean", "best", "late"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A method on instances that are drawn.
+
+    Parameters
+    ----------
+    method : name of a listed method, or function of an instance's certified constants to a method
+    options : str
+        Options of the listed method, as expressions in certified constants of the instance such as L and mu.
+    problem : function of a generator to a problem
+    start : number
+        Of every coordinate.
+    participation : Participation, optional
+    name : str
+    """
+
+    method: str | Callable[..., Algorithm]
+    options: str = ""
+    _: KW_ONLY
+    problem: Callable[[np.random.Generator], Problem]
+    start: float = 0.0
+    participation: Participation | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Read the options."""
+        if not self.named_method.expressions and self.options and not isinstance(self.method, str):
+            raise InvalidInput("options belong to listed methods")
+
+    @property
+    def named_method(self) -> NamedMethod:
+        """The method as a function of certified constants."""
+        return NamedMethod(self.method, self.options)
+
+    def values(
+        self, draw: tuple[int, int], metric: str, rounds: int, coins: int, every: int = 1
+    ) -> NDArray[np.float64]:
+        """The metric every so many rounds, one row for each sequence of coins; infinite from where a run diverged."""
+        problem: Any = self.problem(np.random.default_rng(draw))
+        found = constants(problem) if can(problem, "certify") else {}
+        known = {name: float(c.value) for name, c in found.items() if np.ndim(c.value) == 0}
+        x0 = np.full((coins, problem.d), self.start)
+        method, chosen = choose_metrics([metric], self.named_method.over(known, float), problem, x0[:1])
+        seeds = np.arange(coins) + 1_000 * draw[1] + 1_000_000 * draw[0]
+        given: Mapping[str, Any] = {"participation": self.participation} if self.participation else {}
+        return np.asarray(
+            run(method, problem, x0, rounds, seed=seeds, metrics=chosen, every=every, progress=False, **given)[metric]
+        )
+
+    def __str__(self) -> str:
+        return self.name or str(self.named_method)
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The first side is better than the second.
+
+    Parameters
+    ----------
+    first, second : Side
+    metric : str
+        Of `fedtheory.measures.catalogue`; less is better, and of shares more. Of positive metrics logarithms are compared, of shares the shares.
+    rounds : int
+    summary : "last", "mean", "best" or "late"
+        Of a run: its end, all rounds, the best of them, or the mean of its later half.
+    draws : int
+        Of data, at least ten; twice as many with the full budget.
+    coins : int
+        Sequences of coins for each draw of data; their mean is the draw's value.
+    level : number in [0.9, 1)
+        Of the interval, shared by ``comparisons`` orderings that are told together.
+    by : number
+        By how much the first is claimed to be better: of the logarithm, or of the share.
+    name : str
+
+    Raises
+    ------
+    InvalidInput
+        The rule is none that an ordering may rest on.
+    """
+
+    first: Side
+    second: Side
+    _: KW_ONLY
+    metric: str
+    rounds: int
+    summary: RunSummary = "last"
+    draws: int = 20
+    coins: int = 1
+    level: float = 0.99
+    comparisons: int = 1
+    by: float = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse rules that are too weak."""
+        look_up(self.metric)
+        if self.draws < LEAST_DRAWS:
+            raise InvalidInput(f"an ordering rests on at least {LEAST_DRAWS} draws of data and coins, got {self.draws}")
+        if not 0.9 <= self.level < 1:
+            raise InvalidInput(f"the level of the interval must lie in [0.9, 1), got {self.level}")
+        if not 1 <= self.coins <= 1_000 or self.comparisons < 1 or self.rounds < 1:
+            raise InvalidInput("coins (up to a thousand), comparisons and rounds are whole numbers of at least one")
+        if not (np.isfinite(self.by) and self.by >= 0):
+            raise InvalidInput(f"by how much the first is better must be a number >= 0, got {self.by}")
+        if self.summary not in ("last", "mean", "best", "late"):
+            raise InvalidInput(f"a run is summed up by last, mean, best or late, got {self.summary!r}")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether more is better."""
+        return look_up(self.metric).is_share
+
+    @property
+    def shared_level(self) -> float:
+        """The level of this interval, such that all comparisons together keep the level."""
+        return 1 - (1 - self.level) / self.comparisons
+
+    def findings(self, context: Context) -> Iterator[Finding]:
+        """One part: the paired interval over draws."""
+        draws = self.draws * context.pick(1, FULL)
+        try:
+            sides = [
+                np.array([self._of_draw(side, (context.seed, k)) for k in range(draws)])
+                for side in (self.first, self.second)
+            ]
+        except FedtheoryError as error:
+            yield Part("ordering", None, "numeric", f"{self}: a side cannot be run: {str(error)[:200]}")
+            return
+        yield self.judged(*sides)
+
+    def judged(self, first: NDArray[np.float64], second: NDArray[np.float64]) -> Part:
+        """The part that values of both sides, one a draw, come to.
+
+        Of logarithms, or shares; what is not finite has diverged. Where runs diverged it holds if those of the second all did and none of the first,
+        fails the other way round, and is undecided otherwise.
+        """
+        gone = [~np.isfinite(values) for values in (first, second)]
+        if gone[0].any() or gone[1].any():
+            holds = (
+                True if gone[1].all() and not gone[0].any() else False if gone[0].all() and not gone[1].any() else None
+            )
+            told = f"{int(gone[0].sum())} and {int(gone[1].sum())} of {len(first)} draws diverged"
+            return Part("ordering", holds, "numeric", f"{self}: {told}")
+        better = first - second if self.is_share else second - first
+        found = paired_difference(better, np.zeros_like(better), self.shared_level)
+        holds = True if found.low > self.by else False if found.high < self.by else None
+        size = max(abs(found.low), abs(found.high), self.by, float(np.finfo(float).tiny))
+        what = "share" if self.is_share else "logarithm"
+        text = (
+            f"{self}: the first is better by {found} in {what} (interval at level {self.shared_level:.6g}"
+            f"{f', against {self.by:g}' if self.by else ''}), and better in {int((better > self.by).sum())} of {len(better)} draws of data and coins"
+        )
+        data = {"first": first.tolist(), "second": second.tolist()}
+        edge = found.high if holds is False else found.low
+        return Part("ordering", holds, "numeric", text, margin=(edge - self.by) / size, data=data)
+
+    def _of_draw(self, side: Side, draw: tuple[int, int]) -> float:
+        every = self.rounds if self.summary == "last" else 1
+        values = side.values(draw, self.metric, self.rounds, self.coins, every)
+        if self.summary == "best":
+            summed = values.max(axis=-1) if self.is_share else values.min(axis=-1)
+        else:
+            first = {"last": -1, "mean": 0, "late": -(-values.shape[-1] // 2)}[self.summary]
+            summed = values[..., first:].mean(axis=-1)
+        if self.is_share:
+            return float(summed.mean())
+        return float(np.log(np.maximum(summed, REACHED * values[..., 0])).mean())
+
+    def __str__(self) -> str:
+        return self.name or f"{self.first} is better than {self.second} in {self.metric} after {self.rounds} rounds"

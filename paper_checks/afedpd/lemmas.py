@@ -1,0 +1,228 @@
+"""A-FedPD's proof steps as lemmas, in the paper's notation: f_i, theta_i^t, their average thetabar^t, lambda_i^t, rho, C clients of whom P take part.
+
+The local rule is grad f_i(theta_i^{t+1}) + lambda_i^t + rho (theta_i^{t+1} - theta^t) = e_i^{t+1}, and theta^t = thetabar^t + mean
+lambda_i^t / rho, so that theta_i^{t+1} - thetabar^t = -(grad f_i(theta_i^{t+1}) + lambda_i^t - mean_j lambda_j^t - e_i^{t+1})/rho. Where
+all clients take part (P = C) and t >= 1, lambda_i^t = e_i^t - grad f_i(theta_i^t). R_t = mean ||theta_i^{t+1} - thetabar^t||^2, J_t =
+mean ||theta_i^t - thetabar^t||^2. Points are seen from thetabar^t = 0; L-smooth functions need not be convex (Assumption 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims import Lemma, bar, norm2
+
+ANY = "0 < L, 0 < rho"
+INEXACT = "0 < L, 0 < rho, 0 < epsilon"
+
+
+# ---- Lemmas 1 and 3: who takes part ----------------------------------------------------------------------------------
+#
+# For P of C clients, drawn uniformly, and v_i = theta_i^{t+1} - thetabar^t, the mean of the drawn v_i has the expectation mean v, and the
+# expectation of its square is ||mean v||^2 + phi mean ||v_i - mean v||^2 with phi = (C - P)/(P (C - 1)), a number from 0 (P = C) to 1 (P = 1).
+
+
+def average_moves_less(w: Any, p: Any, c: Any) -> Any:
+    """E ||thetabar^{t+1} - thetabar^t||^2 <= c mean ||theta_i^{t+1} - thetabar^t||^2."""
+    v = w.vector("theta_i+ - thetabar", True)
+    return norm2(bar(v)) + norm2(v - bar(v)) * p.phi - norm2(v) * c.c
+
+
+LEMMA_1 = Lemma("Lemma 1", "Lemma 1", "0 <= phi <= 1", average_moves_less, {"c": 1})
+
+
+def consistency(w: Any, p: Any, c: Any) -> Any:
+    """(15): mean E ||theta_i^{t+1} - thetabar^{t+1}||^2 <= c mean ||theta_i^{t+1} - thetabar^t||^2."""
+    v = w.vector("theta_i+ - thetabar", True)
+    return norm2(v - bar(v)) * (1 + p.phi) - norm2(v) * c.c
+
+
+LEMMA_3 = Lemma("Lemma 3", "Lemma 3, (15)", "0 <= phi <= 1", consistency, {"c": 4})
+
+
+# ---- the descent display ---------------------------------------------------------------------------------------------
+
+
+def play_any_round(w: Any, p: Any, inexact: bool) -> SimpleNamespace:
+    """A round of all clients from any dual variables."""
+    f = w.function(p.L, -p.L, client=True)
+    lam, gn = w.vector("lambda_i", True), w.vector("grad f_i+", True)
+    x = bar(lam) * 0
+    e = w.vector("e_i+", True) if inexact else lam * 0
+    if inexact:
+        w.assume("inexact solves", norm2(e) - p.epsilon)
+    g, v = w.at(f, x + lam * 0, "f_i(thetabar)")
+    xn_i = x - (gn + lam - bar(lam) - e) / p.rho
+    w.at(f, xn_i, "f_i+", g=gn)
+    xn = bar(xn_i)
+    _, vn = w.at(f, xn + lam * 0, "f_i(thetabar+)")
+    return SimpleNamespace(**locals())
+
+
+def descent(w: Any, p: Any, c: Any) -> Any:
+    """f(thetabar+) <= f(thetabar) + c (L/2)(1 + L/rho) R_t - ||grad f(thetabar)||^2/(2 rho), exact solves."""
+    r = play_any_round(w, p, False)
+    return r.vn - r.v - norm2(r.xn_i - r.x) * (c.c * p.L / 2 * (1 + p.L / p.rho)) + norm2(bar(r.g)) / (2 * p.rho)
+
+
+DESCENT_EXACT = Lemma("descent, exact solves", "App. B.2.2", ANY, descent, {"c": 1})
+
+
+def descent_inexact(w: Any, p: Any, c: Any) -> Any:
+    """f(thetabar+) <= f(thetabar) + (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ||grad f(thetabar)||^2/(2 rho)."""
+    r = play_any_round(w, p, True)
+    allowed = norm2(r.xn_i - r.x) * (p.L / 2 * (1 + 2 * p.L / p.rho)) + c.c * p.epsilon / p.rho
+    return r.vn - r.v - allowed + norm2(bar(r.g)) / (2 * p.rho)
+
+
+DESCENT = Lemma("descent, inexact solves", "App. B.2.2, corrected", INEXACT, descent_inexact, {"c": 1})
+
+
+def descent_printed(w: Any, p: Any, c: Any) -> Any:
+    """The display for one client with ||e||^2 <= epsilon; its dual variable is lambda^t = mean lambda^t."""
+    f = w.function(p.L, -p.L)
+    gn, e = w.vector("grad f+"), w.vector("e+")
+    w.assume("inexact solves", norm2(e) - p.epsilon)
+    x = gn * 0
+    g, v = w.at(f, x, "f(thetabar)")
+    xn = x - (gn - e) / p.rho
+    _, vn = w.at(f, xn, "f+", g=gn)
+    return vn - v - norm2(xn - x) * (c.c * p.L / 2 * (1 + p.L / p.rho)) + norm2(g) / (2 * p.rho)
+
+
+DESCENT_PRINTED = Lemma("descent, printed", "App. B.2.2, display before R_t", INEXACT, descent_printed, {"c": 1})
+
+
+# ---- Lemma 2 ---------------------------------------------------------------------------------------------------------
+
+
+def play_round(w: Any, p: Any, inexact: bool) -> SimpleNamespace:
+    """Round t >= 1 of all clients: lambda_i^t = e_i^t - grad f_i(theta_i^t); mean theta_i^t = thetabar^t = 0."""
+    f = w.function(p.L, -p.L, client=True)
+    th = w.vector("theta_i", True)
+    th = th - bar(th)
+    x = bar(th)
+    g, _ = w.at(f, th, "f_i")
+    gx, v = w.at(f, x + th * 0, "f_i(thetabar)")
+    gn = w.vector("grad f_i+", True)
+    e = w.vector("e_i", True) if inexact else th * 0
+    en = w.vector("e_i+", True) if inexact else th * 0
+    if inexact:
+        w.assume("inexact solves before", norm2(e) - p.epsilon)
+        w.assume("inexact solves", norm2(en) - p.epsilon)
+    xn_i = x - (gn - (g - bar(g)) + (e - bar(e)) - en) / p.rho
+    w.at(f, xn_i, "f_i+", g=gn)
+    return SimpleNamespace(**locals())
+
+
+def lemma_2(w: Any, p: Any, c: Any) -> Any:
+    """(1 - 4 L^2/rho^2) R_t <= (8 L^2/rho^2) J_t + (c 4/rho^2) ||grad f(thetabar)||^2 + 16 epsilon/rho^2."""
+    r = play_round(w, p, True)
+    k = p.L**2 / p.rho**2
+    left = norm2(r.xn_i - r.x) * (1 - 4 * k) - norm2(r.th - r.x) * (8 * k)
+    return left - norm2(bar(r.gx)) * (c.c * 4 / p.rho**2) - 16 * p.epsilon / p.rho**2
+
+
+LEMMA_2 = Lemma("Lemma 2, corrected", "Lemma 2, (14), corrected", INEXACT, lemma_2, {"c": 1})
+
+
+def lemma_2_printed(w: Any, p: Any, c: Any) -> Any:
+    """(14) for one client and exact solves: theta^t = thetabar^t, so that J_t = 0, and theta^{t+1} = theta^t - grad f(theta^{t+1})/rho."""
+    f = w.function(p.L, -p.L)
+    gn = w.vector("grad f+")
+    x = gn * 0
+    g, _ = w.at(f, x, "f")
+    w.at(f, x - gn / p.rho, "f+", g=gn)
+    k = p.L**2 / p.rho**2
+    return norm2(gn / p.rho) * (1 - 4 * k) - norm2(g) * (c.c * 4 * k)
+
+
+LEMMA_2_PRINTED = Lemma("Lemma 2, printed", "Lemma 2, (14)", "0 < L, 4*L**3 + 6*L <= rho", lemma_2_printed, {"c": 1})
+
+
+# ---- Theorem 1 -------------------------------------------------------------------------------------------------------
+
+
+def falls(weight: Callable[[Any], Any], lost: Callable[[Any], Any], inexact: bool) -> Callable[[Any, Any, Any], Any]:
+    """f(thetabar+) + weight R_t <= f(thetabar) + weight R_{t-1} - c lost ||grad f(thetabar)||^2 (+ 2 epsilon/rho with inexact solves)."""
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        r = play_round(w, p, inexact)
+        before = w.vector("thetabar before")
+        _, vn = w.at(r.f, bar(r.xn_i) + r.th * 0, "f_i(thetabar+)")
+        k = weight(p)
+        change = vn + norm2(r.xn_i - r.x) * k - r.v - norm2(r.th - before) * k
+        return change + norm2(bar(r.gx)) * (c.c * lost(p)) - (2 * p.epsilon / p.rho if inexact else 0)
+
+    return build
+
+
+POTENTIAL = Lemma(
+    "potential, exact solves",
+    "Theorem 1, corrected",
+    "0 < L, 7583/1000*L <= rho",
+    falls(lambda p: p.L**2 / (4 * p.rho), lambda p: 1 / (4 * p.rho), False),
+    {"c": 1},
+)
+POTENTIAL_INEXACT = Lemma(
+    "potential, inexact solves",
+    "Theorem 1, corrected",
+    "0 < L, 10325/1000*L <= rho, 0 < epsilon",
+    falls(lambda p: p.L**2 / (4 * p.rho), lambda p: 1 / (4 * p.rho), True),
+    {"c": 1},
+)
+#: q = rho/(32 L^2), as the proof chooses, and what its second choice of q needs
+ONE_STEP = Lemma(
+    "one step",
+    "App. B.2.2, display before the sum, corrected",
+    "1 <= L, 16*L**3 + 6*L <= rho",
+    falls(lambda p: 1 / p.rho, lambda p: 3 / (8 * p.rho), False),
+    {"c": 1},
+)
+
+
+def one_step_printed(w: Any, p: Any, c: Any) -> Any:
+    """The display before the sum for one client and exact solves: R_{t-1} = ||grad f(theta^t)||^2/rho^2, R_t = ||grad f(theta^{t+1})||^2/rho^2."""
+    f = w.function(p.L, -p.L)
+    gn = w.vector("grad f+")
+    x = gn * 0
+    g, v = w.at(f, x, "f")
+    _, vn = w.at(f, x - gn / p.rho, "f+", g=gn)
+    return vn - v + (norm2(gn) - norm2(g)) / p.rho**3 + norm2(g) * (c.c / p.rho)
+
+
+ONE_STEP_PRINTED = Lemma(
+    "one step, printed",
+    "App. B.2.2, display before the sum",
+    "1 <= L, 16*L**3 + 6*L <= rho",
+    one_step_printed,
+    {"c": 1},
+)
+ROUNDS = 9
+
+
+def theorem_1_printed(w: Any, p: Any, c: Any) -> Any:
+    """(8) for one client and exact solves: the sum over t = 1..T of ||grad f(theta^t)||^2 is at most c rho (f(theta^1) - f*) + R_0.
+
+    theta^{t+1} = theta^t - grad f(theta^{t+1})/rho; R_0 = ||grad f(theta^1)||^2/rho^2; f is convex, and its minimum is attained.
+    """
+    f = w.function(p.L, 0)
+    slopes = [w.vector(f"grad f {t}") for t in range(1, ROUNDS + 1)]
+    x, first = slopes[0] * 0, None
+    for t, g in enumerate(slopes, 1):
+        x = x if t == 1 else x - g / p.rho
+        _, v = w.at(f, x, f"f {t}", g=g)
+        first = v if first is None else first
+    _, least = w.at(f, w.vector("minimiser"), "f*", g=x * 0)
+    total = norm2(slopes[0])
+    for g in slopes[1:]:
+        total = total + norm2(g)
+    return total - (first - least) * (c.c * p.rho) - norm2(slopes[0]) / p.rho**2
+
+
+#: rho >= 4 L^3 + 6 L gives rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0, the condition of Appendix B.2.2
+THEOREM_1_PRINTED = Lemma(
+    "Theorem 1, printed", "Theorem 1, (8)", "0 < L, 4*L**3 + 6*L <= rho", theorem_1_printed, {"c": 1}
+)

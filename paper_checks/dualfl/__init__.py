@@ -1,0 +1,8 @@
+"""DualFL (Park, Xu): steps of its theory, and what follows from them for exact local solves."""
+
+from __future__ import annotations
+
+from fedtheory.claims.claim import Claim
+from paper_checks.dualfl import theory
+
+CLAIMS: list[Claim] = [*theory.CLAIMS]

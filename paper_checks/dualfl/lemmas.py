@@ -1,0 +1,170 @@
+"""DualFL's proof steps as lemmas, in the paper's notation: f_j, g_j = f_j - (nu/2) ||.||^2, their conjugates, N clients, E = mean_j f_j.
+
+The dual problem is E_d(xi) = F_d(xi) + G_d(xi) with F_d = ||sum_j xi_j||^2/(2 N nu) and G_d = sum_j g_j^*(xi_j) (20), (22); forms below
+are divided by N. Its minimisers have theta* = -mean_j xi_j*/nu in the subdifferential of every g_j^* at xi_j* (21). "L-smooth" has its
+usual meaning (the displayed definition of Section 2 repeats strong convexity).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims import Lemma, bar, dot, norm2
+
+
+def dual(w: Any, p: Any, modulus: Any) -> SimpleNamespace:
+    """The dual problem seen from xi* = 0 and theta* = 0: g_j^* less <theta*, .>, so that all of it is least at 0.
+
+    ``modulus`` is that of the strong convexity of g_j^*. `at` gives g_j^* at a point as its value, with the subgradient.
+    """
+    h = w.function(None, 0, client=True, name="g*")
+
+    def at(xi: Any, name: str, s: Any = None) -> tuple[Any, Any]:
+        slope = None if s is None else s - xi * modulus
+        rest, value = w.at(h, xi, name, g=slope)
+        return rest + xi * modulus, value + norm2(xi) * (modulus / 2)
+
+    def energy(xi: Any, value: Any) -> Any:
+        return norm2(bar(xi)) / (2 * p.nu) + value
+
+    return SimpleNamespace(at=at, energy=energy)
+
+
+def accelerated_step(smooth: bool) -> Callable[[Any, Any, Any], Any]:
+    """One round of Algorithm 2 with an exact step and t = t_n, where u^n is xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1}):
+
+    2 nu (1 - rho) t^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2
+        <= 2 nu (1 - rho) t (t - 1) (E_d(xi^n) - E_d*) + c (1 - rho t) ||u^n - xi*||^2.
+
+    rho = 0 where g_j is not smooth; with rho <= nu/L, g_j^* is rho/(nu (1 - rho))-strongly convex.
+    """
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        rho = p.r**2 if smooth else p.nu * 0
+        d = dual(w, p, rho / (p.nu * (1 - rho)))
+        x, u, s = w.vector("xi", True), w.vector("u", True), w.vector("theta_j+", True)
+        _, old = d.at(x, "theta")
+        eta = x + (u - x) * ((1 - p.t * rho) / (p.t * (1 - rho)))
+        xn = eta - bar(eta) - s * p.nu
+        _, new = d.at(xn, "theta+", s)
+        _, least = d.at(x * 0, "theta*", s * 0)
+        un = xn * p.t - x * (p.t - 1)
+        weight = 2 * p.nu * (1 - rho)
+        gap, gap_new = d.energy(x, old) - d.energy(x * 0, least), d.energy(xn, new) - d.energy(x * 0, least)
+        left = gap_new * (weight * p.t**2) + norm2(un)
+        return left - gap * (weight * p.t * (p.t - 1)) - norm2(u) * (c.c * (1 - rho * p.t))
+
+    return build
+
+
+STEP = Lemma("step, rho = 0", "Proposition 6.2", "0 < nu, 1 <= t", accelerated_step(False), {"c": 1})
+STEP_SMOOTH = Lemma(
+    "step, rho = r^2", "Proposition 6.3", "0 < nu, 0 < r < 1, 1 <= t <= 1/r", accelerated_step(True), {"c": 1}
+)
+
+
+def primal_error(w: Any, p: Any, c: Any) -> Any:
+    """(29): ||theta - theta*||^2 <= c (2/(N nu)) (E_d(xi) - E_d*), theta = -mean xi/nu."""
+    d = dual(w, p, p.nu * 0)
+    x = w.vector("xi", True)
+    _, value = d.at(x, "theta")
+    _, least = d.at(x * 0, "theta*", x * 0)
+    return norm2(bar(x) / p.nu) - (d.energy(x, value) - d.energy(x * 0, least)) * (c.c * 2 / p.nu)
+
+
+PRIMAL_ERROR = Lemma("primal error", "(29)", "0 < nu", primal_error, {"c": 1})
+
+
+def energy_error(w: Any, p: Any, c: Any) -> Any:
+    """(30): E(theta) - E* <= c (L/2) ||theta - theta*||^2; theta* = 0, where the mean gradient is 0."""
+    f = w.function(p.L, p.mu, client=True)
+    g = w.vector("grad f_j(theta*)", True)
+    g = g - bar(g)
+    x = w.vector("theta")
+    _, least = w.at(f, g * 0, "theta*", g=g)
+    _, v = w.at(f, x + g * 0, "grad f_j(theta)")
+    return v - least - norm2(x) * (c.c * p.L / 2)
+
+
+ENERGY_ERROR = Lemma("energy error", "(30)", "0 < mu < L", energy_error, {"c": 1})
+
+
+def smooth_part(w: Any, p: Any, c: Any) -> Any:
+    """||grad F_d(xi) - grad F_d(eta)||^2 <= c ||xi - eta||^2/nu^2, where grad F_d(xi) has the blocks mean xi/nu; z = xi - eta."""
+    z = w.vector("xi - eta", True)
+    return norm2(bar(z) / p.nu) - norm2(z) * (c.c / p.nu**2)
+
+
+SMOOTH_PART = Lemma("F_d is 1/nu-smooth", "Section 6.2", "0 < nu", smooth_part, {"c": 1})
+
+
+def convex_part(w: Any, p: Any, c: Any) -> Any:
+    """g_j^*(xi) >= g_j^*(eta) + <theta, xi - eta> + c ||xi - eta||^2/(2 (L - nu)) for xi = grad g_j(psi), eta = grad g_j(theta).
+
+    By g_j^*(grad g_j(theta)) = <grad g_j(theta), theta> - g_j(theta).
+    """
+    g = w.function(p.L - p.nu, p.mu - p.nu, name="g")
+    a, b = w.vector("psi"), w.vector("eta")
+    xi, va = w.at(g, a, "xi")
+    x = a * 0
+    _, vb = w.at(g, x, "theta", g=b)
+    return -(dot(xi, a) - va) + (dot(b, x) - vb) + dot(x, xi - b) + norm2(xi - b) * (c.c / (2 * (p.L - p.nu)))
+
+
+CONVEX_PART = Lemma(
+    "G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < mu < L, 0 < nu <= mu", convex_part, {"c": 1}
+)
+
+
+def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
+    """Gamma(theta) <= c mu/(mu - nu) times the gap of the local problem (2), without smoothness; zeta is that of the client.
+
+    Gamma(theta) = g(theta) + g^*(xi) - <xi, theta> with xi = nu (zeta - theta), g^*(xi) = <xi, z> - g(z) where xi is a subgradient of g at z;
+    the local solution o has nu zeta as a subgradient of f. f - (mu/2) ||.||^2 is convex; theta = 0.
+    """
+    h = w.function(None, 0)
+    zeta, z, o = w.vector("zeta"), w.vector("z"), w.vector("o")
+    x = zeta * 0
+    xi = (zeta - x) * p.nu
+
+    def of(y: Any, name: str, slope: Any = None) -> Any:
+        """f at y, where it has the subgradient ``slope``."""
+        _, value = w.at(h, y, name, g=None if slope is None else slope - y * p.mu)
+        return value + norm2(y) * (p.mu / 2)
+
+    f_x, f_z, f_o = of(x, "theta"), of(z, "z", xi + z * p.nu), of(o, "o", zeta * p.nu)
+    gap = f_x - norm2(x) * (p.nu / 2) + dot(xi, z) - (f_z - norm2(z) * (p.nu / 2)) - dot(xi, x)
+    local = f_x - dot(zeta, x) * p.nu - (f_o - dot(zeta, o) * p.nu)
+    return gap - local * (c.c * p.mu / (p.mu - p.nu))
+
+
+GAP = Lemma("primal-dual gap", "ours", "0 < nu < mu", primal_dual_gap, {"c": 1})
+
+
+def first_round(w: Any, p: Any, c: Any) -> Any:
+    """||theta^(1) - theta*||^2 <= c (1/mu - 1/L)^2 V*/4, V* = mean ||grad f_j(theta*)||^2; theta* = 0, and theta_j^(1) minimises f_j."""
+    f = w.function(p.L, p.mu, client=True)
+    x, g = w.vector("theta_j", True), w.vector("grad f_j(theta*)", True)
+    g = g - bar(g)
+    w.at(f, x, "f_j(theta_j)", g=x * 0)
+    w.at(f, x * 0, "f_j(theta*)", g=g)
+    return norm2(bar(x)) - norm2(g) * (c.c * (1 / p.mu - 1 / p.L) ** 2 / 4)
+
+
+FIRST_ROUND = Lemma("first round", "ours", "0 < mu < L", first_round, {"c": 1})
+
+
+def second_round(w: Any, p: Any, c: Any) -> Any:
+    """||theta^(2) - theta*||^2 <= c V*/(4 mu (mu + nu)) without smoothness: zeta_j^(1) = theta^(1) - theta_j^(1); theta* = 0."""
+    h = w.function(None, 0, client=True)
+    x, y, g = w.vector("theta_j 1", True), w.vector("theta_j 2", True), w.vector("s_j*", True)
+    g = g - bar(g)
+    w.at(h, x, "round 1", g=-(x * p.mu))
+    w.at(h, y, "round 2", g=(bar(x) - x) * p.nu - y * p.mu)
+    w.at(h, x * 0, "theta*", g=g)
+    return norm2(bar(y)) - norm2(g) * (c.c / (4 * p.mu * (p.mu + p.nu)))
+
+
+SECOND_ROUND = Lemma("second round", "ours", "0 < mu, 0 < nu <= mu", second_round, {"c": 1})

@@ -1,0 +1,185 @@
+"""FedSLR's Lemmas 1, 3 and 5 to 7, Fact 4, and steps of its proofs, as statements (`lemmas`): for every number of clients and every dimension.
+
+Read throughout: f_i is L-smooth (A1) and need not be convex, ||.|| is Euclidean, R and the sparse penalty are convex, local problems are
+solved exactly. Bounded gradients (A2) and A3 are not needed where something is proved. A counterexample here is in one dimension, on
+quadratics near the points at which they are evaluated; beyond those its gradient can be led to 0 with slope L and stay there, so that A2
+and A3 hold, too. Where it has R = 0, f_i(w) - lam w and a start with w > 0 give the same iterates for R = lam |w|.
+"""
+
+from __future__ import annotations
+
+from fedtheory.claims import Claim
+from paper_checks.fedslr import lemmas
+from paper_checks.steps import Conclusion, Step, claim_steps
+
+PAPER = "fedslr"
+EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
+ONE_CLIENT = "the counterexample has one client and R = 0, t >= 1"
+
+CLAIMS: list[Claim] = [
+    claim_steps(
+        "FEDSLR-L1",
+        PAPER,
+        "Lemma 1, (31)",
+        "||w_t - w_{i,t+1}|| <= L eta_g ||w_{i,t+1} - w_{i,t}||.",
+        [Step("squared", lemmas.LEMMA_1)],
+        assumptions=[EXACT],
+        readings=["No condition on eta_g is needed. The paper does not say how gamma_{i,0} starts; see FEDSLR-N11."],
+    ),
+    claim_steps(
+        "FEDSLR-L3",
+        PAPER,
+        "Lemma 3, (35) and (41)",
+        "D_{t+1} - D_t <= (L^2 eta_g + L/2 - 1/(2 eta_g)) mean_i ||w_{i,t+1} - w_{i,t}||^2 - ||w_{t+1} - w_t||^2/(2 eta_g), and D_{t+1} <= D_t for "
+        "0 < eta_g <= 1/(2L).",
+        [Step("the descent", lemmas.LEMMA_3), Step("the potential does not rise", lemmas.LEMMA_3_MONOTONE)],
+        assumptions=[EXACT],
+        readings=[
+            "(35) holds for every eta_g > 0. At eta_g = 1/(2L) its coefficient is 0, where the proof says that it is negative; the potential "
+            "still does not rise. Fact 2 holds from t = 1 on; for t = 0 see FEDSLR-N11."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-L5",
+        PAPER,
+        "Lemma 5, (86) and (87)",
+        "<grad f_i(w_t + p_k; xi), p_k - p_{k+1}> >= Rt(p_{k+1}) - Rt(p_k) + ||p_{k+1} - p_k||^2/eta_l.",
+        [Step("Lemma 5", lemmas.LEMMA_5), Step("the subgradient of the proof", lemmas.LEMMA_5_PROOF, "reading")],
+        assumptions=["p_{k+1} = Prox(p_k - eta_l a) with the same drawn gradient a on both sides"],
+        readings=[
+            "p_{i,t} in the gradient is read as p_{i,t,k}. The lemma is true as printed; its proof takes the subgradient at p_k, with which the "
+            "inequality is false: the proximal step has it at p_{k+1}."
+        ],
+        false={"the subgradient of the proof": "Lemma 5"},
+    ),
+    claim_steps(
+        "FEDSLR-L6",
+        PAPER,
+        "Lemma 6, (88)",
+        "<a, b> <= ||a||^2/2 + ||b||^2/2.",
+        [Step("Lemma 6", lemmas.LEMMA_6)],
+    ),
+    claim_steps(
+        "FEDSLR-L7",
+        PAPER,
+        "Lemma 7, (89)",
+        "||G_{eta_l, xi} - G_{eta_l}|| <= ||grad f_i(w + p; xi) - grad f_i(w + p)||.",
+        [Step("squared", lemmas.LEMMA_7)],
+    ),
+    claim_steps(
+        "FEDSLR-F4",
+        PAPER,
+        "Fact 4, (28)",
+        "0 is in dR(w_{t+1}) + mean_i grad f_i(w_{i,t+1}) + (w_{t+1} - mean_i w_{i,t})/eta_g.",
+        [Step("with w_{i,t}", lemmas.FACT_4_PRINTED), Step("with w_{i,t+1}", lemmas.FACT_4, "repaired")],
+        assumptions=[EXACT, ONE_CLIENT],
+        repaired="The last term has w_{i,t+1}.",
+        readings=[
+            "A misprint of an index: (27), (52) and (68) have w_{i,t+1}, and nothing rests on the printed index."
+        ],
+        false={"with w_{i,t}": "with w_{i,t+1}"},
+    ),
+    claim_steps(
+        "FEDSLR-N1",
+        "fedslr, derived",
+        "Lemma 3 and (71)",
+        "The potential falls by (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least, which is positive exactly for "
+        "eta_g < 1/(2L).",
+        [Step("the descent in factors", lemmas.FACTORED)],
+        assumptions=[EXACT],
+        readings=[
+            "This is -C_2: the paper calls C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) positive by assumption, and it is negative."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-N3",
+        "fedslr, derived",
+        "Lemma 3 for convex f_i",
+        "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 "
+        "at least, for every eta_g < 1/L.",
+        [
+            Step("eta_g <= 1/(2L)", lemmas.CONVEX_SHORT),
+            Step("1/(2L) <= eta_g < 1/L", lemmas.CONVEX_LONG),
+        ],
+        assumptions=[EXACT, "f_i convex"],
+        readings=["One round only; that the method converges for convex f_i and every eta_g is not said here."],
+    ),
+    claim_steps(
+        "FEDSLR-N4",
+        "fedslr, derived",
+        "the potential (10)",
+        "D(w, {w_i}, {grad f_i(w_i)}) >= f(w) + R(w) + (1/(2 eta_g) - L/2) mean_i ||w - w_i||^2.",
+        [Step("from below", lemmas.LOWER)],
+    ),
+    claim_steps(
+        "FEDSLR-N6",
+        PAPER,
+        "(70) in the proof of Theorem 2",
+        "dist^2(0, grad f(w_t) + dR(w_t)) <= C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 with C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
+        [
+            Step("with C_1 as printed", lemmas.STATIONARY_PRINTED),
+            Step("with (1/eta_g + eta_g L^2)^2", lemmas.STATIONARY, "repaired"),
+        ],
+        assumptions=[EXACT, f"{ONE_CLIENT}, where the distance is ||grad f(w_t)||"],
+        repaired="C_1 = (1/eta_g + eta_g L^2)^2, for every eta_g > 0. The second line of (70) loses a square: 2/eta_g stands for 2/eta_g^2.",
+        readings=[
+            "The printed C_1 is large enough where eta_g >= 1/4 in the units at hand; it has no fixed dimension."
+        ],
+        false={"with C_1 as printed": "with (1/eta_g + eta_g L^2)^2"},
+    ),
+    claim_steps(
+        "FEDSLR-T2-72",
+        PAPER,
+        "(72) in the proof of Theorem 2",
+        "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) sqrt(r_t), r_t = D_t - D*.",
+        [
+            Step("with C_1 as printed", lemmas.RESIDUAL_PRINTED),
+            Step("the distance", lemmas.STATIONARY, "repaired"),
+            Step("the descent", lemmas.FACTORED, "repaired"),
+        ],
+        conclusions=[
+            Conclusion(
+                "the residual",
+                "C_2 dist^2 <= C_2 C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= C_1 (r_t - r_{t+1}) <= C_1 r_t with both constants as corrected, since "
+                "r_{t+1} >= 0 (Lemma 4)",
+                ("the distance", "the descent"),
+                "repaired",
+            )
+        ],
+        assumptions=[
+            EXACT,
+            f"{ONE_CLIENT}, f strongly convex, so that the iterates converge to its minimiser and D* = min f",
+        ],
+        repaired="C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
+        readings=[
+            "C_2 as printed is negative, and no root can be taken; it is read as |C_2|, which is what (71) needs."
+        ],
+        false={"with C_1 as printed": "the distance"},
+    ),
+    claim_steps(
+        "FEDSLR-N11",
+        PAPER,
+        "Lemma 3 at t = 0, which (43) adds",
+        "D_1 <= D_0 from w_{i,0} = w_0 and gamma_{i,0} = 0.",
+        [Step("gamma_{i,0} = 0", lemmas.COLD), Step("gamma_{i,0} = grad f_i(w_0)", lemmas.WARM, "repaired")],
+        assumptions=["exact local solves"],
+        repaired="D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from gamma_{i,0} = grad f_i(w_{i,0}).",
+        readings=[
+            "The paper does not say how gamma_{i,0} and w_{i,0} start; 0 and w_0 are what its public code takes. The sums from t = 0 need the "
+            "other start, or to begin at t = 1."
+        ],
+        false={"gamma_{i,0} = 0": "gamma_{i,0} = grad f_i(w_0)"},
+    ),
+    claim_steps(
+        "FEDSLR-N17-STEP",
+        "fedslr, derived",
+        "a step of Theorem 3, sigma = 0",
+        "phi_i(p_{k+1}) <= phi_i(p_k) - (eta_l - L eta_l^2/2) ||G||^2 for 0 < eta_l < 2/L, and dist(0, d phi_i(p_{k+1})) <= (1 + L eta_l) ||G||.",
+        [Step("descent", lemmas.PROXIMAL_DESCENT), Step("stationarity", lemmas.NEXT_POINT)],
+        assumptions=["exact gradients, w_t fixed"],
+        readings=[
+            "Theorem 3 asks for eta_l < 2/(L + 1), which Young's inequality with weight 1 brings in. Remark 8 says O(eps) for ||G||^2 <= eps; by "
+            "the second part it is O(sqrt(eps)), at p_{k+1}."
+        ],
+    ),
+]

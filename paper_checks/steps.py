@@ -1,0 +1,125 @@
+"""Claims whose statement, its corrected form and other readings of it are lemmas (`fedtheory.claims.Lemma`): one part of the check each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Reading, Replay, Role, proved
+from fedtheory.claims.statements.as_claims import find_of_lemma, replay_statement
+from fedtheory.claims.statements.lemma import lemma_sensitivity
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a claim: a lemma, and whether it is the statement as printed, its corrected form or another reading."""
+
+    name: str
+    lemma: Lemma
+    role: Role = "printed"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What follows from steps by an argument in words.
+
+    ``from_steps``: their names; ``confirmed``: asks a checker for what the argument needs besides, such as an identity.
+    """
+
+    name: str
+    argument: str
+    from_steps: tuple[str, ...]
+    role: Role = "printed"
+    confirmed: Callable[[], bool] | None = None
+
+
+def claim_steps(
+    id: str,
+    paper: str,
+    source: str,
+    text: str,
+    steps: Sequence[Step],
+    *,
+    conclusions: Sequence[Conclusion] = (),
+    assumptions: Sequence[str] = (),
+    readings: Sequence[str] = (),
+    repaired: str = "",
+    false: Mapping[str, str] | None = None,
+    kind: Kind = "proof step",
+) -> Claim:
+    """Make a claim of steps.
+
+    Its planted faults: a constant of each true step where it is rejected; a true step in the place of each false one, which nothing refutes.
+
+    Parameters
+    ----------
+    id, paper, source, text, assumptions, repaired, kind : as for `Claim`
+    steps : Step ...
+        A false step that is printed comes before its correction.
+    conclusions : Conclusion ...
+    readings : str ...
+        How the statement was read.
+    false : by the name of each step that is expected to be false, that of the true one which its fault puts in its place
+    """
+    false = dict(false or {})
+    by_name = {step.name: step for step in steps}
+    faults = [
+        Fault(f"{step.name}: {constant} beyond where it is rejected", step.name, {"beyond": (step.name, constant)})
+        for step in steps
+        for constant in step.lemma.constants
+        if step.name not in false
+    ]
+    faults += [
+        Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
+        for wrong, right in false.items()
+    ]
+    regions = [f"{step.name}: {step.lemma.region}" for step in steps if step.lemma.region.parameters]
+    printed = next((by_name[name].lemma for name in false if by_name[name].role == "printed"), None)
+    shown = printed or next((by_name[name].lemma for name in false), None)
+    return Claim(
+        id,
+        paper,
+        kind,
+        source,
+        text,
+        partial(_check, steps=tuple(steps), conclusions=tuple(conclusions), readings=tuple(readings)),
+        tuple(faults),
+        assumptions=(*assumptions, *regions),
+        repaired=repaired,
+        replay=None if shown is None else partial(_replay, lemma=shown),
+    )
+
+
+def _check(
+    context: Context,
+    *,
+    steps: Sequence[Step],
+    conclusions: Sequence[Conclusion],
+    readings: Sequence[str],
+    beyond: tuple[str, str] = ("", ""),
+    instead: tuple[str, str] = ("", ""),
+) -> Iterator[Finding]:
+    lemmas = {step.name: step.lemma for step in steps}
+    found: dict[str, Part] = {}
+    for step in steps:
+        lemma = lemmas[instead[1]] if step.name == instead[0] else step.lemma
+        if step.name == beyond[0]:
+            fails = next((side.fails for side in lemma_sensitivity(lemma) if side.name == beyond[1]), None)
+            lemma = lemma if fails is None else lemma.with_constants(**{beyond[1]: fails})
+        for finding in find_of_lemma(lemma, name=step.name, role=step.role):
+            if isinstance(finding, Part):
+                found[finding.name] = finding
+                yield finding
+            else:
+                yield Reading(f"{step.name}: {finding.text}") if isinstance(finding, Reading) else finding
+    for conclusion in conclusions:
+        resting_on = [found[name] for name in conclusion.from_steps]
+        condition = conclusion.confirmed is None or conclusion.confirmed()
+        yield proved(conclusion.name, condition, conclusion.argument, role=conclusion.role, resting_on=resting_on)
+    yield from (Reading(text) for text in readings)
+
+
+def _replay(instance: Mapping[str, Any], *, lemma: Lemma) -> Replay:
+    return replay_statement(instance, statement=lemma)

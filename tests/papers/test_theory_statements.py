@@ -1,0 +1,145 @@
+"""Steps of the theory of FedSLR, A-FedPD and DualFL as statements: verdicts, planted faults, replays."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedtheory.claims import Lemma, prove_lemma
+from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
+from fedtheory.claims.claim import Claim, Context
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.report import write_counterexamples
+from paper_checks.afedpd import lemmas as afedpd
+from paper_checks.afedpd import theory as afedpd_theory
+from paper_checks.dualfl import lemmas as dualfl
+from paper_checks.dualfl import theory as dualfl_theory
+from paper_checks.fedslr import lemmas as fedslr
+from paper_checks.fedslr import theory as fedslr_theory
+from paper_checks.steps import Step, claim_steps
+
+STORED = json.loads((Path(__file__).resolve().parents[2] / "paper_checks" / "expected.json").read_text())["verdicts"]
+EXPECTED = {v["id"]: v["status"] for v in STORED}
+THEORY = {
+    "paper_checks.fedslr": fedslr_theory.CLAIMS,
+    "paper_checks.afedpd": afedpd_theory.CLAIMS,
+    "paper_checks.dualfl": dualfl_theory.CLAIMS,
+}
+SOURCES = {claim.id: source for source, claims in THEORY.items() for claim in claims}
+#: below a second
+SHORT = {"FEDSLR-L5", "FEDSLR-L6", "FEDSLR-L7", "FEDSLR-N4", "AFEDPD-L1", "AFEDPD-L3", "DUALFL-E29", "DUALFL-E30"}
+REPAIRED = {
+    "FEDSLR-F4",
+    "FEDSLR-N6",
+    "FEDSLR-T2-72",
+    "FEDSLR-N11",
+    "AFEDPD-L2",
+    "AFEDPD-DESC",
+    "AFEDPD-T1P",
+    "AFEDPD-T1",
+}
+
+
+def everyday(ids, short=frozenset(SHORT)):
+    return [pytest.param(id, marks=[] if id in short else [pytest.mark.slow]) for id in sorted(ids)]
+
+
+def claim_of(id: str) -> Claim:
+    return load_claims(SOURCES[id])[id]
+
+
+# ---- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_statement_has_an_expected_verdict() -> None:
+    assert {id: EXPECTED.get(id) for id in SOURCES} == {
+        id: "repaired" if id in REPAIRED else "proved" for id in SOURCES
+    }
+
+
+@pytest.mark.parametrize("id", everyday(SOURCES))
+def test_verdicts(id: str) -> None:
+    found = check_one(Reference(SOURCES[id], id), Context())
+    assert (found.error, found.status) == (None, EXPECTED[id]) and not found.vouched
+    assert found.repair == ("proved" if id in REPAIRED else None)
+    assert bool(found.repaired) is (id in REPAIRED)
+    for part in found.evidence:
+        assert part["holds"] is not None and (part["role"] != "repaired" or part["proof"] is not None)
+
+
+@pytest.mark.parametrize("id", everyday(SOURCES, SHORT - {"DUALFL-E30"}))
+def test_planted_faults_are_caught(id: str) -> None:
+    reports = run_faults(Reference(SOURCES[id], id), Context())
+    assert reports and [report.detail for report in reports if not report.caught] == []
+
+
+@pytest.mark.parametrize("id", everyday(REPAIRED | {"FEDSLR-L5"}))
+def test_refutations_are_replayed(id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedtheory.claims import replay
+
+    monkeypatch.setattr(replay, "find_papers", lambda: {source: source for source in THEORY})
+    (written,) = write_counterexamples([check_one(Reference(SOURCES[id], id), Context())], tmp_path)
+    again = replay_file(written)
+    assert again.confirmed and again.seen.exact_measured > 0 and again.seen.admissible
+    stored = json.loads(written.read_text())
+    stored["instance"]["data"] = json.dumps({**json.loads(stored["instance"]["data"]), "left": "12345/7"})
+    written.write_text(json.dumps(stored))
+    assert not replay_file(written).confirmed, "the lemma's own text measures another left side"
+
+
+# ---- readings ---------------------------------------------------------------------------------------------------------
+
+
+def word_of(lemma: Lemma, region: str) -> str:
+    return prove_lemma(replace(lemma, region=region)).word
+
+
+@pytest.mark.slow
+def test_the_printed_c1_is_true_for_long_steps() -> None:
+    """(70) as printed is refuted for short steps only: it is proved for L = 1 and eta from 1/4 to 1/2."""
+    assert word_of(fedslr.STATIONARY_PRINTED, "1 <= L <= 1, 1/4 <= eta <= 1/2") != "refuted"
+    assert word_of(fedslr.STATIONARY_PRINTED, "0 < L, 0 < eta < 1/(100*L)") == "refuted"
+
+
+@pytest.mark.slow
+def test_a_fedpds_lemma_2_is_true_for_large_l() -> None:
+    assert word_of(afedpd.LEMMA_2_PRINTED, "1 <= L, 4*L**3 + 6*L <= rho").startswith("proved")
+    assert word_of(afedpd.LEMMA_2_PRINTED, "0 < L < 1/3, 4*L**3 + 6*L <= rho") == "refuted"
+
+
+@pytest.mark.slow
+def test_a_fedpds_descent_is_true_of_exact_solves() -> None:
+    assert prove_lemma(afedpd.DESCENT_EXACT).word == "proved for all parameters"
+    assert prove_lemma(afedpd.DESCENT_PRINTED).word == "refuted"
+
+
+@pytest.mark.parametrize("constant", ["99/100", "9/10"])
+def test_dualfls_worst_cases_are_sharp(constant: str) -> None:
+    for lemma in (dualfl.FIRST_ROUND, dualfl.SECOND_ROUND, dualfl.PRIMAL_ERROR):
+        assert prove_lemma(lemma.with_constants(c=constant)).word == "refuted"
+
+
+# ---- claims of steps --------------------------------------------------------------------------------------------------
+
+
+def test_a_correction_that_is_false_repairs_nothing() -> None:
+    from fedtheory.claims.checking import judge_claim
+
+    steps = [
+        Step("printed", fedslr.LEMMA_5_PROOF),
+        Step("corrected", fedslr.LEMMA_5.with_constants(c=2), "repaired"),
+    ]
+    made = claim_steps("X", "toy", "Lemma 5", "A statement.", steps, repaired="better", false={"printed": "corrected"})
+    found = judge_claim(made, "toy", Context())
+    assert (found.status, found.repaired) == ("refuted", "")
+
+
+def test_a_correction_of_what_stands_is_inconclusive() -> None:
+    from fedtheory.claims.checking import judge_claim
+
+    steps = [Step("printed", fedslr.LEMMA_5), Step("corrected", fedslr.LEMMA_5, "repaired")]
+    made = claim_steps("X", "toy", "Lemma 5", "A statement.", steps, repaired="better")
+    assert judge_claim(made, "toy", Context()).status == "inconclusive"
