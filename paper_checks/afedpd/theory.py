@@ -75,7 +75,9 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[ALL, "the counterexample has one client with ||e||^2 <= epsilon"],
         repaired="... + (L/2)(1 + 2 L/rho) R_t + epsilon/rho - ...; with exact solves the printed display is true. Every rho > 0.",
-        readings=["Between two lines of the proof e is dropped: (grad f_i + lambda_i - e) becomes grad f_i."],
+        readings=[
+            "Between two lines of the proof e is dropped: (grad f_i + lambda_i - e) becomes grad f_i. The O(epsilon) of Theorem 1 is not touched."
+        ],
         false={"without epsilon": "with epsilon/rho"},
     ),
     claim_steps(

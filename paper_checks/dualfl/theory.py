@@ -154,7 +154,7 @@ CLAIMS: list[Claim] = [
         "||theta^(1) - theta*||^2 <= (1/mu - 1/L)^2 V*/4, and ||theta^(2) - theta*||^2 <= V*/(4 mu (mu + nu)) for rho = 0 without smoothness; "
         "V* = mean_j ||s_j*||^2.",
         [Step("first round", lemmas.FIRST_ROUND), Step("second round", lemmas.SECOND_ROUND)],
-        assumptions=["exact local solves, 0 < nu <= mu"],
+        assumptions=["f_j mu-strongly convex, L-smooth in the first round; exact local solves, 0 < nu <= mu"],
         readings=["Both are worst cases: a smaller constant is refuted by an exact instance."],
     ),
 ]

@@ -1,9 +1,10 @@
 """FedSLR's Lemmas 1, 3 and 5 to 7, Fact 4, and steps of its proofs, as statements (`lemmas`): for every number of clients and every dimension.
 
 Read throughout: f_i is L-smooth (A1) and need not be convex, ||.|| is Euclidean, R and the sparse penalty are convex, local problems are
-solved exactly. Bounded gradients (A2) and A3 are not needed where something is proved. A counterexample here is in one dimension, on
-quadratics near the points at which they are evaluated; beyond those its gradient can be led to 0 with slope L and stay there, so that A2
-and A3 hold, too. Where it has R = 0, f_i(w) - lam w and a start with w > 0 give the same iterates for R = lam |w|.
+solved exactly. Bounded gradients (A2) and A3 are not needed where something is proved. A counterexample here is a sum of quadratics in
+single coordinates near the points at which it is evaluated; beyond those each derivative can be led to 0 with slope L and stay there, so
+that A2 and A3 hold, too. Where it has one coordinate and R = 0, f(w) - lam w and a start far from 0 with w > 0 give the same iterates for
+R = lam |w|.
 """
 
 from __future__ import annotations
