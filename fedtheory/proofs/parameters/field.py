@@ -23,6 +23,11 @@ class ParameterField:
     def __init__(self, region: Region) -> None:
         if any(parameter.integer for parameter in region.parameters):
             raise InvalidInput(f"whole numbers are not symbols; take one of the region's cases first: {region}")
+        for parameter in region.parameters:
+            if parameter.low.choices or (parameter.high is not None and parameter.high.choices):
+                raise InvalidInput(
+                    f"the ends of {parameter.name!r} have max or min in them; state the region's pieces one by one: {region}"
+                )
         sympy = require("sympy", "proofs for all parameters")
         self.region = region
         self.names = region.names

@@ -97,6 +97,8 @@ def normalise(point: Mapping[str, Fraction], scalings: list[Scaling]) -> dict[st
     found = dict(point)
     for scaling in scalings:
         size = found[scaling.base]
+        if size == 0:  # at a closed end there is no other unit
+            continue
         found = {name: value / size ** scaling.parameters[name] for name, value in found.items()}
     return found
 

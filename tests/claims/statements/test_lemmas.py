@@ -328,3 +328,22 @@ def test_averages_over_clients():
 
     assert prove_lemma(Lemma("Jensen", "", "", jensen, {"c": 1})).word == "proved for all parameters"
     assert prove_lemma(Lemma("Jensen", "", "", jensen, {"c": 0.999})).word == "refuted"
+
+
+def test_a_closed_end_at_zero_is_no_unit():
+    """Before, a division by zero."""
+
+    def small(world, p, c):
+        return -c.c * p.eps - norm2(world.vector("x"))
+
+    assert prove_lemma(Lemma("small", "nowhere", "0 <= eps", small, {"c": 1})).word == "proved for all parameters"
+
+
+def test_ends_with_a_maximum_are_refused():
+    """Before, a recursion without end."""
+
+    def small(world, p, c):
+        return -c.c * p.eps - norm2(world.vector("x"))
+
+    with pytest.raises(InvalidInput, match="the ends of 'eps' have max or min in them; state the region's pieces"):
+        prove_lemma(Lemma("small", "nowhere", "0 < mu, 0 < L, max(mu, L) < eps", small, {"c": 1}))
