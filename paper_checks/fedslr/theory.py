@@ -168,8 +168,8 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=["exact local solves"],
         readings=[
-            "The paper does not say how gamma_{i,0} and w_{i,0} start. From 0 and w_0, which its public code takes, the potential can rise in the first "
-            "round; its sums from t = 0 then begin at t = 1."
+            "The paper does not say how gamma_{i,0} and w_{i,0} start. From 0 and w_0, which its public code takes, the potential can rise in the "
+            "first round; its sums from t = 0 then begin at t = 1."
         ],
         false={"gamma_{i,0} = 0: D_1 <= D_0": "gamma_{i,0} = grad f_i(w_0)"},
     ),
