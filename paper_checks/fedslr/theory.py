@@ -159,17 +159,19 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N11",
-        PAPER,
+        "fedslr, derived",
         "Lemma 3 at t = 0, which (43) adds",
-        "D_1 <= D_0 from w_{i,0} = w_0 and gamma_{i,0} = 0.",
-        [Step("gamma_{i,0} = 0", lemmas.COLD), Step("gamma_{i,0} = grad f_i(w_0)", lemmas.WARM, "repaired")],
-        assumptions=["exact local solves"],
-        repaired="D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from gamma_{i,0} = grad f_i(w_{i,0}).",
-        readings=[
-            "The paper does not say how gamma_{i,0} and w_{i,0} start; 0 and w_0 are what its public code takes. The sums from t = 0 need the "
-            "other start, or to begin at t = 1."
+        "D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from w_{i,0} = w_0 and gamma_{i,0} = grad f_i(w_0), for 0 < eta_g <= 1/(2L).",
+        [
+            Step("gamma_{i,0} = grad f_i(w_0)", lemmas.WARM),
+            Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.COLD, "reading"),
         ],
-        false={"gamma_{i,0} = 0": "gamma_{i,0} = grad f_i(w_0)"},
+        assumptions=["exact local solves"],
+        readings=[
+            "The paper does not say how gamma_{i,0} and w_{i,0} start. From 0 and w_0, which its public code takes, the potential can rise in the "
+            "first round; its sums from t = 0 then begin at t = 1."
+        ],
+        false={"gamma_{i,0} = 0: D_1 <= D_0": "gamma_{i,0} = grad f_i(w_0)"},
     ),
     claim_steps(
         "FEDSLR-N17-STEP",
