@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Replay, Role
 from fedtheory.claims.proof_objects import make_proof
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.problem import Problem, constant
+from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.local.solvers import Exact
 from fedtheory.proofs.regions.expressions import Comparison
 
@@ -215,6 +215,8 @@ def assume(text: str, condition: str, **values: Any) -> Assumption:
 
 def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", ">="], limit: Any) -> Assumption:
     """An assumption on a constant such as L, mu or G, by the instance's own certificate: ``assume_constant("A1", problem, "L", "<=", 1)``."""
+    if name not in constants(problem):
+        return Assumption(f"{text}: the instance certifies no {name}", False, "the problem's certificate")
     certified = constant(problem, name)
     met = certified.value <= float(limit) if sign == "<=" else certified.value >= float(limit)
     how = f"{name} = {certified.value:g} {sign} {limit}, {certified.how}"

@@ -339,13 +339,13 @@ def test_a_users_file_that_raises_is_named_with_its_line(call) -> None:
 def test_a_counterexample_is_replayed(call) -> None:
     call("check", "good.py", "--counterexamples", "found")
     result = call("replay", "found/TOY-FALSE.json", "good.py")
-    assert "certified: x > 0" in result.stdout
+    assert "met, exact arithmetic: sign: x > 0 with x = 1/2" in result.stdout
     assert result.stdout.splitlines()[-1] == (
         "  VIOLATED as printed (part 'square'); verdict on TOY-FALSE when the file was written: refuted; the file's numbers agree"
     )
     assert "measured 1/2 against the bound 1/4 (fractions)" in result.stdout
     stored = json.loads(Path("found/TOY-FALSE.json").read_text())
-    for x, said in ((3.0, "not violated"), (-0.5, "NOT MET: x > 0")):
+    for x, said in ((3.0, "not violated"), (-0.5, "NOT MET, exact arithmetic: sign: x > 0")):
         stored["instance"]["x"] = x
         Path("changed.json").write_text(json.dumps(stored))
         assert said in call("replay", "changed.json", "good.py", code=1).stdout

@@ -55,6 +55,7 @@ def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
     assert said.exit_code == 0 and "measured 1/6 against the bound 1/8" in said.output
 
 
+@pytest.mark.slow
 def test_the_command_of_the_text_proves() -> None:
     command = re.search(r"\$ fedtheory (prove scaffnew.*?)\n```", README, flags=re.DOTALL)
     assert command is not None

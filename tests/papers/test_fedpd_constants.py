@@ -50,6 +50,7 @@ def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: d
     assert not spreads.replay_l2(spreads.APART | change).admissible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
 def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
     assert proof_of_corrected_theorem(strength) is holds
