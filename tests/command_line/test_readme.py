@@ -47,6 +47,7 @@ def test_a_users_claim_is_judged_and_its_fault_is_caught(block: int, word: str) 
     assert tested.exit_code == 0 and "planted faults caught: 1 / 1" in tested.output
 
 
+@pytest.mark.slow
 def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
     Path("mine.py").write_text(BLOCKS[2].replace("4*N + 2", "4*N + 4"))
     shown = CliRunner().invoke(main, ["check", "mine.py", "--workers", "1", "--json", "found.json"])

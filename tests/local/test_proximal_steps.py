@@ -329,6 +329,7 @@ def test_reductions_of_the_proximal_methods() -> None:
         same(LocalProximal(1, lr), ProximalGradient(lr))  # the average of proximal points is another point
 
 
+@pytest.mark.slow
 def test_proximal_gradient_and_fedslr_reach_the_optimum_where_the_others_are_biased() -> None:
     """FEDSLR-D2c, on I-LRS: relative distances 5.9 % (GPGD, K = 2) and 1.6 % (LPGD, K = 1)."""
     f = low_rank_regression().problem

@@ -114,6 +114,7 @@ def test_a_proof_that_does_not_go_through_accuses_nobody() -> None:
     assert decide("proof step", parts) == "inconclusive"
 
 
+@pytest.mark.slow
 def test_page_of_the_report_is_self_contained() -> None:
     page = report.as_html(
         [check_one(Reference(SOURCE, "FEDPD-D9"), Context()), check_one(Reference(SOURCE, "FEDPD-R2"), Context())], "t"

@@ -56,6 +56,7 @@ def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) 
     assert proof_of_corrected_theorem(strength) is holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strength", "accuracy", "holds"),
     [

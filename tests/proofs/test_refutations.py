@@ -297,6 +297,7 @@ def test_mirrored_envelopes_are_bounded_below_by_what_is_said():
                 assert sum(f.value(x)) / n >= low
 
 
+@pytest.mark.slow
 def test_the_infimum_of_two_clients_is_exact():
     """Gradient steps on the average come down to it."""
     rng = np.random.default_rng(3)

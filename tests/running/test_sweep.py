@@ -465,6 +465,7 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     assert len(whole) == 21 and set(part) <= set(whole) and not list((tmp_path / ".fedtheory").iterdir())
 
 
+@pytest.mark.slow
 def test_an_option_reaches_only_the_methods_that_spell_it_so(tmp_path, monkeypatch) -> None:
     """Ditto's mu is a penalty and 5GCS's a constant of strong convexity: a value for one is none for the other."""
     monkeypatch.chdir(tmp_path)

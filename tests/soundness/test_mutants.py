@@ -127,6 +127,7 @@ def word(claim: str) -> str:
     return verdict.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "killer"),
     [
@@ -140,6 +141,7 @@ def test_a_claim_takes_back_its_word(mutant: Mutant, killer: str, planted: Calla
     assert word(killer) not in SAYS_IT_HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [

@@ -121,6 +121,7 @@ def test_sharpness_is_asked_of_what_holds() -> None:
         assert len(reports) == expected and all(r.caught for r in reports)
 
 
+@pytest.mark.slow
 def test_a_loose_bound_misses_its_fault() -> None:
     """Twice the worst case and more: half of what is claimed passes, too, and selftest says so."""
     from fedtheory.claims import checking

@@ -155,6 +155,7 @@ def test_what_cannot_be_reproduced_is_inconclusive():
     assert "no instance reproduces it" in found.reasons[0] and "server's models" in found.reasons[0]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_solved_is_inconclusive(monkeypatch):
     def fails(*asked):
         raise SolverFailed("no answer today")

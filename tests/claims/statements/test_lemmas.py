@@ -134,6 +134,7 @@ def test_random_constants(draw):
     assert prove_lemma(lemma).word == ("refuted" if false else "proved for all parameters")
 
 
+@pytest.mark.slow
 def test_a_weaker_constant_is_derived_from_the_strongest():
     outcome = prove_lemma(lemma_cases.TRUE["fedpd_one_round"].with_constants(c=1.013))
     assert outcome.word == "proved for all parameters"

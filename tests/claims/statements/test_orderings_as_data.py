@@ -92,6 +92,7 @@ def test_noise_is_told_as_an_ordering_as_rarely_as_the_level_says():
     assert strict.shared_level == pytest.approx(0.99) and np.mean(told) < 0.03
 
 
+@pytest.mark.slow
 def test_runs_that_diverge():
     good, bad = gd("lr = 1/L"), gd("lr = 8/L")
     longer = DESCENT | {"rounds": 500}
