@@ -90,7 +90,7 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
     """The statement that the options make; what is left out is what has the same name as a parameter."""
     from fedtheory.algorithms.catalogue import listed
     from fedtheory.claims.statements.bound import Bound, Contraction
-    from fedtheory.claims.statements.named_methods import settings
+    from fedtheory.claims.statements.named_methods import read_settings
     from fedtheory.proofs.regions.region import Region
 
     names = Region.parse(region).names
@@ -100,7 +100,7 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
     functions = texts["functions"] or ", ".join(name for name in ("L", "mu", "zeta") if name in names)
     common = {"region": region, "functions": functions, "claimed": bound, "clients": texts["clients"]}
     if texts["potential"]:
-        return Contraction(method, options, potential=settings(texts["potential"]), **common)
+        return Contraction(method, options, potential=read_settings(texts["potential"]), **common)
     return Bound(method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"], **common)
 
 

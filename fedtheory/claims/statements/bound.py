@@ -24,7 +24,7 @@ from fedtheory.claims.statements.named_methods import (
     NamedMethod,
     ParameterPoint,
     call_with_parameters,
-    settings,
+    read_settings,
     whole,
 )
 from fedtheory.core.errors import InvalidInput
@@ -123,14 +123,14 @@ class MethodStatement:
         found = {f"option {name}": text for name, text in self.named_method.expressions.items()}
         if isinstance(self.functions, str):
             known = {f.name for f in fields(FunctionClass)} - {"bgd"} | {"G", "D"}
-            for name, text in settings(self.functions).items():
+            for name, text in read_settings(self.functions).items():
                 if name not in known:
                     raise InvalidInput(
                         f"{name!r} is no constant of a class of functions; there are {', '.join(sorted(known))}"
                     )
                 if name not in FLAGS:
                     found[f"class {name}"] = Expression.parse(text)
-        for name, text in settings(self.clients).items():
+        for name, text in read_settings(self.clients).items():
             if name not in ("n", "s"):
                 raise InvalidInput(f"clients are 'n, s', numbers or parameters; got {name!r}")
             found[f"clients {name}"] = Expression.parse(text)
@@ -161,7 +161,7 @@ class MethodStatement:
         """The class of functions, with fractions for its constants."""
         if not isinstance(self.functions, str):
             return rational(call_with_parameters(self.functions, point))  # type: ignore[no-any-return]
-        texts = settings(self.functions)
+        texts = read_settings(self.functions)
         values: dict[str, Any] = {
             name: True if name in FLAGS else self.expressions[f"class {name}"].at(point) for name in texts
         }
@@ -171,7 +171,7 @@ class MethodStatement:
 
     def clients_at(self, point: ParameterPoint) -> Sampling | None:
         """How many clients there are and take part; None for every n."""
-        given = {name: self.expressions[f"clients {name}"].at(point) for name in settings(self.clients)}
+        given = {name: self.expressions[f"clients {name}"].at(point) for name in read_settings(self.clients)}
         if not given:
             return None
         n = whole("n", given["n"]) if "n" in given else None

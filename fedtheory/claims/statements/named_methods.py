@@ -53,7 +53,7 @@ class NamedMethod:
             return {}
         options = {option.name: option for option in listed(self.method).options}
         found = {}
-        for name, text in settings(self.options).items():
+        for name, text in read_settings(self.options).items():
             if name not in options:
                 raise InvalidInput(f"{self.method} has no option {name!r}; it has {', '.join(options)}")
             if not _is_word(options[name], text):
@@ -68,7 +68,7 @@ class NamedMethod:
         """The method with numbers of any kind for its parameters; ``constant`` makes such of the numbers in its options (float for arrays)."""
         if not isinstance(self.method, str):
             return call_with_parameters(self.method, point)  # type: ignore[no-any-return]
-        entry, texts, values = listed(self.method), settings(self.options), dict[str, Any]()
+        entry, texts, values = listed(self.method), read_settings(self.options), dict[str, Any]()
         for option in entry.options:
             if option.name in self.expressions:
                 values[option.name] = _number(option, self.expressions[option.name].at(point, constant))
@@ -81,7 +81,7 @@ class NamedMethod:
         return f"{name}({self.options})" if self.options else name
 
 
-def settings(text: str) -> dict[str, str]:
+def read_settings(text: str) -> dict[str, str]:
     """``name = expression`` and ``name`` between the commas outside of parentheses."""
     pieces, depth = [""], 0
     for character in text:
