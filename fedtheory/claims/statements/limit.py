@@ -35,10 +35,10 @@ from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
 MINIMISER = "minimiser"  #: as the point: x* of the average
 ONE = Fraction(1)
-#: rounds of runs, by budget, and what of the size of a run counts as settled and as equal
+#: rounds of runs, by budget, and what of the size of a run (of its start or end, whatever their units) counts as settled and as equal
 RUN_ROUNDS = {"quick": 3_000, "full": 30_000}
 SETTLED, EQUAL = 1e-11, 1e-8
-#: a run that left this behind has diverged
+#: a run that is so many times as large as its start and first step has diverged
 FAR = 1e12
 _FAILURES = (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError)
 
@@ -174,7 +174,7 @@ class Limit(InstanceStatement):
         worst, told = -np.inf, ""
         for point in points:
             where = show_values(point)
-            x, left, problem = self._end(point, context)
+            x, left, size, problem = self._end(point, context)
             if left is None:
                 return Part("runs", None, "numeric", f"{self}: at {where} the run does not settle")
             entries = np.ravel(x)
@@ -182,44 +182,45 @@ class Limit(InstanceStatement):
                 claimed = np.tile(ground_truth(problem, witness=False).x, entries.size // problem.d)
             else:
                 claimed = np.array([float(v) for v in self.claimed_at(point, problem, entries.size)])
-            allowed = EQUAL * max(1.0, float(np.abs(claimed).max())) + 10 * left
-            excess = float(np.abs(entries - claimed).max()) / allowed
+            allowed = EQUAL * size + 10 * left
+            away = float(np.abs(entries - claimed).max())
+            excess = away / allowed if allowed else 0.0 if away == 0 else np.inf
             if excess > worst:
-                worst, told = (
-                    excess,
-                    f"at {where} it ends {float(np.abs(entries - claimed).max()):.3g} from the claimed point",
-                )
+                worst, told = excess, f"at {where} it ends {away:.3g} from the claimed point"
         return Part("runs", worst <= 1, "numeric", f"{self}: {len(points)} runs; {told}", margin=1 - worst)
 
-    def _end(self, point: Point, context: Context) -> tuple[Any, float | None, Any]:
-        """The field after a run, and a bound of the distance to the limit by the ratio of its last steps; None if it does not settle."""
+    def _end(self, point: Point, context: Context) -> tuple[Any, float | None, float, Any]:
+        """The field after a run, a bound of the distance to the limit by the ratio of its last steps (None if it does not settle), and its size."""
         method, problem, x0 = self.float_instance(point)
         state, steps = method.init(problem, x0[None, :]), list[float]()
+        b = np.asarray(getattr(state, self.field), dtype=float)
+        size = first = float(np.abs(b).max())
         for r in range(RUN_ROUNDS[context.budget]):
             new = method.round(problem, state, None, Key(context.seed, r))
             a, b = (np.asarray(getattr(s, self.field), dtype=float) for s in (state, new))
             steps.append(float(np.abs(a - b).max()))
-            size, state = 1 + float(np.abs(b).max()), new
-            if not size < FAR:
-                return b, None, problem
+            size, state = max(first, float(np.abs(b).max())), new
+            if not size <= FAR * max(first, steps[0]):
+                return b, None, size, problem
             if steps[-1] <= SETTLED * size and r >= 20:
-                earlier = max(steps[-20], 1e-300)
-                q = min((steps[-1] / earlier) ** (1 / 19), 0.999)
-                return b, steps[-1] / (1 - q), problem
-        return b, None, problem
+                if steps[-20] == 0:
+                    return b, steps[-1], size, problem
+                q = min((steps[-1] / steps[-20]) ** (1 / 19), 0.999)
+                return b, steps[-1] / (1 - q), size, problem
+        return b, None, size, problem
 
     def _held_against_ground_truth(self, context: Context) -> Part:
         """The end of one run against the certified minimiser."""
         point = self.points[0]
         try:
-            x, left, problem = self._end(point, context)
+            x, left, size, problem = self._end(point, context)
             truth = ground_truth(problem, witness=False)
         except FedtheoryError as error:
             return Part("ground truth", None, "numeric", f"no certified minimiser: {error}")
         if left is None:
             return Part("ground truth", None, "numeric", f"{self}: the run does not settle")
         away = float(np.linalg.norm(np.asarray(x)[0] - truth.x))
-        allowed = truth.distance + EQUAL * (1 + float(np.abs(truth.x).max())) + 10 * left
+        allowed = truth.distance + EQUAL * size + 10 * left
         text = f"{self}: a run ends {away:.3g} from the minimiser, which is certified to {truth.distance:.2g} ({truth.how})"
         return Part("ground truth", away <= allowed, "numeric", text)
 
@@ -317,16 +318,17 @@ class Divergence(InstanceStatement):
         slow = []
         for point in points:
             method, problem, x0 = self.float_instance(point)
-            state = method.init(problem, x0[None, :])
-            size = 0.0
+            state, diverged, first = method.init(problem, x0[None, :]), False, 0.0
             for r in range(RUN_ROUNDS[context.budget]):
                 state = method.round(problem, state, None, Key(context.seed, r))
                 size = float(np.abs(np.asarray(state.x, dtype=float)).max())
-                if not size < FAR:
+                first = first or max(float(np.abs(x0).max()), size)
+                diverged = not size <= FAR * first
+                if diverged:
                     break
-            if size < FAR:
+            if not diverged:
                 slow.append(show_values(point))
-        text = f"{self}: {len(points) - len(slow)} of {len(points)} runs leave |x| < {FAR:g}" + (
+        text = f"{self}: {len(points) - len(slow)} of {len(points)} runs grow by {FAR:g}" + (
             f"; not at {slow[0]}" if slow else ""
         )
         return Part("runs", not slow or None, "numeric", text)

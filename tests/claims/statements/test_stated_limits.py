@@ -119,6 +119,16 @@ def test_divergence_of_rounds_that_are_not_affine_is_seen_on_runs():
     assert judged("divergence", calm)[0] == "inconclusive"
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e15])
+def test_runs_are_judged_in_units_of_their_own(unit):
+    """Before, what is small enough was equal to anything, and what starts large had diverged."""
+    kind = {"problem": lambda: scalar_quadratics([1.0, 3.0], [unit, -unit]), "start": unit}
+    assert judged("identity", Limit("gd", "lr=1/2", point=-unit / 2, **kind))[0] == "supported"
+    assert judged("identity", Limit("gd", "lr=1/2", point=-unit * 0.51, **kind))[0] == "inconclusive"
+    assert judged("divergence", Divergence("gd", "lr=1/2", **kind))[0] == "inconclusive"
+    assert judged("divergence", Divergence("gd", "lr=2", **kind))[0] == "supported"
+
+
 def test_recurrences_are_shortest_and_exact():
     found = follow_field(FedAvg(GradientSteps(3, Fraction(1, 10))), FIXED["problem"](), exact(2))
     assert found.limit() == (Fraction(492, 2855),) and found.polynomial == (Fraction(-1029, 1600), 1)
