@@ -36,7 +36,7 @@ class Part:
     Evidence for and against are apart. ``proof``: a proof object of the statement, which only checkers make
     (`fedtheory.claims.proof_objects`), where the part holds. ``disproof``: one of its negation, where it fails. ``against``: the
     part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
-    found says nothing.
+    found says nothing. ``vouched``: it rests on its author's word, and on nothing that a checker confirmed.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Part:
     proof: Proof | None = None
     disproof: Proof | None = None
     against: bool = False
+    vouched: bool = False
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 

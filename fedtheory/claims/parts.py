@@ -165,7 +165,7 @@ def proved(
     if not (condition and all(part.holds for part in resting_on)):
         return Part(name, False, engine, argument, role=role, **more)
     if proof is None:
-        return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, **more)
+        return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, vouched=True, **more)
     return Part(name, True, engine, argument, role=role, proof=proof, **more)
 
 
@@ -175,7 +175,8 @@ def disproved(name: str, condition: Any, argument: str, engine: Engine = "symbol
     if condition and proof is not None:
         return Part(name, False, engine, argument, role=role, disproof=proof)
     why = VOUCHED if condition else "the disproof does not go through"
-    return Part(name, None if condition else True, engine, f"{why}: {argument}", role=role, against=True)
+    outcome = None if condition else True
+    return Part(name, outcome, engine, f"{why}: {argument}", role=role, against=True, vouched=bool(condition))
 
 
 def decided(
@@ -185,7 +186,7 @@ def decided(
     proof = make_proof(text)
     outcome = bool(condition)
     if proof is None:
-        return Part(name, outcome, engine, f"{VOUCHED}: {text}", role=role, **more)
+        return Part(name, outcome, engine, f"{VOUCHED}: {text}", role=role, vouched=True, **more)
     if outcome:
         return Part(name, True, engine, text, role=role, proof=proof, **more)
     return Part(name, False, engine, text, role=role, disproof=proof, **more)

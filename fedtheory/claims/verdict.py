@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fedtheory.claims.claim import Kind, Part, Repair, Status
-from fedtheory.claims.parts import VOUCHED
 from fedtheory.core.errors import FedtheoryError
 
 
@@ -81,7 +80,7 @@ def judge_repair(parts: list[Part]) -> Repair:
 
 def list_vouched(parts: list[Part]) -> list[str]:
     """What of the evidence is somebody's word: arguments without facts, and assumptions that no checker confirmed."""
-    words = [p.text for p in parts if p.text.startswith(VOUCHED)]
+    words = [p.text for p in parts if p.vouched]
     shown = [p.counterexample.replay for p in parts if p.counterexample is not None]
     return words + [a.text for replay in shown for a in replay.assumptions if a.by == "vouched for"]
 

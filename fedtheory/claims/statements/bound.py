@@ -27,13 +27,14 @@ from fedtheory.claims.statements.named_methods import (
     read_settings,
     whole,
 )
+from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
-from fedtheory.proofs.regions.expressions import Comparison, Expression
+from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
 
 #: parts of a class of functions that are there or not
@@ -41,7 +42,7 @@ FLAGS = ("composite", "indicator")
 
 
 @dataclass(frozen=True)
-class MethodStatement:
+class MethodStatement(OnRegion):
     """What statements about a method over a class have in common; `Bound` and `Contraction` are the kinds there are.
 
     Parameters
@@ -82,35 +83,19 @@ class MethodStatement:
 
     def __post_init__(self) -> None:
         """Read every text once, so that a statement that stands can be judged."""
-        known = frozenset(self.parameters.names)
-        both = sorted(known & set(self.constants))
+        both = sorted({*self.parameters.names} & set(self.constants))
         if both:
             raise InvalidInput(f"{both[0]!r} is a parameter and a named constant; give one of them another name")
-        texts = [*self.expressions.items(), ("claimed", self.claim_text)]
-        for what, expression in texts:
-            strange = expression.names - known - (set(self.constants) if what == "claimed" else set())
-            if strange:
-                raise InvalidInput(
-                    f"{sorted(strange)[0]!r} in {what!r} is no parameter of the region ({', '.join(self.parameters.names) or 'none'})"
-                )
-        for comparison in self.conditions:
-            if comparison.names - known:
-                raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
-
-    @cached_property
-    def parameters(self) -> Region:
-        """The region."""
-        return Region.parse(self.region)
+        self.require_parameters("claimed", self.claim_text, *self.constants)
+        for what, expression in self.expressions.items():
+            self.require_parameters(what, expression)
+        for condition in self.conditions:
+            self.require_parameters(str(condition), condition)
 
     @cached_property
     def claim_text(self) -> Expression:
         """What is claimed, as an expression."""
         return Expression.parse(self.claimed)
-
-    @cached_property
-    def conditions(self) -> tuple[Comparison, ...]:
-        """What parameters satisfy besides their ranges."""
-        return tuple(Comparison.parse(text) for text in self.where)
 
     @cached_property
     def exact_constants(self) -> dict[str, Fraction]:

@@ -26,7 +26,8 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.claims.claim import Context, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import equal, proved, refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
-from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod
+from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.claims.statements.runs import SeparableQuadratics
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
@@ -53,7 +54,7 @@ ALIKE_TO = 1e-8
 
 
 @dataclass(frozen=True)
-class Equivalence:
+class Equivalence(OnRegion):
     """Two methods have the same iterates, or states that correspond.
 
     Parameters
@@ -100,10 +101,9 @@ class Equivalence:
         known = frozenset(self.parameters.names)
         for which, method in zip(("first", "second"), self.methods, strict=True):
             for option, expression in method.expressions.items():
-                require_known(f"option {option} of the {which}", expression, known, ", ".join(known))
+                self.require_parameters(f"option {option} of the {which}", expression)
         for comparison in self.conditions:
-            if comparison.names - known:
-                raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
+            self.require_parameters(str(comparison), comparison)
         if self.curvatures and len(self.limits) != 2:
             raise InvalidInput(f"curvatures are 'low, high', got {self.curvatures!r}")
         if not self.states:
@@ -122,19 +122,9 @@ class Equivalence:
             _require_fields(Expression.parse(name), names[0], "first")
 
     @cached_property
-    def parameters(self) -> Region:
-        """The region."""
-        return Region.parse(self.region)
-
-    @cached_property
     def methods(self) -> tuple[NamedMethod, NamedMethod]:
         """Both methods as functions of the parameters."""
         return NamedMethod(self.first, self.options), NamedMethod(self.second, self.second_options)
-
-    @cached_property
-    def conditions(self) -> tuple[Comparison, ...]:
-        """What parameters satisfy besides their ranges."""
-        return tuple(Comparison.parse(text) for text in self.where)
 
     @cached_property
     def limits(self) -> tuple[Expression, ...]:

@@ -25,7 +25,8 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Context, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
-from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known, whole
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod, whole
+from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.claims.statements.outcomes import FLAGGED
 from fedtheory.claims.statements.runs import SeparableQuadratics
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -52,7 +53,7 @@ Family = Callable[[np.random.Generator, Mapping[str, Any], int], Problem]
 
 
 @dataclass(frozen=True)
-class Inequality:
+class Inequality(OnRegion):
     """An inequality that holds in every round, for all functions and starts.
 
     Parameters
@@ -101,19 +102,20 @@ class Inequality:
 
     def __post_init__(self) -> None:
         """Read every text once, and every named quantity on one instance."""
-        known = frozenset(self.parameters.names)
         for option, expression in self.named_method.expressions.items():
-            require_known(f"option {option}", expression, known, ", ".join(known))
+            self.require_parameters(f"option {option}", expression)
         if len(self.limits) != 2:
             raise InvalidInput(f"curvatures are 'low, high', got {self.curvatures!r}")
         for expression in self.limits:
-            require_known("curvatures", expression, known, ", ".join(known))
+            self.require_parameters("curvatures", expression)
         if self.comparison.signs not in (("<=",), (">=",)):
             raise InvalidInput(f"expected 'left <= right' or 'left >= right', got {self.claimed!r}")
         if not 0 <= self.first_round < self.rounds:
             raise InvalidInput(f"expected 0 <= first_round < rounds, got {self.first_round} and {self.rounds}")
         for text in self.certified.values():
-            require_known("certified", Comparison.parse(f"0 {text}").terms[1], known, ", ".join(known))
+            self.require_parameters("certified", Comparison.parse(f"0 {text}"))
+        for condition in self.conditions:
+            self.require_parameters(str(condition), condition)
         case = next(simple_instances(self.parameters, self.conditions, self._limits_at), None)
         if case is None:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
@@ -124,19 +126,9 @@ class Inequality:
             )
 
     @cached_property
-    def parameters(self) -> Region:
-        """The region."""
-        return Region.parse(self.region)
-
-    @cached_property
     def named_method(self) -> NamedMethod:
         """The method as a function of the parameters."""
         return NamedMethod(self.method, self.options)
-
-    @cached_property
-    def conditions(self) -> tuple[Comparison, ...]:
-        """What parameters satisfy besides their ranges."""
-        return tuple(Comparison.parse(text) for text in self.where)
 
     @cached_property
     def limits(self) -> tuple[Expression, ...]:

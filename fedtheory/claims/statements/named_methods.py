@@ -100,13 +100,6 @@ def read_settings(text: str) -> dict[str, str]:
     return found
 
 
-def require_known(what: str, expression: Expression, known: frozenset[str], region: str) -> None:
-    """Refuse a text that speaks of something else than the known names."""
-    strange = sorted(expression.names - known)
-    if strange:
-        raise InvalidInput(f"{strange[0]!r} in {what!r} is no parameter of the region ({region or 'none'})")
-
-
 def whole(name: str, value: Any) -> int:
     """A whole number, or an error that says whose."""
     if value != int(value):

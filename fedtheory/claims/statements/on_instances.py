@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.statements.named_methods import Formula, NamedMethod, require_known
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod
+from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.recurrences import Recurrence, follow_field, play_any_round
-from fedtheory.proofs.regions.expressions import Comparison, Expression
+from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.spectrum import round_map
 
@@ -32,7 +33,7 @@ Point = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True)
-class InstanceStatement:
+class InstanceStatement(OnRegion):
     """A method on an instance, from a start.
 
     Parameters
@@ -61,10 +62,9 @@ class InstanceStatement:
         known = frozenset(self.parameters.names)
         texts = [*self.named_method.expressions.items(), *self._own_texts()]
         for what, expression in [*texts, *(("start", e) for e in read_point(self.start))]:
-            require_known(what, expression, known, ", ".join(known))
+            self.require_parameters(what, expression)
         for comparison in self.conditions:
-            if comparison.names - known:
-                raise InvalidInput(f"{sorted(comparison.names - known)[0]!r} in {str(comparison)!r} is no parameter")
+            self.require_parameters(str(comparison), comparison)
         takes = inspect.signature(self.problem).parameters
         asked = [name for name, p in takes.items() if name not in known and p.default is inspect.Parameter.empty]
         if asked:
@@ -77,19 +77,9 @@ class InstanceStatement:
         return []
 
     @cached_property
-    def parameters(self) -> Region:
-        """The region."""
-        return Region.parse(self.region)
-
-    @cached_property
     def named_method(self) -> NamedMethod:
         """The method as a function of the parameters."""
         return NamedMethod(self.method, self.options)
-
-    @cached_property
-    def conditions(self) -> tuple[Comparison, ...]:
-        """What parameters satisfy besides their ranges."""
-        return tuple(Comparison.parse(text) for text in self.where)
 
     @cached_property
     def points(self) -> list[dict[str, Fraction]]:
