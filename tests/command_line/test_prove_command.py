@@ -71,6 +71,8 @@ def test_where_no_simple_rate_is_found_it_says_so() -> None:
         (("gd", "--region", "0 < L", "--bound", "__import__('os')"), "cannot stand in an expression"),
         (("gd", "--region", "0 < L", "--options", "steps = 2", "--bound", "1"), "gd has no option 'steps'"),
         (("gd", "--region", "0 < L", "--measure", "speed", "--bound", "1"), "speed"),
+        (("scaffnew", "--region", "0 < p <= 1", "--bound", "1"), "needs its smoothness constant L"),
+        (("gd", "--region", "3 < L < 2", "--bound", "1"), "no point of the region"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, said) -> None:

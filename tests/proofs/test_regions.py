@@ -186,3 +186,11 @@ def test_whole_numbers_are_cases():
 def test_regions_say_what_is_wrong(text, why):
     with pytest.raises(InvalidInput, match=why):
         Region.parse(text)
+
+
+@pytest.mark.parametrize("text", ["3 < L < 2", "L > 0 > 2", "0 < L, L < x < 0", "0 < L < 0", "0 < L, 2*L < x < L"])
+def test_a_region_without_points_is_refused(text) -> None:
+    """Anything would be true there."""
+    with pytest.raises(InvalidInput, match="no point of the region"):
+        Region.parse(text)
+    assert Region.parse("0 < L, 1 < x < L").inside({"L": Q(3), "x": Q(2)}), "some points are enough"

@@ -107,6 +107,10 @@ class MethodStatement(OnRegion):
         """All texts but the claim, by what they are for."""
         found = {f"option {name}": text for name, text in self.named_method.expressions.items()}
         if isinstance(self.functions, str):
+            if "L" not in read_settings(self.functions):
+                raise InvalidInput(
+                    f"a class of functions needs its smoothness constant L, as in 'L, mu'; got {self.functions!r}"
+                )
             known = {f.name for f in fields(FunctionClass)} - {"bgd"} | {"G", "D"}
             for name, text in read_settings(self.functions).items():
                 if name not in known:

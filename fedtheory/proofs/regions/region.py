@@ -25,6 +25,8 @@ from fedtheory.proofs.regions.expressions import Comparison, Expression, number
 
 #: t of a point near a lower end; its reciprocal is near the upper one
 NEAR_AN_END = Fraction(1, 400)
+#: points of each case that are tried to see that a region has one
+SEEN_POINTS = 49
 _INTEGERS = re.compile(r"\s*([A-Za-z_]\w*)\s+in\s+(\d{1,6})\s*\.\.\s*(\d{1,6})\s*")
 
 
@@ -84,7 +86,8 @@ class Region:
         Raises
         ------
         InvalidInput
-            A piece is not a chain of one direction, bounds nothing new, or leaves a parameter without a lower end.
+            A piece is not a chain of one direction, bounds nothing new, or leaves a parameter without a lower end; or no point is seen to
+            satisfy all of them, so that anything would be true on the region.
         """
         if isinstance(text, Region):
             return text
@@ -97,7 +100,9 @@ class Region:
                     f"{waiting[0].strip()!r} speaks of a parameter that nothing bounds; bound it too, as in '0 < L, 0 < lr < 2/L'"
                 )
             del waiting[ready]
-        return cls(tuple(found.values()))
+        region = cls(tuple(found.values()))
+        _require_points(region, text)
+        return region
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -274,3 +279,10 @@ def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
 def _require_new(name: str, piece: str, found: Mapping[str, Parameter]) -> None:
     if name in found:
         raise InvalidInput(f"{name!r} is bounded twice, again in {piece.strip()!r}")
+
+
+def _require_points(region: Region, text: str) -> None:
+    """Refuse a region without points: one of its simple ones must satisfy every chain as it is written."""
+    chains = [Comparison.parse(piece) for piece in _pieces(text) if piece.strip() and not _INTEGERS.fullmatch(piece)]
+    if not any(region.inside(p) and all(chain.holds(p) for chain in chains) for p in region.simple_points(SEEN_POINTS)):
+        raise InvalidInput(f"no point of the region {text!r} was found, so that anything would be true there")
