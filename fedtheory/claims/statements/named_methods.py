@@ -17,7 +17,7 @@ from fedtheory.algorithms.catalogue import listed
 from fedtheory.algorithms.options import Option
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
-from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.regions.expressions import Expression, split_at_commas
 
 ParameterPoint: TypeAlias = Mapping[str, Fraction]  # values of parameters by name
 Formula: TypeAlias = str | int | float | Fraction  # an expression, or a number
@@ -83,15 +83,8 @@ class NamedMethod:
 
 def read_settings(text: str) -> dict[str, str]:
     """``name = expression`` and ``name`` between the commas outside of parentheses."""
-    pieces, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            pieces.append("")
-        else:
-            pieces[-1] += character
     found: dict[str, str] = {}
-    for piece in pieces:
+    for piece in split_at_commas(text):
         if piece.strip():
             name, sign, value = (part.strip() for part in piece.partition("="))
             if name in found:

@@ -199,6 +199,18 @@ class Comparison:
         return " ".join([first, *(f"{sign} {term}" for sign, term in zip(self.signs, others, strict=True))])
 
 
+def split_at_commas(text: str) -> list[str]:
+    """The pieces between the commas outside of parentheses."""
+    found, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
+
+
 def _tree(text: str) -> ast.expr:
     if len(text) > MOST_CHARACTERS:
         raise InvalidInput(

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.regions.expressions import Comparison, Expression, number
+from fedtheory.proofs.regions.expressions import Comparison, Expression, number, split_at_commas
 
 #: t of a point near a lower end; its reciprocal is near the upper one
 NEAR_AN_END = Fraction(1, 400)
@@ -92,7 +92,7 @@ class Region:
         if isinstance(text, Region):
             return text
         found: dict[str, Parameter] = {}
-        waiting = [piece for piece in _pieces(text) if piece.strip()]
+        waiting = [piece for piece in split_at_commas(text) if piece.strip()]
         while waiting:
             ready = next((k for k, piece in enumerate(waiting) if _add_piece(piece, found)), None)
             if ready is None:
@@ -227,18 +227,6 @@ class Region:
         return ", ".join(map(str, self.parameters))
 
 
-def _pieces(text: str) -> list[str]:
-    """Split at the commas outside of parentheses."""
-    found, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += character
-    return found
-
-
 def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
     """Add the parameters that the piece bounds; False if it has to wait for another piece."""
     whole = _INTEGERS.fullmatch(piece)
@@ -283,6 +271,8 @@ def _require_new(name: str, piece: str, found: Mapping[str, Parameter]) -> None:
 
 def _require_points(region: Region, text: str) -> None:
     """Refuse a region without points: one of its simple ones must satisfy every chain as it is written."""
-    chains = [Comparison.parse(piece) for piece in _pieces(text) if piece.strip() and not _INTEGERS.fullmatch(piece)]
+    chains = [
+        Comparison.parse(piece) for piece in split_at_commas(text) if piece.strip() and not _INTEGERS.fullmatch(piece)
+    ]
     if not any(region.inside(p) and all(chain.holds(p) for chain in chains) for p in region.simple_points(SEEN_POINTS)):
         raise InvalidInput(f"no point of the region {text!r} was found, so that anything would be true there")
