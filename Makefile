@@ -10,8 +10,8 @@ export MKL_NUM_THREADS ?= 1
 .PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
-	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --workers $(WORKERS) $(CHECK)
-	@echo "the report is in report/verdicts.html"
+	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers --workers $(WORKERS) $(CHECK)
+	@echo "the report is in report/verdicts.html, a page for a referee a paper in report/papers"
 
 test: $(VENV)/ready  ## run all tests; TEST="tests/proofs", TEST="-m torch", ...
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(TEST)

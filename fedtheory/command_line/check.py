@@ -39,9 +39,15 @@ if TYPE_CHECKING:
 )
 @click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write a self-contained report.")
 @click.option(
+    "--referee",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write a page for a referee a paper, and one over all of them.",
+)
+@click.option(
     "--counterexamples",
     type=click.Path(path_type=Path),
-    help="Folder for counterexample files [default: beside the JSON or HTML file].",
+    help="Folder for counterexample files [default: beside the JSON or HTML file, or in that of the referee's pages].",
 )
 @click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
 @fresh_option
@@ -56,6 +62,7 @@ def check_command(
     targets: tuple[str, ...],
     json_file: Path | None,
     html_file: Path | None,
+    referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
     fresh: bool,
@@ -74,6 +81,7 @@ def check_command(
     """
     from fedtheory.claims import report
     from fedtheory.claims.checking import make_check_journal, run_checks, select
+    from fedtheory.claims.referee import write_referee_pages
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
@@ -93,7 +101,11 @@ def check_command(
     except KeyboardInterrupt:
         interrupted = True
     verdicts = [done[r.id] for r in references if r.id in done]
-    _write(verdicts, json_file, html_file, counterexamples)
+    beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
+    folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
+    _write(verdicts, json_file, html_file, folder)
+    if referee is not None and folder is not None:
+        write_referee_pages(verdicts, referee, folder, {reference.id: reference.source for reference in references})
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if str(json_file) != "-":
@@ -111,9 +123,7 @@ def check_command(
     sys.exit(EXIT_FAILED if failed else 0)
 
 
-def _write(
-    verdicts: list[Verdict], json_file: Path | None, html_file: Path | None, counterexamples: Path | None
-) -> None:
+def _write(verdicts: list[Verdict], json_file: Path | None, html_file: Path | None, folder: Path | None) -> None:
     from fedtheory.claims import report
 
     if json_file is not None:
@@ -126,8 +136,6 @@ def _write(
     if html_file is not None:
         html_file.parent.mkdir(parents=True, exist_ok=True)
         html_file.write_text(report.as_html(verdicts, "fedtheory: verdicts"))
-    beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), None)
-    folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
     if folder is not None:
         written = report.write_counterexamples(verdicts, folder)
         if written:
