@@ -1,8 +1,11 @@
-"""SAFARI (Yang, Qiu, Khanduri, Fang, Liu): the paper's experiments, at three sizes; see `runs` for the sizes and what was chosen."""
+"""SAFARI (Yang, Qiu, Khanduri, Fang, Liu): its optimisation theory, and its experiments at three sizes.
+
+`optimisation` has the steps of the proofs (with the lemmas of `lemmas`); see `runs` for the sizes of experiments and what was chosen.
+"""
 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.safari import cifar, fashion, mnist
+from paper_checks.safari import cifar, fashion, mnist, optimisation
 
-CLAIMS: list[Claim] = [*mnist.CLAIMS, *cifar.CLAIMS, *fashion.CLAIMS]
+CLAIMS: list[Claim] = [*mnist.CLAIMS, *cifar.CLAIMS, *fashion.CLAIMS, *optimisation.CLAIMS]
