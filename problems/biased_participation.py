@@ -11,6 +11,8 @@ chosen by a coin, so that all moments of x^r obey linear recursions and no simul
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from fedtheory.core.participation import Fixed
@@ -38,21 +40,37 @@ def round_maps(eta_c: Any, eta_s: Any, steps: int, a: Any = 1, curvature: Any = 
 
 
 def moments(
-    q: Any, eta_c: Any, eta_s: Any, steps: int, rounds: int, x0: Any, a: Any = 1, curvature: Any = 1
+    q: Any,
+    eta_c: Any,
+    eta_s: Any,
+    steps: int,
+    rounds: int,
+    x0: Any,
+    a: Any = 1,
+    curvature: Any = 1,
+    tidy: Callable[[Any], Any] = lambda moment: moment,
 ) -> tuple[list[Any], list[Any]]:
     """E x^r and E (x^r)^2 for r = 0, ..., rounds; exact in fractions.
 
     E (x^{r+1})^2 = (1-q) s^2 E (x^r)^2 + q (w^2 E (x^r)^2 + 2 w b E x^r + b^2), and F' = curvature * x.
+
+    ``tidy`` is applied to each moment of each round, such as `round_down`: where s, w, b and x0 are not negative no coefficient is, so that
+    what comes out bounds the moments from below.
     """
     s, w, b = round_maps(eta_c, eta_s, steps, a, curvature)
     one, two = x0, x0 * x0
     first, second = [one], [two]
     for _ in range(rounds):
-        two = (1 - q) * s * s * two + q * (w * w * two + 2 * w * b * one + b * b)
-        one = (1 - q) * s * one + q * (w * one + b)
+        two = tidy((1 - q) * s * s * two + q * (w * w * two + 2 * w * b * one + b * b))
+        one = tidy((1 - q) * s * one + q * (w * one + b))
         first.append(one)
         second.append(two)
     return first, second
+
+
+def round_down(moment: Fraction) -> Fraction:
+    """Return the largest multiple of 2^-100 that is not above: for `moments` over many rounds, whose fractions grow."""
+    return Fraction((moment.numerator << 100) // moment.denominator, 1 << 100)
 
 
 def mean_limit(q: Any, eta_c: Any, eta_s: Any, steps: int, a: Any = 1, curvature: Any = 1) -> Any:

@@ -1,11 +1,21 @@
 """SAFARI (Yang, Qiu, Khanduri, Fang, Liu): its optimisation theory, and its experiments at three sizes.
 
-`optimisation` has the steps of the proofs (with the lemmas of `lemmas`); see `runs` for the sizes of experiments and what was chosen.
+`optimisation` has the steps of the proofs (with the lemmas of `lemmas`), `biased` and
+`strongly_convex` the theorems where participation is biased, `limits` where the methods go; see `runs` for
+the sizes of experiments and what was chosen.
 """
 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.safari import cifar, fashion, mnist, optimisation
+from paper_checks.safari import biased, cifar, fashion, limits, mnist, optimisation, strongly_convex
 
-CLAIMS: list[Claim] = [*mnist.CLAIMS, *cifar.CLAIMS, *fashion.CLAIMS, *optimisation.CLAIMS]
+CLAIMS: list[Claim] = [
+    *mnist.CLAIMS,
+    *cifar.CLAIMS,
+    *fashion.CLAIMS,
+    *optimisation.CLAIMS,
+    *biased.CLAIMS,
+    *strongly_convex.CLAIMS,
+    *limits.CLAIMS,
+]

@@ -74,7 +74,8 @@ CLAIMS: list[Claim] = [
         "SAFARI-T4b",
         PAPER,
         "Proof of Theorem 4, (31)-(36)",
-        "<grad F, -eta_c E Delta_r> <= -(K eta_c/2) ||grad F||^2 - (eta_c/(2K)) ||G||^2 + eta_c K sigma_G^2 + eta_c K L^2 mean ||x_{r,k}^i - x_r||^2.",
+        "<grad F, -eta_c E Delta_r> <= -(K eta_c/2) ||grad F||^2 - (eta_c/(2K)) ||G||^2 + eta_c K sigma_G^2 + eta_c K L^2 mean ||x_{r,k}^i "
+        "- x_r||^2.",
         [Step("inner product", lemmas.INNER_PRODUCT)],
         assumptions=ASSUMED,
         readings=[DRIFT, "G = (1/m) sum_i sum_k grad F_i(x_{r,k}^i); signs of expectation are left out in print."],
@@ -117,7 +118,8 @@ CLAIMS: list[Claim] = [
         "SAFARI-T4e",
         PAPER,
         "(45)-(50)",
-        "A client round with eta_c = 2 eta_s/K: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + 4 sigma_G^2 + (8 L eta_s/K^2 - 2/K^2) ||G||^2 "
+        "A client round with eta_c = 2 eta_s/K: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + 4 sigma_G^2 + (8 L eta_s/K^2 - "
+        "2/K^2) ||G||^2 "
         "+ (80 L^2 eta_s^2/K)(sigma^2 + 6 K sigma_G^2) + (8 L eta_s/(mK)) sigma^2.",
         [Step("(45)", lemmas.CLIENT_ROUND), Step("noise", lemmas.SPLIT), Step("drift", lemmas.DRIFT_STEP)],
         conclusions=[
@@ -175,7 +177,8 @@ CLAIMS: list[Claim] = [
         "SAFARI-T5d",
         PAPER,
         "(67)-(70)",
-        "E ||(1/m) sum_i sum_k grad F_i(x_{r,k}^i)||^2 <= (2 K L^2/m) sum_i sum_k E ||x_{r,k}^i - x_r||^2 + 4 K^2 sigma_G^2 + 4 K^2 ||grad F(x_r)||^2.",
+        "E ||(1/m) sum_i sum_k grad F_i(x_{r,k}^i)||^2 <= (2 K L^2/m) sum_i sum_k E ||x_{r,k}^i - x_r||^2 + 4 K^2 sigma_G^2 + 4 K^2 ||grad "
+        "F(x_r)||^2.",
         [Step("second moment", lemmas.MOMENT)],
         assumptions=ASSUMED,
     ),
@@ -183,8 +186,10 @@ CLAIMS: list[Claim] = [
         "SAFARI-T5e",
         PAPER,
         "(72)-(77)",
-        "A client round: E ||x_{r+1} - x*||^2 <= (1 - eta_c K mu/2) ||x_r - x*||^2 + 4 eta_c^2 K^2 sigma_G^2 + 4 eta_c^2 K^2 [1 + 15 eta_c K L (1 + eta_c K L)] "
-        "||grad F||^2 + (K eta_c^2/m) sigma^2 - (2 eta_c K/m) sum_i [F_i(x_r) - F_i(x*)] + 2 eta_c K L (1 + K eta_c L) 5 K eta_c^2 (sigma^2 + 6 K sigma_G^2).",
+        "A client round: E ||x_{r+1} - x*||^2 <= (1 - eta_c K mu/2) ||x_r - x*||^2 + 4 eta_c^2 K^2 sigma_G^2 + 4 eta_c^2 K^2 [1 + 15 eta_c "
+        "K L (1 + eta_c K L)] "
+        "||grad F||^2 + (K eta_c^2/m) sigma^2 - (2 eta_c K/m) sum_i [F_i(x_r) - F_i(x*)] + 2 eta_c K L (1 + K eta_c L) 5 K eta_c^2 "
+        "(sigma^2 + 6 K sigma_G^2).",
         [
             Step("(63)", lemmas.PERTURBED),
             Step("second moment", lemmas.MOMENT),
@@ -194,7 +199,8 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "(77)",
-                "||x_r - x*||^2 - 2 eta_c E <G, x_r - x*> + eta_c^2 E ||Delta_r||^2, with (63) for x = x_{r,k}^i, y = x*, z = x_r at each pair, (61), (70) "
+                "||x_r - x*||^2 - 2 eta_c E <G, x_r - x*> + eta_c^2 E ||Delta_r||^2, with (63) for x = x_{r,k}^i, y = x*, z = x_r at each "
+                "pair, (61), (70) "
                 "and (41)",
                 ("(63)", "second moment", "noise", "drift"),
                 confirmed=distance_adds_up,

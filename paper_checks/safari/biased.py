@@ -1,0 +1,352 @@
+"""SAFARI's Theorems 4 and 5 and what follows from them, where the clients that take part are biased, by exact moments.
+
+The instance throughout: f_1 = (lam/2)(x - 1)^2 takes part, f_2 = (lam/2)(x + 1)^2 never does (`problems.biased_participation`), K = 1, no noise.
+With eta_c = 2 eta_s (Theorem 4) and with eta_c = 2 etabar/lam (Theorem 5) a round takes E x to (1 - h (1 + q)) E x + 2 q h, h = lam eta_s,
+so that E x^r -> 2q/(1+q) for every step, and E x^2 >= (E x)^2 never falls below 4 q^2/(1+q)^2 from a start at or beyond that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import Safari
+from fedtheory.claims import (
+    Assumption,
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Picture,
+    Reading,
+    Replay,
+    assume,
+    assume_constant,
+    disproved,
+    holds,
+    proved,
+    refute,
+)
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.safari import lemmas
+from paper_checks.safari.optimisation import ASSUMED, CONVEX, PAPER, client_round_adds_up
+from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair, round_down, round_maps
+
+#: Theorem 4: 2 (F(x0) - F*) = x0^2, so that the bound is x0^2/(R eta_s) + 480 q eta_s^2
+FOUR = {"q": "1/2", "eta_s": "1/50", "x0": "12/5", "rounds": 2500}
+STEP_FOUR = "0 < eta_c <= 1/(4 sqrt(30) L K)"
+FIXED = "0 < q <= 1 is fixed; participation is arbitrary, as the assumptions allow"
+
+
+def read(instance: Mapping[str, Any]) -> dict[str, Any]:
+    """An instance in fractions; rounds stay a whole number."""
+    return {name: value if name == "rounds" else Fraction(value) for name, value in instance.items()}
+
+
+def in_floats(settings: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same settings with floats for fractions."""
+    return tuple(float(s) if isinstance(s, Fraction) else s for s in settings)
+
+
+def floor_holds(ratio: int = 2) -> bool:
+    """E x^{r+1} - m = (1 - h (1+q)) (E x^r - m), m = 2q/(1+q) > 0, for every h and q: with h (1+q) <= 1, E x^r >= m from x0 >= m on."""
+    q, h, x = symbols("q h x", positive=True)
+    s, w, b = round_maps(ratio * h, h, 1)
+    m = 2 * q / (1 + q)
+    return is_zero((1 - q) * s * x + q * (w * x + b) - m - (1 - h * (1 + q)) * (x - m)) and is_positive(m)
+
+
+def played(
+    q: Fraction, eta_c: Fraction, eta_s: Fraction, steps: int, x0: Fraction, rounds: int, lam: Fraction
+) -> tuple[Any, Any]:
+    """E x^R and E (x^R)^2 by the library's method: all sequences of coins, in fractions."""
+    problem = one_sided_pair(Fraction(1), lam)
+    method = Safari(q, GradientSteps(steps, eta_c), GradientSteps(1, eta_s))
+    first = second = Fraction(0)
+    for coins in product((True, False), repeat=rounds):
+        state = method.init(problem, np.array([[x0]], dtype=object))
+        for r, coin in enumerate(coins):
+            key: Any = ScriptedKey(r, {"communicate": coin})
+            state = method.round(problem, state, FIRST_ONLY.draw(2, key), key)
+        x = state.x.item()
+        weight = q ** sum(coins) * (1 - q) ** (rounds - sum(coins))
+        first, second = first + weight * x, second + weight * x * x
+    return first, second
+
+
+def method_has_these_moments(lam: int = 1, bias: Fraction = Fraction(0)) -> bool:
+    """Whether `played` is `moments` after five rounds, K = 3, in fractions; ``bias`` is a fault."""
+    q, eta_c, eta_s, x0, scale = (
+        Fraction(2, 5),
+        Fraction(1, 7 * lam),
+        Fraction(1, 11 * lam),
+        Fraction(5, 2),
+        Fraction(lam),
+    )
+    first, second = moments(q + bias, eta_c, eta_s, 3, 5, x0, Fraction(1), scale)
+    return played(q, eta_c, eta_s, 3, x0, 5, scale) == (first[-1], second[-1])
+
+
+def moments_part(lam: int, bias: Fraction) -> Finding:
+    """Part: the moments are those of the library's method."""
+    return holds(
+        "the method's moments",
+        method_has_these_moments(lam, bias),
+        "exact",
+        "all 32 sequences of coins over five rounds, K = 3, played by the library's method in fractions, have the mean and the mean square of "
+        "the recursion",
+    )
+
+
+# ---- Theorem 4 ------------------------------------------------------------------------------------------------------
+
+
+def bound_four(i: Mapping[str, Any]) -> Fraction:
+    """2 (F(x0) - F*)/(R eta_s) + delta for L = a = sigma_G = 1, no noise, K = 1."""
+    return Fraction(i["x0"] ** 2 / (i["rounds"] * i["eta_s"]) + 480 * i["q"] * i["eta_s"] ** 2)
+
+
+def assumed_four(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
+    """Every assumption of Theorem 4, the condition on q on every path, with eta_s^2 as printed and with eta_s (see SAFARI-T4f)."""
+    numbers = {"q": i["q"], "h": i["eta_s"], "x": i["x0"]}
+    problem = one_sided_pair()
+    by_clients = "q*((4 - 4*(x - 1)**2*(1/2 - 2*h))/(1 - h) + 1) <= 1"
+    return (
+        assume_constant("Assumption 3", problem, "L", "<=", 1),
+        assume_constant("Assumption 5", problem, "G_centred", "<=", 1),
+        assume("step condition, squared, with eta_c = 2 eta_s", "480*(2*h)**2 <= 1", h=i["eta_s"]),
+        assume("start beyond the client's minimiser", "1 <= x", x=i["x0"]),
+        assume(
+            "the bracket in the condition on q is not negative on any path",
+            "4*(x - 1)**2*(1/2 - 2*h**2) <= 4",
+            h=i["eta_s"],
+            x=i["x0"],
+        ),
+        assume(
+            "q-condition if the server has the first round: G_1 >= x0^2, G_2 >= 0",
+            "q*(4/((1 - h)*x**2) + 1) <= 1",
+            **numbers,
+        ),
+        assume("q-condition if clients have it: G_1 >= 1, G_2 >= (x0 - 1)^2", by_clients, **numbers),
+    )
+
+
+def replay_four(instance: Mapping[str, Any]) -> Replay:
+    """The average of E ||grad F(x_r)||^2 over r = 1..R against the printed bound."""
+    i = read(instance)
+    settings = i["q"], 2 * i["eta_s"], i["eta_s"], 1, i["rounds"], i["x0"]
+    exact = sum(moments(*settings, tidy=round_down)[1][1:], Fraction(0)) / i["rounds"]
+    floats = moments(*in_floats(settings))[1][1:]
+    bound = bound_four(i)
+    return Replay(
+        f"(1/R) sum_r E ||grad F(x_r)||^2 against 2 (F(x_0) - F*)/(R eta_s) + delta, R = {i['rounds']}, eta_s = {i['eta_s']}, q = {i['q']}",
+        float(np.mean(floats)),
+        float(bound),
+        exact,
+        bound,
+        "fractions, each moment rounded down",
+        assumed_four(i),
+    )
+
+
+def check_t4(
+    ctx: Context, *, instance: Mapping[str, Any] = FOUR, factor: int = 4, bias: Fraction = Fraction(0)
+) -> Iterator[Finding]:
+    """The printed bound on the biased pair; with 4 q sigma_G^2 it follows from the two one-step bounds."""
+    yield refute(
+        "printed bound", replay_four, dict(instance), text="The one client that takes part pulls to its own minimiser."
+    )
+    yield moments_part(1, bias)
+    q, s, r = symbols("q s r", positive=True)
+    steps = is_derived(lemmas.SERVER_STEP) and is_derived(lemmas.CLIENT_ROUND) and is_derived(lemmas.SPLIT)
+    steps = steps and is_derived(lemmas.DRIFT_STEP) and is_derived(lemmas.DRIFT_OF_ONE)
+    yield proved(
+        "with 4 q sigma_G^2",
+        steps and client_round_adds_up() and is_zero(q * (r + 4 * s) + (1 - q) * r - r - factor * q * s),
+        "SAFARI-T4a with probability 1 - q, SAFARI-T4e with probability q: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + delta + "
+        "4 q sigma_G^2, since L eta_s <= 1 and 8 L eta_s <= 2 make the other terms negative; summed over the rounds. The condition on q is not "
+        "needed",
+        role="repaired",
+    )
+    yield Reading(
+        "G_1 and G_2 are maxima over the rounds of a path; on the two paths without a round of one kind, of probability 2^(1-R), they are "
+        "maxima over "
+        "nothing. The theorem is true where (54) itself is the hypothesis, for q = 0, and for sigma_G = 0. What is refuted is that the condition "
+        "on q with maxima gives the bound."
+    )
+    rounds = [10**k for k in range(4, 9)]
+    series = [
+        {
+            "label": "printed bound, q = 1/2",
+            "x": rounds,
+            "y": [5.76 / n**0.5 + 240 / n for n in rounds],
+            "style": "dashed",
+        }
+    ]
+    floor = [4 / 9 for _ in rounds]
+    series.append({"label": "what no step size gets below", "x": rounds, "y": floor})
+    yield Picture(
+        "Theorem 4 with eta_s = 1/sqrt(R)", "rounds R", "mean of E ||grad F||^2", series, logx=True, logy=True
+    )
+
+
+ALTERNATING = {"eta_s": "1/50", "x0": "12/5", "rounds": 400}
+
+
+def replay_54(instance: Mapping[str, Any]) -> Replay:
+    """4 R_c sigma_G^2 against the right side of (54) on the path that alternates, a server round first, K = 1."""
+    i = read(instance)
+    h = i["eta_s"]
+    sides: list[tuple[Any, Any]] = []
+    assumptions: tuple[Assumption, ...] = ()
+    for number in (float, Fraction):
+        s, w, b = round_maps(2 * h, h, 1)
+        x, right, largest = number(i["x0"]), number(0), [number(0), number(0)]
+        for r in range(i["rounds"]):
+            client = r % 2
+            slope = (x - client) ** 2
+            largest[client] = max(largest[client], slope)
+            right += number(2 - 8 * h if client else 1 - h) * slope
+            x = number(w) * x + number(b) if client else number(s) * x
+            x = round_down(x) + Fraction(1, 1 << 100) if isinstance(x, Fraction) else x
+        sides.append((2 * i["rounds"], right))
+        if number is Fraction:
+            numbers = {"h": h, "g_1": largest[0], "g_2": largest[1]}
+            assumptions = (
+                assume("step condition, squared", "480*(2*h)**2 <= 1", h=h),
+                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s", "4 <= (1 - h)*g_1 + (2 - 8*h)*g_2", **numbers),
+            )
+    (left, right), (_, exact) = sides
+    return Replay(
+        f"4 R_c sigma_G^2 against the right side of (54), {i['rounds']} rounds in turn",
+        float(left),
+        float(right),
+        Fraction(left),
+        exact,
+        "fractions, the path rounded up",
+        assumptions,
+    )
+
+
+def check_t4f(ctx: Context, *, instance: Mapping[str, Any] = ALTERNATING) -> Iterator[Finding]:
+    """The condition imposed on (55) does not give (54)."""
+    yield refute(
+        "the condition on (55) gives (54)", replay_54, dict(instance), text="x settles where both slopes are small."
+    )
+    yield Reading(
+        "(55) bounds the right side of (54) from above; a condition that it be large says nothing of (54). A minimum in the place of each "
+        "maximum would, but see SAFARI-X4."
+    )
+
+
+def check_floor(ctx: Context, *, theorem: int, ratio: int = 2, bias: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """E x_r^2 stays above 4 q^2/(1+q)^2 for every step size and every number of rounds."""
+    yield moments_part(1, bias)
+    what = {4: "E ||grad F(x_r)||^2 = E x_r^2", 5: "E ||x_r - x*||^2 = E x_r^2"}[theorem]
+    yield disproved(
+        "a bound that tends to 0",
+        floor_holds(ratio),
+        f"from x_0 at or beyond 2q/(1+q) and for lam eta_s (1+q) <= 1, E x_r >= 2q/(1+q) in every round, so {what} >= (E x_r)^2 >= 4 q^2/(1+q)^2 "
+        f"for every eta_s and R, with every gradient exact; the printed condition on q is met for q = 1/2 (SAFARI-T{theorem})",
+    )
+    yield Reading(
+        "For q = 0 or q -> 0, for sigma_G = 0, and for participation without bias (SAFARI-X10) the rate is not denied."
+    )
+
+
+#: a fault that the method's own moments show
+BIASED = Fault("another probability in the recursion", "the method's moments", {"bias": Fraction(1, 100)})
+NOT_DOUBLED = Fault("the client's step not doubled", "a bound that tends to 0", {"ratio": 1}, holds=True)
+FALLS_TO_A_BALL = "(1/R) sum_r E ||grad F(x_r)||^2"
+
+
+LARGE = "for each R, lam large enough for the printed condition on q at every point of every path (SAFARI-T5)"
+
+
+def denied(id: str, theorem: int, source: str, statement: str) -> Claim:
+    """A claim that the biased pair denies for every step size."""
+    assumptions = (*ASSUMED, STEP_FOUR, FIXED) if theorem == 4 else (*CONVEX, LARGE, FIXED)
+    return Claim(
+        id, PAPER, "rate", source, statement, partial(check_floor, theorem=theorem), (BIASED, NOT_DOUBLED), assumptions
+    )
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "SAFARI-T4",
+        PAPER,
+        "rate",
+        "Theorem 4",
+        "(1/R) sum_{r=1}^R E ||grad F(x_r)||^2 <= 2 (F(x_0) - F*)/(R eta_s) + delta, delta = L eta_s (1-q) sigma_s^2 + (80 q L^2 "
+        "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
+        "+ (8 L q eta_s/(mK)) sigma^2, for q at most a threshold in maxima G_1, G_2 of slopes along the path.",
+        check_t4,
+        (
+            Fault("no client rounds", "printed bound", {"instance": FOUR | {"q": "0"}}, holds=True),
+            Fault("3 q sigma_G^2", "with 4 q sigma_G^2", {"factor": 3}),
+            BIASED,
+        ),
+        (*ASSUMED, STEP_FOUR, "eta_c = 2 eta_s/K", "q at most the printed threshold"),
+        repaired="The bound has 4 q sigma_G^2 besides, and no condition on q.",
+        replay=replay_four,
+    ),
+    Claim(
+        "SAFARI-T4f",
+        PAPER,
+        "proof step",
+        "(51)-(55)",
+        "With G_1, G_2 the largest slopes of server and client rounds, R_s (1 - L eta_s) G_1 + R_c (2/K^2 - 8 L eta_s/K^2) G_2 >= 4 R_c "
+        "sigma_G^2 gives (54), "
+        "the same with sums of the slopes.",
+        check_t4f,
+        (
+            Fault(
+                "two rounds, where (54) holds",
+                "the condition on (55) gives (54)",
+                {"instance": ALTERNATING | {"rounds": 2}},
+                holds=True,
+            ),
+        ),
+        (*ASSUMED, STEP_FOUR),
+        replay=replay_54,
+    ),
+    denied(
+        "SAFARI-R3",
+        4,
+        "Remark 3",
+        "With a suitable q > 0 SAFARI reaches a stationary point although participation is incomplete.",
+    ),
+    denied("SAFARI-C1a", 4, "Corollary 1, first part", f"With eta_s = 1/sqrt(R), {FALLS_TO_A_BALL} = O(1/sqrt(R))."),
+    denied(
+        "SAFARI-C1b",
+        4,
+        "Corollary 1, second part",
+        f"If besides sigma_s^2 = O(sigma^2/(mK)) or q = Omega(1 - 1/(mK)), {FALLS_TO_A_BALL} = O(1/sqrt(mKR)).",
+    ),
+    denied(
+        "SAFARI-R6",
+        4,
+        "Remark 6",
+        "FedAvg with incomplete participation reaches an error ball, SAFARI the rates O(1/sqrt(mKR)) and O~(1/R) of ideal participation.",
+    ),
+    denied(
+        "SAFARI-C2",
+        5,
+        "Corollary 2",
+        "With eta_c and eta_s of order log R/R, E ||x_R - x*||^2 = O~(1/R) for strongly convex F_i.",
+    ),
+    denied(
+        "SAFARI-R4",
+        5,
+        "Remark 4",
+        "Theorem 5 shows that SAFARI converges in the strongly convex case although participation is incomplete.",
+    ),
+]

@@ -1,0 +1,130 @@
+"""Where SAFARI and FedAvg go: exact fixed points and plateaus of the mean and of the mean square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from fedtheory.claims import Claim, Context, Fault, Finding, Reading, proved
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.safari.biased import BIASED, moments_part
+from paper_checks.safari.optimisation import DERIVED, PAPER
+from problems.biased_participation import round_maps
+
+
+def check_x2(ctx: Context, *, ratio: int = 1, bias: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """The fixed point of the mean, for every K: w = (1 - eta_c lam)^K stays a symbol; one eigenvalue lam of A at a time."""
+    q, eta_s, lam, w, b = symbols("q eta_s lam w b")
+    limit = q * (1 - w) * b / ((1 - q) * eta_s * lam + q * (1 - w))
+    after = (1 - q) * (1 - eta_s * lam) * limit + q * (w * limit + ratio * (1 - w) * b)
+    yield proved(
+        "fixed point",
+        is_zero(after - limit),
+        "with one Hessian A for all, a client round is x -> (1 - w) b_i + w x in each eigenvector of A and a server round x -> (1 - eta_s "
+        "lam) x; the mean "
+        "of a round is affine with this fixed point, and contracts where both steps are at most 1/lam",
+    )
+    yield moments_part(1, bias)
+
+
+def check_x9(ctx: Context, *, order: int = 2) -> Iterator[Finding]:
+    """Variance of K noisy local steps on a quadratic of curvature L, averaged over m clients, at rest."""
+    eta, L, m, s, v = symbols("eta L m s v", positive=True)  # v = (1 - eta L)^(2K)
+    contraction = (1 - eta * L) ** 2
+    at_rest = eta**2 * s / m * (1 - v) / (1 - contraction) / (1 - v)
+    yield proved(
+        "plateau",
+        is_zero(L**2 * at_rest - eta * L * s / (m * (order - eta * L))),
+        "K steps add eta^2 (sigma^2/m) sum_{j<K} (1 - eta L)^{2j}, whatever K is, and shrink the square by (1 - eta L)^{2K}: K drops out",
+    )
+
+
+def check_x10(ctx: Context, *, drawn: int = 1) -> Iterator[Finding]:
+    """One of two clients at +-1 is drawn: the mean square at rest, against the printed delta."""
+    q, h = symbols("q h", positive=True)
+    s, w, b = round_maps(2 * h, h, 1)
+    rest = drawn * q * b**2 / (1 - (1 - q) * s**2 - q * w**2)
+    beneath = (1 - q) * (2 - h) + 4 * q * (1 - h)
+    yield proved(
+        "plateau",
+        is_zero(rest - 4 * q * h / beneath) and is_zero(2 * (1 + q) - beneath - h * (1 + 3 * q)),
+        "E x = 0 stays from x_0 = 0, and E x^2 -> 4 q eta_s/((1-q)(2 - eta_s) + 4 q (1 - eta_s)), which is at least 2 q eta_s/(1+q): more "
+        "than 480 q eta_s^2 "
+        "for eta_s < 1/(240 (1+q))",
+    )
+    yield Reading("The condition on q of Theorem 4 is not asked for here; the rate O(1/sqrt(R)) is not denied.")
+
+
+def check_q1(ctx: Context, *, ratio: int = 1, bias: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """FedAvg, q = 1: x -> 1, the minimiser of the client that takes part, for every K and every step below 2."""
+    w, x = symbols("w x")
+    yield proved(
+        "limit",
+        is_zero(w * x + ratio * (1 - w) - 1 - w * (x - 1)),
+        "a round is x -> w x + (1 - w), w = (1 - eta_c)^K in (-1, 1): x_r -> 1, where ||grad F||^2 = sigma_G^2",
+    )
+    yield moments_part(1, bias)
+
+
+def check_c1c(ctx: Context, *, shift: int = 1) -> Iterator[Finding]:
+    """R_s >= X R_c, R_s <= c R/(mK) and R = R_s + R_c give X <= (c/(mK))/(1 - c/(mK))."""
+    R, share = symbols("R share", positive=True)
+    server = share * R
+    yield proved(
+        "X <= share/(1 - share)",
+        is_zero(server / (R - server) - share / (shift - share)),
+        "with share = c/(mK): R_s/R_c grows with R_s, which is at most share R; so X <= R_s/R_c <= share/(1 - share), and R_c >= (1 - share) R",
+    )
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "SAFARI-C1c",
+        PAPER,
+        "proof step",
+        "Appendix A.1",
+        "Corollary 1 needs R_s >= X R_c and R_s = O(R/(mK)) at once, that is X <= R_s/R_c <= (c/(mK))/(1 - c/(mK)); then R_c = Omega(R).",
+        check_c1c,
+        (Fault("2 - share", "X <= share/(1 - share)", {"shift": 2}),),
+    ),
+    Claim(
+        "SAFARI-Q1",
+        PAPER,
+        "divergence",
+        "Section 4",
+        "FedAvg under incomplete participation may fail to converge to a stationary point.",
+        check_q1,
+        (Fault("a step twice as long", "limit", {"ratio": 2}), BIASED),
+    ),
+    Claim(
+        "SAFARI-X2",
+        DERIVED,
+        "identity",
+        "Algorithm 1",
+        "On quadratics with one Hessian A and client minimisers b_i (that of F at 0), E x_r tends to [(1-q) eta_s A + q H]^{-1} q H "
+        "bbar_D, H = I - (I - eta_c A)^K, bbar_D "
+        "the mean of the b_i that take part.",
+        check_x2,
+        (Fault("a step twice as long", "fixed point", {"ratio": 2}), BIASED),
+        ("steps at most 1/L",),
+    ),
+    Claim(
+        "SAFARI-X9",
+        DERIVED,
+        "identity",
+        "Theorem 4, noise",
+        "Equal clients on a quadratic of curvature L, q = 1: E ||grad F||^2 tends to eta_c L sigma^2/(m (2 - eta_c L)), whatever K is.",
+        check_x9,
+        (Fault("1 - eta_c L", "plateau", {"order": 1}),),
+    ),
+    Claim(
+        "SAFARI-X10",
+        DERIVED,
+        "identity",
+        "Theorem 4, unbiased participation",
+        "Two clients at +-1 of which one is drawn: the plateau is at least 2 q eta_s sigma_G^2/(1+q), above the printed delta for eta_s < "
+        "1/(240 (1+q)).",
+        check_x10,
+        (Fault("drawn with half the weight", "plateau", {"drawn": 2}),),
+    ),
+]
