@@ -8,7 +8,7 @@ the sizes of experiments and what was chosen.
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.safari import biased, cifar, fashion, limits, mnist, optimisation, strongly_convex
+from paper_checks.safari import biased, cifar, fashion, learnability, limits, mnist, optimisation, strongly_convex
 
 CLAIMS: list[Claim] = [
     *mnist.CLAIMS,
@@ -18,4 +18,5 @@ CLAIMS: list[Claim] = [
     *biased.CLAIMS,
     *strongly_convex.CLAIMS,
     *limits.CLAIMS,
+    *learnability.CLAIMS,
 ]
