@@ -8,7 +8,17 @@ the sizes of experiments and what was chosen.
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.safari import biased, cifar, fashion, learnability, limits, mnist, optimisation, strongly_convex
+from paper_checks.safari import (
+    biased,
+    cifar,
+    fashion,
+    generalisation,
+    learnability,
+    limits,
+    mnist,
+    optimisation,
+    strongly_convex,
+)
 
 CLAIMS: list[Claim] = [
     *mnist.CLAIMS,
@@ -19,4 +29,5 @@ CLAIMS: list[Claim] = [
     *strongly_convex.CLAIMS,
     *limits.CLAIMS,
     *learnability.CLAIMS,
+    *generalisation.CLAIMS,
 ]

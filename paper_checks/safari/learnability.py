@@ -8,7 +8,20 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Reading, Replay, assume, decided, norm2, proved, refute
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Lemma,
+    Reading,
+    Replay,
+    assume,
+    decided,
+    norm2,
+    proved,
+    refute,
+)
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari.optimisation import DERIVED, PAPER
