@@ -197,12 +197,12 @@ def check_t2(ctx: Context, *, law_of_exponent: Any = lambda b: 1 / (2 - b), shif
             data={"points": len(sizes_q)},
         )
     P, D = uniform(0.0, 1.0), uniform(0.3, 0.7)
-    gains = {t: [mean_worst_error(t, [(P, 50), (D, n)]) for n in (0, 100, 1000, 10000)] for t in (0.5, 0.9)}
+    gains = {t: [mean_worst_error(t, [(P, 50), (D, n)]) for n in (0, 100, 1000)] for t in (0.5, 0.9)}
     yield holds(
         "reading: n_S grows at fixed n_T",
         gains[0.9][-1] < 0.5 * gains[0.9][0],
         "numeric",
-        f"P uniform on [0, 1], D on [3/10, 7/10], n_T = 50, n_S = 0 to 10^4: mean error {gains[0.5][0]:.3g} to {gains[0.5][-1]:.2g} for t* = 1/2, "
+        f"P uniform on [0, 1], D on [3/10, 7/10], n_T = 50, n_S = 0 to 1000: mean error {gains[0.5][0]:.3g} to {gains[0.5][-1]:.2g} for t* = 1/2, "
         f"{gains[0.9][0]:.3g} to {gains[0.9][-1]:.3g} for t* = 9/10, where clients' data say nothing",
         role="reading",
     )
@@ -252,10 +252,10 @@ def check_t2c(ctx: Context, *, beta: int = 2, n_S: int = 9900) -> Iterator[Findi
 
 def check_t2d(ctx: Context, *, weight: float = 0.9) -> Iterator[Finding]:
     """Fixed mixture: the distance of P and Q stays, the error goes to 0."""
-    P, D = uniform(0.0, 1.0), uniform(0.3, 0.7)
+    P, D = uniform(0.0, 1.0), uniform(0.25, 0.75)
     Q = mixture(weight, D, P)
-    distance = sum(abs(Q.density(e, 1) - 1.0) * w for e, w in ((0.0, 0.3), (0.3, 0.4), (0.7, 0.3))) / 2
-    sizes = [100 * 4**k for k in range(6)]
+    distance = sum(abs(Q.density(e, 1) - 1.0) * w for e, w in ((0.0, 0.25), (0.25, 0.5), (0.75, 0.25))) / 2
+    sizes = [100 * 2**k for k in range(8)]
     errors = [mean_worst_error(0.5, [(Q, n)]) for n in sizes]
     yield at_most(
         "error against distance",
@@ -266,7 +266,7 @@ def check_t2d(ctx: Context, *, weight: float = 0.9) -> Iterator[Finding]:
         f"{sizes[-1]}, below "
         "1.6/(N density at t*), as Theorem 2 with beta_Q = beta = 1 says, where O(A) + dist(P, Q) stays above the distance",
     )
-    yield holds("distance", distance > 0.5, "numeric", f"{distance:.3f}", data={"points": len(sizes)})
+    yield holds("distance", distance > 0.4, "numeric", f"{distance:.3f}", data={"points": len(sizes)})
 
 
 # ---- Theorem 3 ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,89 @@
+"""SAFARI's theory: verdicts as decided, planted faults caught, counterexamples replayed, exact moments against the method."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from fedtheory.claims.checking import Reference, check_one, run_faults
+from fedtheory.claims.claim import Context
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.report import write_counterexamples
+from paper_checks.safari import biased, generalisation, learnability, limits, optimisation, strongly_convex
+from problems.biased_participation import moments, round_down
+
+SOURCE = "paper_checks.safari"
+MODULES = (optimisation, biased, strongly_convex, limits, learnability, generalisation)
+IDS = [claim.id.removeprefix("SAFARI-") for module in MODULES for claim in module.CLAIMS]
+REFUTED = {"T4f", "R3", "C1a", "C1b", "C2", "R4", "R6", "A2b", "L1", "T3a"}
+REPAIRED = {"T4": "proved", "T5": "proved", "T5f": "proved", "A2a": "proved", "L2": "supported"}
+SUPPORTED = {"T1f", "R1", "T2", "T2d", "T3"}
+INCONCLUSIVE = {"R2"}
+#: more than about a second
+SLOW = {"T4", "T4b", "T4c", "T4e", "T5", "T5a", "T5c", "T5d", "T5e", "L2", "T2", "X3"}
+EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
+
+
+def expected(id: str) -> str:
+    words = {"refuted": REFUTED, "repaired": REPAIRED, "supported": SUPPORTED, "inconclusive": INCONCLUSIVE}
+    return next((word for word, ids in words.items() if id in ids), "proved")
+
+
+@pytest.mark.parametrize("id", EVERY)
+def test_verdicts(id: str, tmp_path: Path) -> None:
+    verdict = check_one(Reference(SOURCE, f"SAFARI-{id}"), Context())
+    assert (verdict.error, verdict.status, verdict.repair) == (None, expected(id), REPAIRED.get(id))
+    assert not verdict.vouched
+    for file in write_counterexamples([verdict], tmp_path):
+        assert replay_file(file).confirmed
+
+
+@pytest.mark.parametrize("id", EVERY)
+def test_planted_faults_are_caught(id: str) -> None:
+    reports = run_faults(Reference(SOURCE, f"SAFARI-{id}"), Context())
+    assert reports and [report.detail for report in reports if not report.caught] == []
+
+
+def test_moments_rounded_down_stay_below() -> None:
+    """And within a rounding error a round."""
+    settings = Fraction(1, 2), Fraction(1, 25), Fraction(1, 50), 1, 30, Fraction(12, 5)
+    for exact, rounded in zip(moments(*settings), moments(*settings, tidy=round_down), strict=True):
+        assert all(0 <= e - r <= Fraction(40, 2**100) for e, r in zip(exact, rounded, strict=True))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"eta_s": "1/20"}, {"x0": "1/2"}, {"q": "9/10"}],
+    ids=["steps too long", "start too near", "q too large"],
+)
+def test_an_instance_beyond_the_assumptions_refutes_nothing(changed) -> None:
+    """Theorem 4's step condition, its start, and its condition on q."""
+    assert not biased.replay_four(biased.FOUR | changed).admissible
+
+
+@pytest.mark.parametrize(
+    "changed", [{"rounds": 1000}, {"lam": 100}], ids=["paths too near the minimiser", "curvature too small"]
+)
+def test_theorem_5s_condition_is_asked_at_every_point(changed) -> None:
+    assert not strongly_convex.replay_five(strongly_convex.FIVE | changed).admissible
+
+
+def test_the_condition_on_q_holds_on_drawn_paths() -> None:
+    """Theorem 4's condition as printed, on paths of the instance."""
+    import numpy as np
+
+    i = biased.read(biased.FOUR)
+    q, h = float(i["q"]), float(i["eta_s"])
+    x = np.full(500, float(i["x0"]))
+    largest = np.zeros((2, 500))
+    rng = np.random.default_rng(0)
+    for _ in range(i["rounds"]):
+        client = rng.random(500) < q
+        slope = np.where(client, (x - 1) ** 2, x**2)
+        for kind in (0, 1):
+            largest[kind] = np.where(client == bool(kind), np.maximum(largest[kind], slope), largest[kind])
+        x = np.where(client, (1 - 2 * h) * x + 2 * h, (1 - h) * x)
+    threshold = 1 / ((4 - 4 * largest[1] * (0.5 - 2 * h**2)) / ((1 - h) * largest[0]) + 1)
+    assert (threshold >= q).all() and np.isfinite(threshold).all()
