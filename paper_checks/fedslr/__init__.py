@@ -8,7 +8,7 @@ and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.fedslr import communication, comparison, components, latency, potential, sensitivity, theory, traffic
+from paper_checks.fedslr import communication, comparison, components, latency, operators, potential, sensitivity, theory, traffic
 
 CLAIMS: list[Claim] = [
     *communication.CLAIMS,
@@ -18,5 +18,6 @@ CLAIMS: list[Claim] = [
     *sensitivity.CLAIMS,
     *components.CLAIMS,
     *theory.CLAIMS,
+    *operators.CLAIMS,
     *potential.CLAIMS,
 ]
