@@ -8,7 +8,18 @@ and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.fedslr import communication, comparison, components, latency, operators, potential, sensitivity, theory, traffic
+from paper_checks.fedslr import (
+    communication,
+    comparison,
+    components,
+    latency,
+    operators,
+    potential,
+    sensitivity,
+    theory,
+    traffic,
+    variants,
+)
 
 CLAIMS: list[Claim] = [
     *communication.CLAIMS,
@@ -19,5 +30,6 @@ CLAIMS: list[Claim] = [
     *components.CLAIMS,
     *theory.CLAIMS,
     *operators.CLAIMS,
+    *variants.CLAIMS,
     *potential.CLAIMS,
 ]

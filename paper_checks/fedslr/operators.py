@@ -24,7 +24,6 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
-from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.latency import ratio
@@ -34,7 +33,10 @@ from problems.quadratics import random_indefinite
 
 ROWS, COLUMNS = 6, 5  #: of the matrices that CVXPY is asked about
 LAYER = (Layer("matrix", (ROWS, COLUMNS)),)
-CVXPY_ACCURACY = 1e-5  #: of its points, relative: Clarabel's objective is good to 1e-8, and these objectives are strongly convex
+EXACT_SOLVES = Exact()
+CVXPY_ACCURACY = (
+    1e-5  #: of its points, relative: Clarabel's objective is good to 1e-8, and these objectives are strongly convex
+)
 
 
 # ---- (15) to (17) ----------------------------------------------------------------------------------------------------
@@ -43,8 +45,8 @@ CVXPY_ACCURACY = 1e-5  #: of its points, relative: Clarabel's objective is good 
 def _shrinks(factor: Any = 1) -> bool:
     """phi(z) = (z - x)^2/2 + a|z| exceeds phi(S_a(x)) by at least (z - S_a(x))^2/2, for x > a, and for |x| <= a.
 
-    By symmetry x >= 0. With x = a + e, S = e: the excess is (z - e)^2/2 for z >= 0 and (z - e)^2/2 - 2 a z for z = -y < 0. With x = a - e in [0, a], S = 0:
-    it is z^2/2 + e z for z >= 0, and z^2/2 + (2 a - e) y for z = -y < 0.
+    By symmetry x >= 0. With x = a + e, S = e: the excess is (z - e)^2/2 for z >= 0 and (z - e)^2/2 - 2 a z for z = -y < 0. With x = a - e
+    in [0, a], S = 0: it is z^2/2 + e z for z >= 0, and z^2/2 + (2 a - e) y for z = -y < 0.
     """
     a, e, y = symbols("a e y", positive=True)
     z = symbols("z")
@@ -86,12 +88,11 @@ def check_operator(ctx: Context, *, norm: str, factor: Any = 1, off: float = 1.0
     """Soft thresholding of entries or singular values: optimal in symbols, with rational data, and against CVXPY."""
     scalar = "(z - x)^2/2 + a|z| is at least its value at S_a(x) plus (z - S_a(x))^2/2, for every z"
     von_neumann = (
-        " By von Neumann's trace inequality ||Z - X||_F^2 >= sum_j (sigma_j(Z) - sigma_j(X))^2, with equality where Z has the singular vectors of X in the "
-        "same order, as U diag(S_a(d)) V^T has; so the minimum is that of the scalar problems in the singular values"
+        " By von Neumann's trace inequality ||Z - X||_F^2 >= sum_j (sigma_j(Z) - sigma_j(X))^2, with equality where Z "
+        "has the singular vectors of X in the same order, as U diag(S_a(d)) V^T has; so the minimum is that of the "
+        "scalar problems in the singular values"
     )
-    yield proved(
-        "optimal", _shrinks(factor), scalar + (von_neumann if norm == "nuclear" else ", in every coordinate")
-    )
+    yield proved("optimal", _shrinks(factor), scalar + (von_neumann if norm == "nuclear" else ", in every coordinate"))
     regulariser = NuclearNorm(1.0, LAYER) if norm == "nuclear" else L1(1.0)
     ours, theirs, slopes = [], [], []
     for x, threshold in _matrices(ctx):
@@ -115,11 +116,11 @@ def check_operator(ctx: Context, *, norm: str, factor: Any = 1, off: float = 1.0
     left, right = _reflection([1, 2, 0, -1, 1, 3]), _reflection([2, -1, 1, 0, 1])
     sizes, a = [Fraction(3), Fraction(2), Fraction(2), Fraction(1, 2), Fraction(0)], Fraction(3, 4)
     shrunk = [max(s - a, Fraction(0)) for s in sizes]
-    given, expected = (
-        (left[:, :COLUMNS] * np.asarray(s, dtype=object)) @ right.T for s in (sizes, shrunk)
-    )
+    given, expected = ((left[:, :COLUMNS] * np.asarray(s, dtype=object)) @ right.T for s in (sizes, shrunk))
     z = regulariser.prox(given.astype(float).reshape(1, -1), off * float(a))
-    yield equal("rational singular vectors", z[0], expected.astype(float).ravel(), "exact", "rank 4 of 6 x 5", rtol=1e-12)
+    yield equal(
+        "rational singular vectors", z[0], expected.astype(float).ravel(), "exact", "rank 4 of 6 x 5", rtol=1e-12
+    )
 
 
 def check_cost(ctx: Context, *, regulariser: Any = None) -> Iterator[Finding]:
@@ -134,11 +135,13 @@ def check_cost(ctx: Context, *, regulariser: Any = None) -> Iterator[Finding]:
         found,
         0.2,
         "numeric",
-        f"CPU time of soft thresholding {side} x {side} entries, in times that of thresholding the singular values: {found:.3f}",
+        f"CPU time of soft thresholding {side} x {side} entries, in times that of thresholding the singular values: "
+        f"{found:.3f}",
     )
     yield Reading(
-        "Soft thresholding takes a few operations an entry, a decomposition of a d x d matrix of the order of d of them. What 'not large' means is "
-        "read as a fifth at most; ResNet-18's layers are larger than the one here, which favours soft thresholding further."
+        "Soft thresholding takes a few operations an entry, a decomposition of a d x d matrix of the order of d of "
+        "them. What 'not large' means is read as a fifth at most; ResNet-18's layers are larger than the one here, "
+        "which favours soft thresholding further."
     )
 
 
@@ -163,23 +166,24 @@ def _phase_one(ctx: Context, local: Any) -> float:
     return worst
 
 
-def check_fact_1(ctx: Context, *, sign: int = -1, local: Any = Exact()) -> Iterator[Finding]:
+def check_fact_1(ctx: Context, *, sign: int = -1, local: Any = EXACT_SOLVES) -> Iterator[Finding]:
     """The local problem's gradient is (23)'s left side; exact solves make it vanish."""
     n = 3
-    gradients, at, gamma = (_column(name, n) for name in ("g", "w", "gamma"))
+    gradients, at, gamma = (column(name, n) for name in ("g", "w", "gamma"))
     eta, w = symbols("eta", positive=True), np.array([[symbols("w")]], dtype=object)
     unknown: Any = SimpleNamespace(n=n, d=1, grad=lambda x: gradients)
     sub = Subproblem(unknown, a=sign * gamma, rho=1 / eta, z=w)
     yield proved(
         "the local problem's gradient",
         agree(sub.grad(at), gradients - gamma - (w - at) / eta),
-        "whatever grad f_i is, the gradient of (4) is (23)'s left side, client by client and coordinate by coordinate; it vanishes at a minimiser, "
-        "as f_i is differentiable",
+        "whatever grad f_i is, the gradient of (4) is (23)'s left side, client by client and coordinate by "
+        "coordinate; it vanishes at a minimiser, as f_i is differentiable",
     )
     yield at_most("runs", _phase_one(ctx, local), 1e-9, "numeric", "six rounds on I-ROB and indefinite quadratics")
 
 
-def _column(name: str, n: int) -> Any:
+def column(name: str, n: int) -> Any:
+    """Symbols name1, ..., namen as clients' points (n, 1)."""
     return np.asarray(symbols(f"{name}1:{n + 1}"), dtype=object)[:, None]
 
 
@@ -222,8 +226,10 @@ def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iter
     lr = 0.5
     left = [_phase_one(ctx, GradientSteps(steps, lr=lr)) for steps in (1, 4, 16)] if method is FedSLR else []
     yield Reading(
-        "Without a regulariser; the server's step only decides where w_t is, and the clients' part is shown from any w_t. The fact rests on exact solves: "
-        f"with 1, 4 and 16 gradient steps gamma - grad f_i is up to {', '.join(f'{v:.1g}' for v in left)} of the gradients."
+        "Without a regulariser; the server's step only decides where w_t is, and the clients' part is shown from any "
+        "w_t. The fact rests on exact solves: "
+        f"with 1, 4 and 16 gradient steps gamma - grad f_i is up to {', '.join(f'{v:.1g}' for v in left)} of the "
+        f"gradients."
     )
 
 
@@ -236,8 +242,8 @@ def check_fact_3(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
     yield proved(
         "both forms",
         is_zero(second - first - (g * mean - eta * g**2 / 2)),
-        "in every coordinate the objectives of (26), the first divided by eta, differ by a number without w; so they have one minimiser for every convex R, "
-        "and 0 in the subdifferential of the second there is (27)",
+        "in every coordinate the objectives of (26), the first divided by eta, differ by a number without w; so they "
+        "have one minimiser for every convex R, and 0 in the subdifferential of the second there is (27)",
     )
     cp = require("cvxpy", "the server's step from an independent solver")
     rng, ours, theirs = ctx.rng(), [], []
@@ -309,18 +315,20 @@ def check_fact_5(ctx: Context, *, instance: dict[str, Any] | None = None, drawn:
     yield refute("a drawn gradient", replay_fact_5, instance or FACT_5, text="(7) draws a sample, G has none:")
     p, g, other = (np.array([[symbols(name)]], dtype=object) for name in ("p", "g", "h"))
     lr = symbols("lr", positive=True)
-    anything = _AnyOperator(np.array([[symbols("q")]], dtype=object))
+    anything: Any = _AnyOperator(np.array([[symbols("q")]], dtype=object))
     sample: Any = SimpleNamespace(n=1, d=1, grad=lambda x: g)
     taken, _ = ProximalSteps(1, lr, anything)(Subproblem(sample), p, SCRIPT, None)
     asked = agree(anything.point, p - lr * ((g + other) / 2 if drawn else g)) and agree(anything.step, lr)
     yield proved(
         "the gradient of the step",
         asked and taken is anything.answer,
-        "a step with the gradient g goes to the operator's answer at p - eta_l g, whatever the operator: (p_k - p_{k+1})/eta_l is G with this g",
+        "a step with the gradient g goes to the operator's answer at p - eta_l g, whatever the operator: (p_k - "
+        "p_{k+1})/eta_l is G with this g",
         role="repaired",
     )
     yield Reading(
-        "A slip without consequence: the proof of Theorem 3 has G_xi where it needs it, (94) and (102). With full gradients (29) is true."
+        "A slip without consequence: the proof of Theorem 3 has G_xi where it needs it, (94) and (102). With full "
+        "gradients (29) is true."
     )
 
 
@@ -381,7 +389,9 @@ CLAIMS = [
         check_fact_2,
         (
             Fault(
-                "local steps", "the same iterates", {"method": lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9))}
+                "local steps",
+                "the same iterates",
+                {"method": lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9))},
             ),
         ),
         assumptions=("exact local solves",),
