@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from paper_checks.fedslr import (
+    closed_forms,
     communication,
     comparison,
     components,
@@ -31,5 +32,6 @@ CLAIMS: list[Claim] = [
     *theory.CLAIMS,
     *operators.CLAIMS,
     *variants.CLAIMS,
+    *closed_forms.CLAIMS,
     *potential.CLAIMS,
 ]

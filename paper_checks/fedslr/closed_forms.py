@@ -1,0 +1,263 @@
+"""FedSLR on instances that are solved by hand: the end of the step range, inexact rounds, printed Algorithm 2, client drift, ranks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import FedSLR, GlobalProximal
+from fedtheory.algorithms.fedslr import FedSLRState
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.orderings import make_table
+from fedtheory.claims.parts import at_most, decided, equal, holds, proved
+from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.core.layers import ranks
+from fedtheory.core.regularisers import L1, regularised
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import agree, is_positive, symbols
+from fedtheory.running.runner import run
+from paper_checks.fedpd.common import fractions, under_one_name
+from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.potential import DERIVED
+from problems.low_rank import low_rank_regression
+from problems.quadratics import Quadratic, scalar_quadratics
+
+
+def _point(name: str) -> Any:
+    return np.array([[symbols(name)]], dtype=object)
+
+
+# ---- N2 --------------------------------------------------------------------------------------------------------------
+
+
+def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iterator[Finding]:
+    """f(w) = -L w^2/2 near 0 with a server that stays at 0: the clients' multiplier; and the cycle at eta_g = 1/(2L)."""
+    L, step = symbols("L eta", positive=True)
+    v = _point("v")
+    f = Quadratic(np.array([[[-L]]], dtype=object), np.array([[0]], dtype=object))
+    new = FedSLR(step).round(f, FedSLRState(0 * v, v, -L * v, None, None), None, SCRIPT)
+    u = L * step if x is None else x * L * step
+    yield proved(
+        "multiplier",
+        agree(new.x_i, -u / (1 - u) * v) and agree(new.gamma_i, -L * new.x_i),
+        "with w_t = 0 and gamma = f'(w_i) a round multiplies w_i by -x/(1 - x), x = L eta_g, which has modulus below one exactly for x < 1/2",
+    )
+    problem = regularised(scalar_quadratics(fractions(["-1"])), L1(Fraction(1)))
+    e = Fraction(eta)
+    state = FedSLR(e, init_dual="zero").init(problem, fractions([["1/10"]]))
+    seen = []
+    for _ in range(6):
+        state = FedSLR(e).round(problem, state, None, SCRIPT)
+        w, y, g = (getattr(state, name)[0, 0] for name in ("x", "x_i", "gamma_i"))
+        value = -y * y / 2 + abs(w) + g * (w - y) + (w - y) ** 2 / (2 * e)
+        seen.append((w, y, g, value))
+    cycle = [
+        compare(found, "==", wanted)
+        for t, row in enumerate(seen)
+        for found, wanted in zip(row, (0, *(Fraction(s, 5) * (-1) ** t for s in (1, -1)), Fraction(3, 50)), strict=True)
+    ]
+    yield decided(
+        "cycle",
+        all(cycle),
+        "f(w) = -w^2/2 for |w| <= 1 (and beyond as smooth and flat as A1 to A3 ask), lam = 1, w_0 = 1/10, gamma_0 = 0, eta_g = 1/2: six rounds in fractions have "
+        "w_t = 0 and (w_{i,t}, gamma_{i,t}) = (1/5, -1/5), (-1/5, 1/5) in turns, D_t = 3/50; a state repeats, so it is so for ever",
+    )
+
+
+# ---- N14 -------------------------------------------------------------------------------------------------------------
+
+
+def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
+    """f_i = h w^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
+    h, eta, lr, Q = symbols("h eta lr Q", positive=True)
+    w, gamma = _point("w"), _point("gamma")
+    f = Quadratic(np.array([[[h]]], dtype=object), np.array([[0]], dtype=object))
+    before = FedSLRState(w, w, gamma, None, None)
+    exact = FedSLR(eta).round(f, before, None, SCRIPT)
+    x = eta * h
+    yield proved(
+        "exact",
+        agree(exact.x + eta * exact.gamma_i, (w + eta * gamma) / (1 + x)),
+        "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h",
+    )
+    q = 1 - lr * (h + 1 / eta)
+    a, b = (1 + Q * x) / (1 + x), eta * (1 - Q) / (1 + x)
+    sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
+    next_point, _ = GradientSteps(local_steps, lr=lr)(sub, a * w + b * gamma, SCRIPT, None)
+    kept = agree(next_point, _with(a * w + b * gamma, Q, q * Q))
+    yield proved(
+        "K gradient steps",
+        agree(_with(a * w + b * gamma, Q, 1), w) and kept,
+        "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one more step multiplies "
+        "q^K by q",
+    )
+    end = (a * w + b * gamma)[0, 0]
+    dual = gamma[0, 0] + (w[0, 0] - end) / eta
+    matrix = [[row.diff(of[0, 0]) for of in (w, gamma)] for row in (end - eta * dual, dual)]
+    trace, determinant = matrix[0][0] + matrix[1][1], matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0]
+    s = symbols("s", positive=True)
+    stable = [_with(v, Q, 1 / (1 + s)).simplify() for v in (1 - trace + determinant, 1 + trace + determinant, 1 - determinant)]
+    yield proved(
+        "stable",
+        agree([trace, determinant], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in stable),
+        "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the unit circle for every "
+        "0 < q^K < 1",
+    )
+    radii = []
+    for K in (1, 2, 5, 50):
+        numbers = {h: 0.7, eta: 10, Q: (1 - 0.3 * 0.8) ** K}
+        radii.append(max(abs(np.linalg.eigvals(np.array([[float(v.subs(numbers)) for v in row] for row in matrix])))))
+    yield equal(
+        "spectral radii", radii, [0.872, 0.760, 0.504, 0.125], "numeric", "h = 0.7, eta_g = 10, eta_l = 0.3, K = 1, 2, 5, 50", rtol=1e-3
+    )
+
+
+def _with(expression: Any, old: Any, new: Any) -> Any:
+    """Replace a symbol, in every entry of an array."""
+    replaced = np.vectorize(lambda e: e.subs(old, new), otypes=[object])(expression)
+    return replaced if np.ndim(expression) else replaced.item()
+
+
+
+# ---- N15 -------------------------------------------------------------------------------------------------------------
+
+
+def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
+    """Algorithm 2 as printed: the multiplier on one quadratic; its limit with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
+    diverges = Divergence(
+        lambda eta: FedSLR(eta, printed=printed),
+        problem=lambda h: scalar_quadratics(np.array([h])),
+        region="0 < eta < 7/10, 0 < h",
+        where=("2*eta < h*(1 - 2*eta**2)",),
+        multiplier="(1 - h/eta + eta*h)/(1 + eta*h)",
+        name="printed Algorithm 2 on h w^2/2",
+    )
+    yield from under_one_name("divergence", diverges.findings(ctx))
+    task = {"n": 3, "rows": 5, "columns": 4, "nonzeros": 2, "samples": 30, "seed": ctx.seed}
+    weight, rows = 0.3, []
+    for eta in (0.8, 1.5, 2.0):
+        method = FedSLR(eta, printed=printed)
+        problem = low_rank_regression(**task, weight=weight).problem
+        end = run(method, problem, np.zeros(problem.d), 600, seed=ctx.seed, progress=False).state.x[0]
+        scaled, _, _ = solve_with_cvxpy(low_rank_regression(**task, weight=weight * eta**power).problem)
+        own, _, _ = solve_with_cvxpy(problem)
+        rows.append([eta, *(float(np.linalg.norm(end - at) / np.linalg.norm(own)) for at in (own, scaled))])
+    yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", "distance to the solution for eta_g^2 lam, relative, after 600 rounds")
+    yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
+    yield Reading(
+        "At a fixed point w_i = w and gamma_i = grad f_i(w), and the server's step says -mean gamma/eta_g in eta_g dR(w), that is 0 in grad f(w) + eta_g^2 dR(w). "
+        "The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies."
+    )
+
+
+# ---- N19 -------------------------------------------------------------------------------------------------------------
+
+
+def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
+    """GPGD without a regulariser on two scalar quadratics: its limit for all parameters."""
+    found = Limit(
+        lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
+        problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
+        start=2,
+        region="0 < a, 0 < b, 0 < lr < 1/max(a, b), K in 1..4",
+        point="(1 - (1 - lr*b)**K)/(1 - (1 - lr*a)**K + 1 - (1 - lr*b)**K)",
+        name="GPGD, K local steps",
+    )
+    yield from found.findings(ctx)
+    limits = [(1 - Fraction(3, 5) ** K) / (2 - Fraction(9, 10) ** K - Fraction(3, 5) ** K) for K in (1, 3, 10)]
+    yield equal("h = 1, 4, eta = 1/10", [float(v) for v in limits], [0.8, 0.7431, 0.6041], "exact", "K = 1, 3, 10; the truth is 0.8", rtol=1e-4)
+    yield Reading("With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little.")
+
+
+# ---- N13 -------------------------------------------------------------------------------------------------------------
+
+
+def check_ranks(ctx: Context, *, printed: bool = False, weight: float = 0.3) -> Iterator[Finding]:
+    """I-LRS with four step sizes: one limit, one rank at the end, other ranks on the way."""
+    problem = low_rank_regression(weight=weight).problem
+    truth = ground_truth(low_rank_regression().problem)
+    layers = problem.layers
+    at, rows, apart = (1, 2, 3, 6, 11, 21, 51, 101), [], []
+    measured = {"rank": lambda f, state: ranks(state.x, layers)[..., 0, 0]}
+    for name, eta in (("0.45/L", 0.45 / float(problem.certify()["L"].value)), ("1", 1.0), ("3", 3.0), ("10", 10.0)):
+        trace = run(FedSLR(eta, init_dual="zero", printed=printed), problem, np.zeros(problem.d), 400, metrics=measured, progress=False)
+        apart.append(float(np.linalg.norm(trace.state.x - truth.x)))
+        rows.append([name, *(int(trace["rank"][r]) for r in (*at, 400))])
+    yield at_most("one limit", apart, 1e-3, "numeric", f"distance to the minimiser, which is certified to {truth.distance:.1g}, after 400 rounds")
+    final = {row[-1] for row in rows}
+    optimum = int(ranks(truth.x[None, :], layers).item())
+    yield holds("one rank", final == {optimum}, "count", f"rank at the end for every eta_g: {sorted(final)}; of the minimiser: {optimum}")
+    early = [row[3] for row in rows]
+    yield holds("other ranks on the way", early == sorted(early, reverse=True) and early[-1] < early[0], "count", f"after three rounds, by eta_g: {early}")
+    yield make_table("Rank of w_t on I-LRS", ["eta_g", *map(str, at), "400"], rows)
+    yield Reading(
+        "So the fall of ranks with eta_g, which the paper explains by more pruning, is one of the way, not of the problem that is solved. That every "
+        "eta_g has one limit for convex f_i is measured here, from zero; a fixed point is a minimiser whatever eta_g (Facts 2 and 3)."
+    )
+
+
+CLAIMS = [
+    Claim(
+        "FEDSLR-N2",
+        DERIVED,
+        "identity",
+        "Theorem 1 at eta_g = 1/(2L)",
+        "On f(w) = -L w^2/2 near 0 with lam|w| a round multiplies w_{i,t} by -x/(1 - x) while w_t = 0, x = L eta_g: for x = 1/2 copies and duals alternate for ever.",
+        check_end_of_range,
+        (
+            Fault("2 % of the step", "multiplier", {"x": Fraction(51, 50)}),
+            Fault("a step 2 % shorter", "cycle", {"eta": "49/100"}),
+        ),
+    ),
+    Claim(
+        "FEDSLR-N14",
+        DERIVED,
+        "identity",
+        "Phase I on f_i = h (w - b)^2/2, lam = 0",
+        "Exact rounds divide w_t + eta_g gamma_t by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 - eta_l (h + 1/eta_g), and is stable for "
+        "0 < q < 1.",
+        check_inexact,
+        (Fault("two steps for one", "K gradient steps", {"local_steps": 2}),),
+    ),
+    Claim(
+        "FEDSLR-N15",
+        DERIVED,
+        "divergence",
+        "Algorithm 2, line 10",
+        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges, and on h w^2/2 it diverges for "
+        "h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+        check_printed,
+        (
+            Fault("eta_g gamma", "divergence", {"printed": False}),
+            Fault("eta_g gamma", "CVXPY", {"printed": False}),
+            Fault("eta_g lam", "CVXPY", {"power": 1}),
+        ),
+    ),
+    Claim(
+        "FEDSLR-N19",
+        DERIVED,
+        "divergence",
+        "GPGD, (20) and (21), with lam = 0",
+        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, which is the minimiser for K = 1 only.",
+        check_drift,
+        (Fault("one local step more", "limit", {"extra": 1}),),
+    ),
+    Claim(
+        "FEDSLR-N13",
+        DERIVED,
+        "identity",
+        "Table 5",
+        "On convex problems the limit and its rank do not depend on eta_g; the ranks on the way fall with it (I-LRS).",
+        check_ranks,
+        (
+            Fault("the server divides by eta_g", "one limit", {"printed": True}),
+            Fault("lam 2 % larger", "one limit", {"weight": 0.306}),
+        ),
+    ),
+]
