@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,23 @@ from fedtheory.algorithms import FedSLR, GlobalProximal
 from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.parts import at_most, decided, equal, holds, proved
-from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.parts import at_most, decided, disproved, equal, holds, proved
+from fedtheory.claims.statements.limit import Limit
+from fedtheory.core.errors import require
 from fedtheory.core.layers import ranks
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import agree, is_positive, symbols
+from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import fractions, under_one_name
+from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import DERIVED
+from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.variants import GivenAnswers
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -65,8 +70,8 @@ def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iter
     yield decided(
         "cycle",
         all(cycle),
-        "f(w) = -w^2/2 for |w| <= 1 (and beyond as smooth and flat as A1 to A3 ask), lam = 1, w_0 = 1/10, gamma_0 = 0, eta_g = 1/2: six rounds in fractions have "
-        "w_t = 0 and (w_{i,t}, gamma_{i,t}) = (1/5, -1/5), (-1/5, 1/5) in turns, D_t = 3/50; a state repeats, so it is so for ever",
+        "f(w) = -w^2/2 for |w| <= 1 (and beyond as smooth and flat as A1 to A3 ask), lam = 1, w_0 = 1/10, gamma_0 = 0, eta_g = 1/2: six rounds in "
+        "fractions have w_t = 0 and (w_{i,t}, gamma_{i,t}) = (1/5, -1/5), (-1/5, 1/5) in turns, D_t = 3/50; a state repeats, so it is so for ever",
     )
 
 
@@ -94,27 +99,34 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
     yield proved(
         "K gradient steps",
         agree(_with(a * w + b * gamma, Q, 1), w) and kept,
-        "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one more step multiplies "
-        "q^K by q",
+        "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
+        "more step multiplies q^K by q",
     )
     end = (a * w + b * gamma)[0, 0]
     dual = gamma[0, 0] + (w[0, 0] - end) / eta
     matrix = [[row.diff(of[0, 0]) for of in (w, gamma)] for row in (end - eta * dual, dual)]
     trace, determinant = matrix[0][0] + matrix[1][1], matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0]
     s = symbols("s", positive=True)
-    stable = [_with(v, Q, 1 / (1 + s)).simplify() for v in (1 - trace + determinant, 1 + trace + determinant, 1 - determinant)]
+    stable = [
+        _with(v, Q, 1 / (1 + s)).simplify() for v in (1 - trace + determinant, 1 + trace + determinant, 1 - determinant)
+    ]
     yield proved(
         "stable",
         agree([trace, determinant], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in stable),
-        "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the unit circle for every "
-        "0 < q^K < 1",
+        "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
+        "unit circle for every 0 < q^K < 1",
     )
     radii = []
     for K in (1, 2, 5, 50):
         numbers = {h: 0.7, eta: 10, Q: (1 - 0.3 * 0.8) ** K}
         radii.append(max(abs(np.linalg.eigvals(np.array([[float(v.subs(numbers)) for v in row] for row in matrix])))))
     yield equal(
-        "spectral radii", radii, [0.872, 0.760, 0.504, 0.125], "numeric", "h = 0.7, eta_g = 10, eta_l = 0.3, K = 1, 2, 5, 50", rtol=1e-3
+        "spectral radii",
+        radii,
+        [0.872, 0.760, 0.504, 0.125],
+        "numeric",
+        "h = 0.7, eta_g = 10, eta_l = 0.3, K = 1, 2, 5, 50",
+        rtol=1e-3,
     )
 
 
@@ -124,21 +136,43 @@ def _with(expression: Any, old: Any, new: Any) -> Any:
     return replaced if np.ndim(expression) else replaced.item()
 
 
+def _fixed_point_asks(printed: bool, shift: Any) -> bool:
+    """Whether at local models w and duals g_i the server asks its operator at w + shift(mean g, eta), with step eta."""
+    eta, w = symbols("eta", positive=True), _point("w")
+    duals = column("g", 3)
+    problem: Any = SimpleNamespace(n=3, d=1, name="any functions", regulariser=AnyOperator(w))
+    problem.take = lambda clients: problem
+    method = FedSLR(eta, local=GivenAnswers(0 * duals + w), printed=printed)
+    method.round(problem, FedSLRState(w, 0 * duals + w, duals, None, None), None, SCRIPT)
+    asked = problem.regulariser
+    return agree(asked.point, w + shift(duals.mean(axis=0, keepdims=True), eta)) and agree(asked.step, eta)
+
 
 # ---- N15 -------------------------------------------------------------------------------------------------------------
 
 
 def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
     """Algorithm 2 as printed: the multiplier on one quadratic; its limit with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
-    diverges = Divergence(
-        lambda eta: FedSLR(eta, printed=printed),
-        problem=lambda h: scalar_quadratics(np.array([h])),
-        region="0 < eta < 7/10, 0 < h",
-        where=("2*eta < h*(1 - 2*eta**2)",),
-        multiplier="(1 - h/eta + eta*h)/(1 + eta*h)",
-        name="printed Algorithm 2 on h w^2/2",
+    eta, h = symbols("eta h", positive=True)
+    v = _point("v")
+    f = Quadratic(np.array([[[h]]], dtype=object), np.array([[0]], dtype=object))
+    method = FedSLR(eta, printed=printed)
+    before = FedSLRState((1 - h / eta) * v, v, h * v, None, None)
+    new = method.round(f, before, None, SCRIPT)
+    m = (1 - h / eta + eta * h) / (1 + eta * h)
+    same = all(agree(getattr(new, name), m * getattr(before, name)) for name in ("x", "x_i", "gamma_i"))
+    yield proved(
+        "multiplier",
+        same and is_zero(-(1 + m) * (1 + eta * h) * eta - (h * (1 - 2 * eta**2) - 2 * eta)),
+        "on h w^2/2 every round after the first multiplies the state by m = (1 - h/eta + eta h)/(1 + eta h), and -(1 + m) has the sign of h (1 - "
+        "2 eta^2) - 2 eta: m < -1 exactly as stated",
     )
-    yield from under_one_name("divergence", diverges.findings(ctx))
+    yield proved(
+        "fixed points",
+        _fixed_point_asks(printed, lambda g, step: -g / step),
+        "at a fixed point w_i = w and gamma_i = grad f_i(w) (Fact 2), and the operator with step eta, whatever it is, gives w at w - mean "
+        "gamma/eta: -grad f(w)/eta is in eta dR(w), that is 0 in grad f(w) + eta^2 dR(w)",
+    )
     task = {"n": 3, "rows": 5, "columns": 4, "nonzeros": 2, "samples": 30, "seed": ctx.seed}
     weight, rows = 0.3, []
     for eta in (0.8, 1.5, 2.0):
@@ -148,12 +182,15 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
         scaled, _, _ = solve_with_cvxpy(low_rank_regression(**task, weight=weight * eta**power).problem)
         own, _, _ = solve_with_cvxpy(problem)
         rows.append([eta, *(float(np.linalg.norm(end - at) / np.linalg.norm(own)) for at in (own, scaled))])
-    yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", "distance to the solution for eta_g^2 lam, relative, after 600 rounds")
-    yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
-    yield Reading(
-        "At a fixed point w_i = w and gamma_i = grad f_i(w), and the server's step says -mean gamma/eta_g in eta_g dR(w), that is 0 in grad f(w) + eta_g^2 dR(w). "
-        "The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies."
+    yield at_most(
+        "CVXPY",
+        [row[2] for row in rows],
+        1e-4,
+        "numeric",
+        "distance to the solution for eta_g^2 lam, relative, after 600 rounds",
     )
+    yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
+    yield Reading("The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies.")
 
 
 # ---- N19 -------------------------------------------------------------------------------------------------------------
@@ -165,14 +202,23 @@ def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
         lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
         problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
         start=2,
-        region="0 < a, 0 < b, 0 < lr < 1/max(a, b), K in 1..4",
+        region="0 < a, a < b, 0 < lr < 1/b, K in 1..4",
         point="(1 - (1 - lr*b)**K)/(1 - (1 - lr*a)**K + 1 - (1 - lr*b)**K)",
         name="GPGD, K local steps",
     )
     yield from found.findings(ctx)
     limits = [(1 - Fraction(3, 5) ** K) / (2 - Fraction(9, 10) ** K - Fraction(3, 5) ** K) for K in (1, 3, 10)]
-    yield equal("h = 1, 4, eta = 1/10", [float(v) for v in limits], [0.8, 0.7431, 0.6041], "exact", "K = 1, 3, 10; the truth is 0.8", rtol=1e-4)
-    yield Reading("With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little.")
+    yield equal(
+        "h = 1, 4, eta = 1/10",
+        [float(v) for v in limits],
+        [0.8, 0.7431, 0.6041],
+        "exact",
+        "K = 1, 3, 10; the truth is 0.8",
+        rtol=1e-4,
+    )
+    yield Reading(
+        "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little."
+    )
 
 
 # ---- N13 -------------------------------------------------------------------------------------------------------------
@@ -180,35 +226,106 @@ def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
 
 def check_ranks(ctx: Context, *, printed: bool = False, weight: float = 0.3) -> Iterator[Finding]:
     """I-LRS with four step sizes: one limit, one rank at the end, other ranks on the way."""
+    yield proved(
+        "fixed points",
+        _fixed_point_asks(printed, lambda g, step: -step * g),
+        "at a fixed point w_i = w and gamma_i = grad f_i(w) (Fact 2), and the operator with step eta, whatever it is, gives w at w - eta mean "
+        "gamma: 0 in grad f(w) + dR(w), without eta",
+        scope="fixed points; that every run goes to one is measured",
+    )
     problem = low_rank_regression(weight=weight).problem
     truth = ground_truth(low_rank_regression().problem)
-    layers = problem.layers
-    at, rows, apart = (1, 2, 3, 6, 11, 21, 51, 101), [], []
+    layers = problem.layers or ()
+    at, rows, apart = (1, 2, 3, 6, 11, 21, 51, 101), list[list[Any]](), list[float]()
     measured = {"rank": lambda f, state: ranks(state.x, layers)[..., 0, 0]}
     for name, eta in (("0.45/L", 0.45 / float(problem.certify()["L"].value)), ("1", 1.0), ("3", 3.0), ("10", 10.0)):
-        trace = run(FedSLR(eta, init_dual="zero", printed=printed), problem, np.zeros(problem.d), 400, metrics=measured, progress=False)
+        trace = run(FedSLR(eta, init_dual="zero"), problem, np.zeros(problem.d), 400, metrics=measured, progress=False)
         apart.append(float(np.linalg.norm(trace.state.x - truth.x)))
         rows.append([name, *(int(trace["rank"][r]) for r in (*at, 400))])
-    yield at_most("one limit", apart, 1e-3, "numeric", f"distance to the minimiser, which is certified to {truth.distance:.1g}, after 400 rounds")
+    yield at_most(
+        "one limit",
+        apart,
+        1e-3,
+        "numeric",
+        f"distance to the minimiser, which is certified to {truth.distance:.1g}, after 400 rounds",
+    )
     final = {row[-1] for row in rows}
     optimum = int(ranks(truth.x[None, :], layers).item())
-    yield holds("one rank", final == {optimum}, "count", f"rank at the end for every eta_g: {sorted(final)}; of the minimiser: {optimum}")
+    yield holds(
+        "one rank",
+        final == {optimum},
+        "count",
+        f"rank at the end for every eta_g: {sorted(final)}; of the minimiser: {optimum}",
+    )
     early = [row[3] for row in rows]
-    yield holds("other ranks on the way", early == sorted(early, reverse=True) and early[-1] < early[0], "count", f"after three rounds, by eta_g: {early}")
+    yield holds(
+        "other ranks on the way",
+        early == sorted(early, reverse=True) and early[-1] < early[0],
+        "count",
+        f"after three rounds, by eta_g: {early}",
+    )
     yield make_table("Rank of w_t on I-LRS", ["eta_g", *map(str, at), "400"], rows)
     yield Reading(
-        "So the fall of ranks with eta_g, which the paper explains by more pruning, is one of the way, not of the problem that is solved. That every "
-        "eta_g has one limit for convex f_i is measured here, from zero; a fixed point is a minimiser whatever eta_g (Facts 2 and 3)."
+        "So the fall of ranks with eta_g, which the paper explains by more pruning, is one of the way, not of the problem that is solved. That "
+        "every eta_g has one limit for convex f_i is measured here, from zero."
+    )
+
+
+# ---- Remark 6 --------------------------------------------------------------------------------------------------------
+
+
+def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator[Finding]:
+    """Exponents of semi-algebraic, exponential and logarithmic functions by hand; and a smooth function without one."""
+    sp = require("sympy", "derivatives")
+    w, p = symbols("w p", positive=True)
+    f = w**p / p
+    yield proved(
+        "powers",
+        agree(sp.diff(f, w), (p * f) ** (1 - off / p)),
+        "|w|^p/p has |f'| = (p f)^(1 - 1/p), the exponent 1 - 1/p for every p > 1",
+        scope="f of one variable, |w|^p/p",
+    )
+    z = symbols("z")
+    curvature = [sp.diff(g, z, 2).subs(z, 0) for g in (sp.exp(z) - z, sp.log(1 + sp.exp(z)) - z / 2)]
+    yield proved(
+        "an exponential and a logarithm",
+        all(compare(c, ">", 0) for c in curvature),
+        "e^w - w and log(1 + e^w) - w/2 have positive curvature at their minimiser 0, so exponent 1/2",
+        scope="two functions of one variable",
+    )
+    g = sp.exp(-1 / w**2) if flat else w**4
+    yield disproved(
+        "any smooth function",
+        agree(sp.diff(g, w), 2 * g / w**3),
+        "e^(-1/w^2) has f' = 2 f/w^3, so f^theta/f' = w^3 f^(theta - 1)/2, unbounded as w -> 0 for every theta < 1: no exponent",
+        role="reading",
+    )
+    yield Reading(
+        "The remark cites a theorem (Lojasiewicz; Bolte, Daniilidis and Lewis 2007), which is not proved here; that D has the exponent of f + R, "
+        "or 1/2, is FEDSLR-N8. Compositions with exponentials are not among what it lists, and can have no exponent at all."
     )
 
 
 CLAIMS = [
     Claim(
+        "FEDSLR-R6",
+        PAPER,
+        "identity",
+        "Remark 6",
+        "Assumption 4 holds if the f_i are sub-analytic, logarithmic, exponential or semi-algebraic.",
+        check_remark_6,
+        (
+            Fault("an exponent 2 % off", "powers", {"off": Fraction(51, 50)}),
+            Fault("w^4", "any smooth function", {"flat": False}, holds=True),
+        ),
+    ),
+    Claim(
         "FEDSLR-N2",
         DERIVED,
         "identity",
         "Theorem 1 at eta_g = 1/(2L)",
-        "On f(w) = -L w^2/2 near 0 with lam|w| a round multiplies w_{i,t} by -x/(1 - x) while w_t = 0, x = L eta_g: for x = 1/2 copies and duals alternate for ever.",
+        "On f(w) = -L w^2/2 near 0 with lam|w| a round multiplies w_{i,t} by -x/(1 - x) while w_t = 0, x = L eta_g: for x = 1/2 copies and duals "
+        "alternate for ever.",
         check_end_of_range,
         (
             Fault("2 % of the step", "multiplier", {"x": Fraction(51, 50)}),
@@ -220,8 +337,8 @@ CLAIMS = [
         DERIVED,
         "identity",
         "Phase I on f_i = h (w - b)^2/2, lam = 0",
-        "Exact rounds divide w_t + eta_g gamma_t by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 - eta_l (h + 1/eta_g), and is stable for "
-        "0 < q < 1.",
+        "Exact rounds divide w_t + eta_g gamma_t by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 - eta_l (h + 1/eta_g), "
+        "and is stable for 0 < q < 1.",
         check_inexact,
         (Fault("two steps for one", "K gradient steps", {"local_steps": 2}),),
     ),
@@ -230,11 +347,11 @@ CLAIMS = [
         DERIVED,
         "divergence",
         "Algorithm 2, line 10",
-        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges, and on h w^2/2 it diverges for "
-        "h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges, and on h w^2/2 it "
+        "diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
         check_printed,
         (
-            Fault("eta_g gamma", "divergence", {"printed": False}),
+            Fault("eta_g gamma", "multiplier", {"printed": False}),
             Fault("eta_g gamma", "CVXPY", {"printed": False}),
             Fault("eta_g lam", "CVXPY", {"power": 1}),
         ),
@@ -256,7 +373,7 @@ CLAIMS = [
         "On convex problems the limit and its rank do not depend on eta_g; the ranks on the way fall with it (I-LRS).",
         check_ranks,
         (
-            Fault("the server divides by eta_g", "one limit", {"printed": True}),
+            Fault("the server divides by eta_g", "fixed points", {"printed": True}),
             Fault("lam 2 % larger", "one limit", {"weight": 0.306}),
         ),
     ),

@@ -123,6 +123,28 @@ def summed(w: Any, p: Any, c: Any) -> Any:
     return norm2(sum(a[1:], a[0])) - sum((norm2(one) for one in a[1:]), norm2(a[0])) * (c.c * p.k)
 
 
+def below_tangents(w: Any, p: Any, c: Any) -> Any:
+    """f(x + step) >= f(x) + <grad f(x), step> - c (L/2) ||step||^2."""
+    f = w.function(p.L, -p.L)
+    step = w.vector("step")
+    g, v = w.at(f, step * 0, "f")
+    _, vn = w.at(f, step, "f+")
+    return v + dot(g, step) - norm2(step) * (c.c * p.L / 2) - vn
+
+
+def bounded_below(w: Any, p: Any, c: Any) -> Any:
+    """f(x + step) >= f(x) - c, for an L-smooth f with gradients at most B at the two points."""
+    f = w.function(p.L, -p.L)
+    step = w.vector("step")
+    g, v = w.at(f, step * 0, "f")
+    gn, vn = w.at(f, step, "f+")
+    w.assume("A2 at x", norm2(g) - p.B**2)
+    w.assume("A2 at y", norm2(gn) - p.B**2)
+    return v - c.c - vn
+
+
+TANGENTS = Lemma("tangents", "ours", "0 < L", below_tangents, {"c": 1})
+BOUNDED_BELOW = Lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", bounded_below, {"c": 1000})
 PROXIMAL_GRADIENT = Lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", proximal_gradient, {"c": 1})
 MOVED_CENTRE = Lemma("moved centre", "ours", "0 < L", moved_centre, {"c": 1})
 SUMMED = Lemma("summed", "(99)", "k in 1..5", summed, {"c": 1})
@@ -172,16 +194,15 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N5",
         DERIVED,
         "(66) to (68) in the proof of Theorem 2",
-        "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most "
-        "sqrt((1 + eta_g^2)/M) (L + 1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
+        "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
+        "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
         [Step("the models are close", APART)],
         conclusions=[
             Conclusion(
                 "the distance",
-                "at a round's end g_i = grad f_i(w_i) (Fact 2), so that D's derivative in y_i is -(w - w_i)/(eta M), "
-                "in g_i it is (w - w_i)/M, and dD holds 0 in w by the server's step; D is smooth but for R(w), so the "
-                "squares add up: (1/M^2)(1 + 1/eta^2) sum ||w - w_i||^2 = ((1 + eta^2)/(M eta^2)) mean ||w - w_i||^2 "
-                "<= ((1 + eta^2)/M) (1/eta + L)^2 mean ||w_{i,t+1} - w_i||^2",
+                "at a round's end g_i = grad f_i(w_i) (Fact 2), so that D's derivative in y_i is -(w - w_i)/(eta M), in g_i it is (w - w_i)/M, "
+                "and dD holds 0 in w by the server's step; D is smooth but for R(w), so the squares add up: (1/M^2)(1 + 1/eta^2) sum ||w - "
+                "w_i||^2 = ((1 + eta^2)/(M eta^2)) mean ||w - w_i||^2 <= ((1 + eta^2)/M) (1/eta + L)^2 mean ||w_{i,t+1} - w_i||^2",
                 ("the models are close",),
                 confirmed=_slope_in_parts,
             )
@@ -195,30 +216,27 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N7",
         DERIVED,
         "Assumption 4 and (11)",
-        "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < "
-        "1/L.",
+        "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L.",
         [Step("growth", GROWTH), Step("slope", SLOPE)],
         conclusions=[
             Conclusion(
                 "no exponent below 1/2",
-                "move y_i alone, by u_i = u: D - D* >= a ||u||^2 with a > 0 and dist(0, dD) <= b ||u||, so that (D - "
-                "D*)^theta/dist(0, dD) >= a^theta ||u||^(2 theta - 1)/b, which is unbounded as u -> 0 when theta < "
-                "1/2: no constant c serves",
+                "move y_i alone, by u_i = u: D - D* >= a ||u||^2 with a > 0 and dist(0, dD) <= b ||u||, so that (D - D*)^theta/dist(0, dD) >= "
+                "a^theta ||u||^(2 theta - 1)/b, which is unbounded as u -> 0 when theta < 1/2: no constant c serves",
                 ("growth", "slope"),
             )
         ],
         readings=[
-            "So the case theta = 0 of Theorem 2, (11), is true of nothing, and of (12) only theta = 1/2 occurs. "
-            "Iterates can still reach a minimiser of f + R that is sharp in finitely many rounds: (11) is no way to "
-            "show it."
+            "So the case theta = 0 of Theorem 2, (11), is true of nothing, and of (12) only theta = 1/2 occurs. Iterates can still reach a "
+            "minimiser of f + R that is sharp in finitely many rounds: (11) is no way to show it."
         ],
     ),
     claim_steps(
         "FEDSLR-N8",
         DERIVED,
         "Remark 6",
-        "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at "
-        "x*; where f + R has a smaller one, D has 1/2.",
+        "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at x*; where f + R has a smaller "
+        "one, D has 1/2.",
         [
             Step("D above f + R", ABOVE),
             Step("D below f + R", BELOW),
@@ -227,32 +245,30 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "from f + R to D",
-                "D* = (f + R)(x*). With C from the steps, D - D* <= (f + R)(x) - (f + R)(x*) + C dist(0, dD)^2 and "
-                "dist(0, d(f + R)(x)) <= C dist(0, dD). Where (f + R)(x) is larger than (f + R)(x*), the KL "
-                "inequality of f + R bounds the difference by a power 1/theta of its slope; where not, by nothing. So "
-                "D - D* <= C' dist(0, dD)^(1/theta) + C dist(0, dD)^2, and 2 >= 1/theta exactly for theta >= 1/2. "
-                "Where dist(0, dD) is not small there is nothing to show; where it is, (f + R)(x) <= D + C dist(0, "
-                "dD)^2 is in the window, and the lower power decides: theta, or 1/2 where theta is less",
+                "D* = (f + R)(x*). With C from the steps, D - D* <= (f + R)(x) - (f + R)(x*) + C dist(0, dD)^2 and dist(0, d(f + R)(x)) <= C "
+                "dist(0, dD). Where (f + R)(x) is larger than (f + R)(x*), the KL inequality of f + R bounds the difference by a power 1/theta of "
+                "its slope; where not, by nothing. So D - D* <= C' dist(0, dD)^(1/theta) + C dist(0, dD)^2, and 2 >= 1/theta exactly for theta >= "
+                "1/2. Where dist(0, dD) is not small there is nothing to show; where it is, (f + R)(x) <= D + C dist(0, dD)^2 is in the window, "
+                "and the lower power decides: theta, or 1/2 where theta is less",
                 ("D above f + R", "D below f + R", "slopes"),
             ),
             Conclusion(
                 "from D to f + R",
-                "at (x, {x}, {grad f_i(x)}), which is near when x is, all p_i and q_i vanish, so that D = (f + R)(x) "
-                "by the steps and r is any element of d(f + R)(x): the KL inequality of D there is that of f + R",
+                "at (x, {x}, {grad f_i(x)}), which is near when x is, all p_i and q_i vanish, so that D = (f + R)(x) by the steps and r is any "
+                "element of d(f + R)(x): the KL inequality of D there is that of f + R",
                 ("D above f + R", "D below f + R"),
             ),
         ],
         readings=[
-            "That D has exactly 1/2 where f + R has less uses FEDSLR-N7, for eta_g < 1/L. Exponents are those for "
-            "which the inequality holds."
+            "That D has exactly 1/2 where f + R has less uses FEDSLR-N7, for eta_g < 1/L. Exponents are those for which the inequality holds."
         ],
     ),
     claim_steps(
         "FEDSLR-N9",
         DERIVED,
         "(13), corrected",
-        "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) ((2 theta - 1) C_4 T)^(-1/(4 theta - 2)) at t = T + 1 for theta in (1/2, 1), with C_1 and C_2 as in "
-        "FEDSLR-T2-72, C_4 = C_2/(c (1 - theta) C_3)^2 and C_3 = sqrt((1 + eta_g^2)/M) (L + 1/eta_g).",
+        "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) ((2 theta - 1) C_4 T)^(-1/(4 theta - 2)) at t = T + 1 for theta in (1/2, 1), with C_1 "
+        "and C_2 as in FEDSLR-T2-72, C_4 = C_2/(c (1 - theta) C_3)^2 and C_3 = sqrt((1 + eta_g^2)/M) (L + 1/eta_g).",
         [
             Step("the distance", lemmas.STATIONARY),
             Step("the descent", lemmas.FACTORED),
@@ -261,10 +277,10 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the rate",
-                "the KL inequality and FEDSLR-N5 give r_t^(2 theta) <= (c (1 - theta) C_3)^2 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4. So "
-                "C_4 <= (r_t - r_{t+1}) r_t^(-2 theta), at most the integral of v^(-2 theta) from r_{t+1} to r_t, (r_{t+1}^(1 - 2 theta) - "
-                "r_t^(1 - 2 theta))/(2 theta - 1); the sum over t = 1, ..., T gives r_{T+1} <= ((2 theta - 1) C_4 T)^(-1/(2 theta - 1)), and "
-                "C_2 dist^2 <= C_1 r",
+                "the KL inequality and FEDSLR-N5 give r_t^(2 theta) <= (c (1 - theta) C_3)^2 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - "
+                "r_{t+1})/C_4. So C_4 <= (r_t - r_{t+1}) r_t^(-2 theta), at most the integral of v^(-2 theta) from r_{t+1} to r_t, (r_{t+1}^(1 - "
+                "2 theta) - r_t^(1 - 2 theta))/(2 theta - 1); the sum over t = 1, ..., T gives r_{T+1} <= ((2 theta - 1) C_4 T)^(-1/(2 theta - "
+                "1)), and C_2 dist^2 <= C_1 r",
                 ("the distance", "the descent", "the models are close"),
                 confirmed=_rate_adds_up,
             )
@@ -278,14 +294,14 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N10",
         DERIVED,
         "Theorem 2, without the KL property",
-        "min_{1 <= t <= T} dist(0, grad f(w_t) + dR(w_t))^2 <= (C_1/C_2)(D_1 - D_{T+1})/T with C_1 = (1/eta_g + eta_g "
-        "L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
+        "min_{1 <= t <= T} dist(0, grad f(w_t) + dR(w_t))^2 <= (C_1/C_2)(D_1 - D_{T+1})/T with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
+        "eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
         [Step("the distance", lemmas.STATIONARY), Step("the descent", lemmas.FACTORED)],
         conclusions=[
             Conclusion(
                 "the best iterate",
-                "C_2 dist_t^2 <= C_2 C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= C_1 (D_t - D_{t+1}) for t >= 1; the sum "
-                "over t = 1, ..., T telescopes, and the least term is at most the mean",
+                "C_2 dist_t^2 <= C_2 C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= C_1 (D_t - D_{t+1}) for t >= 1; the sum over t = 1, ..., T "
+                "telescopes, and the least term is at most the mean",
                 ("the distance", "the descent"),
             )
         ],
@@ -295,9 +311,8 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N17",
         DERIVED,
         "Theorem 3, repaired, sigma = 0",
-        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf phi_i + B S_1 + (L/2) "
-        "S_2)/(eta_l - L eta_l^2/2) for 0 < eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of "
-        "its squares, which stay bounded.",
+        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf phi_i + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for 0 < "
+        "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
             Step("a local step", lemmas.PROXIMAL_DESCENT),
             Step("a moved model", MOVED_CENTRE),
@@ -307,16 +322,15 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the sum",
-                "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B "
-                "||w_{t+1} - w_t|| + (L/2) ||w_{t+1} - w_t||^2 when w_t moves, by A2; both telescope over k and t, as "
-                "components start where they ended",
+                "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) "
+                "||w_{t+1} - w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended",
                 ("a local step", "a moved model"),
             ),
             Conclusion(
                 "both sums are bounded",
-                "S_2 <= ||w_1 - w_0||^2 + 2 eta_g (D_1 - D*). w_{t+1} - w_t is the mean of (w_{t+1} - w_{i,t+2}) + "
-                "(w_{i,t+2} - w_{i,t+1}) + (w_{i,t+1} - w_t), so S_1 <= ||w_1 - w_0|| + (1 + 2 L eta_g) sum_{t>=1} "
-                "mean_i ||w_{i,t+1} - w_{i,t}||, which is finite by the last part of Theorem 2",
+                "S_2 <= ||w_1 - w_0||^2 + 2 eta_g (D_1 - D*). w_{t+1} - w_t is the mean of (w_{t+1} - w_{i,t+2}) + (w_{i,t+2} - w_{i,t+1}) + "
+                "(w_{i,t+1} - w_t), so S_1 <= ||w_1 - w_0|| + (1 + 2 L eta_g) sum_{t>=1} mean_i ||w_{i,t+1} - w_{i,t}||, which is finite by the "
+                "last part of Theorem 2",
                 ("drift", "the potential"),
             ),
         ],
@@ -326,17 +340,15 @@ CLAIMS: list[Claim] = [
             "p_{i,t,0} = p_{i,t-1,K}",
         ],
         readings=[
-            "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its "
-            "rate of O(1/T)."
+            "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its rate of O(1/T)."
         ],
     ),
     claim_steps(
         "FEDSLR-N18",
         DERIVED,
         "(97) to (102) in the proof of Theorem 3, corrected",
-        "(1/T) sum_{t<T} L^2 ||w_t - wh*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - wh*||^2 + 2 eta_g (D_0 - "
-        "D*)) + 1), for every N such that ||w_t - wh*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + "
-        "2 eta_l) sigma^2.",
+        "(1/T) sum_{t<T} L^2 ||w_t - wh*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - wh*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
+        "that ||w_t - wh*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
         [
             Step("a sum of vectors", SUMMED),
             Step("a round", lemmas.LEMMA_3_MONOTONE),
@@ -346,33 +358,31 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the distances",
-                "w_t - wh* is a sum of t + 1 vectors, w_0 - wh* and t steps, so by Cauchy and Schwarz ||w_t - wh*||^2 "
-                "<= (t + 1)(||w_0 - wh*||^2 + 2 eta_g (D_0 - D_t)), and D_t >= D*; the first N + 1 of these sum to "
-                "(N+1)(N+2)/2 times the bracket, and at most T others are at most 1/T each",
+                "w_t - wh* is a sum of t + 1 vectors, w_0 - wh* and t steps, so by Cauchy and Schwarz ||w_t - wh*||^2 <= (t + 1)(||w_0 - wh*||^2 "
+                "+ 2 eta_g (D_0 - D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are "
+                "at most 1/T each",
                 ("a sum of vectors", "a round", "the first round"),
             ),
             Conclusion(
                 "the noise",
-                "in (92) the step is -eta_l G_xi, so that T_2 has expectation eta_l E <a_xi - a, G_xi - G> <= eta_l "
-                "sigma^2 for unbiased a_xi, by Lemma 7; (95) then has 2 eta_l sigma^2, and E ||G||^2 <= 2 E "
-                "||G_xi||^2 + 2 sigma^2",
+                "in (92) the step is -eta_l G_xi, so that T_2 has expectation eta_l E <a_xi - a, G_xi - G> <= eta_l sigma^2 for unbiased a_xi, by "
+                "Lemma 7; (95) then has 2 eta_l sigma^2, and E ||G||^2 <= 2 E ||G_xi||^2 + 2 sigma^2",
                 ("Lemma 7",),
                 confirmed=_noise_adds_up,
             ),
         ],
         assumptions=["exact local solves, gamma_{i,0} = grad f_i(w_0)", "0 < eta_g <= 1/(2L), and D_t falls to D*"],
         readings=[
-            "The paper has t for t + 1, eta_g for 2 eta_g, no L^2 at the first two terms, and (2/C_6 + 1) sigma^2, "
-            "which is large enough exactly for eta_l <= 1/2. Instances against its forms are at FEDSLR-T3 and "
-            "FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such constant."
+            "The paper has t for t + 1, eta_g for 2 eta_g, no L^2 at the first two terms, and (2/C_6 + 1) sigma^2, which is large enough exactly "
+            "for eta_l <= 1/2. Instances against its forms are at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such "
+            "constant."
         ],
     ),
     claim_steps(
         "FEDSLR-R2",
         PAPER,
         "Remark 2",
-        "gamma_{i,t+1} = grad f_i(w_{i,t+1}), and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - "
-        "eta_g grad f(w_t)).",
+        "gamma_{i,t+1} = grad f_i(w_{i,t+1}), and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - eta_g grad f(w_t)).",
         [
             Step("the round and proximal gradient descent", PROXIMAL_GRADIENT),
             Step("w_{i,t+1} and w_t", lemmas.LEMMA_1),
@@ -380,13 +390,34 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the limit",
-                "the difference is at most (1 + L eta_g) (mean_i ||w_{i,t+1} - w_t||^2)^(1/2), which tends to zero "
-                "with its right side; by Lemma 1 it does whenever w_{i,t+1} - w_{i,t} -> 0",
+                "the difference is at most (1 + L eta_g) (mean_i ||w_{i,t+1} - w_t||^2)^(1/2), which tends to zero with its right side; by Lemma "
+                "1 it does whenever w_{i,t+1} - w_{i,t} -> 0",
                 ("the round and proximal gradient descent", "w_{i,t+1} and w_t"),
             )
         ],
         assumptions=[EXACT],
         readings=["The first part is FEDSLR-F2; one decomposition a round in place of M K is Algorithm 1 itself."],
+    ),
+    claim_steps(
+        "FEDSLR-R4",
+        PAPER,
+        "Remark 4",
+        "By Assumption 3 f(w) > -infinity for every w, and f is lower semi-continuous.",
+        [Step("above its tangents", TANGENTS), Step("bounded below", BOUNDED_BELOW, "reading")],
+        conclusions=[
+            Conclusion(
+                "both parts",
+                "f(w) > -infinity is what proper says, and closed sublevel sets are lower semi-continuity. Both follow from A1 alone: f is "
+                "finite, and f(y) >= f(x) + <grad f(x), y - x> - (L/2)||y - x||^2, whose right side tends to f(x) as y -> x",
+                ("above its tangents",),
+            )
+        ],
+        readings=[
+            "The remark calls this 'lower bounded'. In the usual sense, inf f > -infinity, Assumptions 1 to 3 do not give it: the instance falls "
+            "by more than 1000 with bounded gradients, as f(w) = w, proper and closed, falls without end. Where the proofs need inf f it is an "
+            "assumption of its own."
+        ],
+        false={"bounded below": "above its tangents"},
     ),
     claim_steps(
         "FEDSLR-R5",
@@ -397,17 +428,15 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "it is bounded",
-                "by Bolzano and Weierstrass a bounded sequence has a converging subsequence. And for lam > 0, inf f > "
-                "-inf and eta_g < 1/(2L) it is bounded: R(w_t) + (1/(2 eta_g) - L/2) mean_i ||w_t - w_{i,t}||^2 <= "
-                "D_t - inf f <= D_1 - inf f for t >= 1, R is a norm of the matrices, and gamma_{i,t} = grad "
-                "f_i(w_{i,t}) is continuous",
+                "by Bolzano and Weierstrass a bounded sequence has a converging subsequence. And for lam > 0, inf f > -inf and eta_g < 1/(2L) it "
+                "is bounded: R(w_t) + (1/(2 eta_g) - L/2) mean_i ||w_t - w_{i,t}||^2 <= D_t - inf f <= D_1 - inf f for t >= 1, R is a norm of the "
+                "matrices, and gamma_{i,t} = grad f_i(w_{i,t}) is continuous",
                 ("the potential from below", "the potential falls"),
             )
         ],
         assumptions=[EXACT, "every parameter belongs to a matrix, so that R bounds it"],
         readings=[
-            "The remark assumes what is shown here under conditions of the paper and inf f > -inf, which Assumption 3 "
-            "does not give (FEDSLR-R4)."
+            "The remark assumes what is shown here under conditions of the paper and inf f > -inf, which Assumption 3 does not give (FEDSLR-R4)."
         ],
     ),
     claim_steps(
@@ -423,17 +452,16 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the guaranteed rate",
-                "the steps and the KL property give r_{t+1} <= r_t - C r_t^(2 theta): r_T of order T^(-1/(2 theta - "
-                "1)) for theta > 1/2, the distance of order T^(-1/(4 theta - 2)), whose exponent grows towards zero "
-                "with theta, and linear at 1/2",
+                "the steps and the KL property give r_{t+1} <= r_t - C r_t^(2 theta): r_T of order T^(-1/(2 theta - 1)) for theta > 1/2, the "
+                "distance of order T^(-1/(4 theta - 2)), whose exponent grows towards zero with theta, and linear at 1/2",
                 ("the distance", "the descent", "the models are close"),
                 confirmed=_slower_for_larger_theta,
             )
         ],
         assumptions=[EXACT, "the KL inequality at every iterate"],
         readings=[
-            "(13) as printed, T^(-(4 theta - 2)), says the opposite: faster for larger theta. The remark goes with its "
-            "correction (FEDSLR-N9). theta < 1/2 does not occur (FEDSLR-N7)."
+            "(13) as printed, T^(-(4 theta - 2)), says the opposite: faster for larger theta. The remark goes with its correction (FEDSLR-N9). "
+            "theta < 1/2 does not occur (FEDSLR-N7)."
         ],
     ),
 ]

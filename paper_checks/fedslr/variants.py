@@ -92,9 +92,8 @@ def _state_of(states: Mapping[str, Any], state: Any, eta: Any) -> Any:
 
 
 ANY_CLIENTS = (
-    "one, two and all of three clients active, from any states that correspond: both ask them the same local problems, "
-    "and whatever they answer, inexact answers as well, the new states correspond; clients enter alike and by "
-    "averages, so for every number of them and every subset"
+    "one, two and all of three clients active, from any states that correspond: both ask them the same local problems, and whatever they answer, "
+    "inexact answers as well, the new states correspond; clients enter alike and by averages, so for every number of them and every subset"
 )
 FEDDYN: dict[str, Any] = {
     "x": lambda s, eta: s.x,
@@ -135,10 +134,9 @@ def check_feddyn(ctx: Context, *, printed_form: bool = False, weight: int = 1) -
     )
     yield proved("some clients", same, ANY_CLIENTS)
     yield Reading(
-        "So eta_g = 10 and FedDyn's penalty of 0.1, the paper's settings, are one setting, and its FedDyn is the row "
-        "lam = 0 that Table 3 leaves out: 64.29 on "
-        f"CIFAR-100 Non-IID, above every entry for GKR there (at most "
-        f"{max(row[0] for row in printed.TABLE_3.values())})."
+        "So eta_g = 10 and FedDyn's penalty of 0.1, the paper's settings, are one setting, and its FedDyn is the row lam = 0 that Table 3 leaves "
+        "out: 64.29 on "
+        f"CIFAR-100 Non-IID, above every entry for GKR there (at most {max(row[0] for row in printed.TABLE_3.values())})."
     )
 
 
@@ -227,14 +225,12 @@ def check_remark_1(ctx: Context, *, feeds_back: bool = False, third: str = "1") 
     yield decided(
         "not the joint problem",
         first and second and compare(slope, "!=", 0),
-        f"f_i = (w - c_i)^2/2 with c = {', '.join(map(str, centres))}, lam = 0, mu = {mu}: w = {w} solves (P1) and p "
-        f"= {', '.join(map(str, shifts))} solves (P2), and the derivative of mean_i f_i(w + p_i) + mu |p_i| in w is "
-        f"{slope} there",
+        f"f_i = (w - c_i)^2/2 with c = {', '.join(map(str, centres))}, lam = 0, mu = {mu}: w = {w} solves (P1) and p = "
+        f"{', '.join(map(str, shifts))} solves (P2), and the derivative of mean_i f_i(w + p_i) + mu |p_i| in w is {slope} there",
     )
     yield Reading(
-        "Read as: the formulation is two problems in a row, and no instance of the bi-variable problem in general. "
-        "That FedSim and FedAlt cannot be applied is read as its consequence: they seek stationary points of the joint "
-        "problem."
+        "Read as: the formulation is two problems in a row, and no instance of the bi-variable problem in general. That FedSim and FedAlt cannot "
+        "be applied is read as its consequence: they seek stationary points of the joint problem."
     )
 
 
@@ -255,10 +251,9 @@ def check_same_hessian(ctx: Context, *, apart: int = 0) -> Iterator[Finding]:
     yield proved(
         "any state",
         same,
-        "in the common Hessian's eigenvectors a round on three clients, from any state, leaves the means and the "
-        "server's model of a round on one client with the mean linear term and dual; local answers are affine in "
-        "(b_i, gamma_i) with the same coefficients, so for every number of clients, and the operator is applied to "
-        "the same point",
+        "in the common Hessian's eigenvectors a round on three clients, from any state, leaves the means and the server's model of a round on one "
+        "client with the mean linear term and dual; local answers are affine in (b_i, gamma_i) with the same coefficients, so for every number of "
+        "clients, and the operator is applied to the same point",
     )
     single = no_strict_complementarity().problem
     inner = single.inner
@@ -290,8 +285,8 @@ CLAIMS = [
         DERIVED,
         "equivalence",
         "Algorithm 3, for active clients",
-        "With gamma_{t+1} = gamma_t + (1/M) sum_{S_t} (w_t - w_{i,t+1})/eta_g the server of Algorithm 3 makes the "
-        "models of Algorithm 2, corrected.",
+        "With gamma_{t+1} = gamma_t + (1/M) sum_{S_t} (w_t - w_{i,t+1})/eta_g the server of Algorithm 3 makes the models of Algorithm 2, "
+        "corrected.",
         check_memory,
         (Fault("the server divides by eta_g", "every round", {"printed_form": True}),),
         assumptions=("gamma_0 = mean_i gamma_{i,0}",),
@@ -313,8 +308,7 @@ CLAIMS = [
         PAPER,
         "equivalence",
         "Remark 1",
-        "The formulation is two problems one after the other, and not a bi-variable problem as methods such as FedSim "
-        "and FedAlt solve.",
+        "The formulation is two problems one after the other, and not a bi-variable problem as methods such as FedSim and FedAlt solve.",
         check_remark_1,
         (
             Fault("components are sent", "Phase II with a square", {"feeds_back": True}),
