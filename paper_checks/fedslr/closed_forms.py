@@ -13,7 +13,7 @@ from fedtheory.algorithms import FedSLR, GlobalProximal
 from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.parts import at_most, decided, disproved, equal, holds, proved
+from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.core.errors import require
 from fedtheory.core.layers import ranks
@@ -56,17 +56,13 @@ def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iter
     problem = regularised(scalar_quadratics(fractions(["-1"])), L1(Fraction(1)))
     e = Fraction(eta)
     state = FedSLR(e, init_dual="zero").init(problem, fractions([["1/10"]]))
-    seen = []
-    for _ in range(6):
+    cycle = []
+    for t in range(6):
         state = FedSLR(e).round(problem, state, None, SCRIPT)
         w, y, g = (getattr(state, name)[0, 0] for name in ("x", "x_i", "gamma_i"))
         value = -y * y / 2 + abs(w) + g * (w - y) + (w - y) ** 2 / (2 * e)
-        seen.append((w, y, g, value))
-    cycle = [
-        compare(found, "==", wanted)
-        for t, row in enumerate(seen)
-        for found, wanted in zip(row, (0, *(Fraction(s, 5) * (-1) ** t for s in (1, -1)), Fraction(3, 50)), strict=True)
-    ]
+        wanted = (0, Fraction((-1) ** t, 5), -Fraction((-1) ** t, 5), Fraction(3, 50))
+        cycle += [compare(found, "==", number) for found, number in zip((w, y, g, value), wanted, strict=True)]
     yield decided(
         "cycle",
         all(cycle),
@@ -92,48 +88,30 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
         "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h",
     )
     q = 1 - lr * (h + 1 / eta)
-    a, b = (1 + Q * x) / (1 + x), eta * (1 - Q) / (1 + x)
+
+    def answer(power: Any) -> Any:
+        """Where gradient steps end, with ``power`` for q^K."""
+        return (1 + power * x) / (1 + x) * w + eta * (1 - power) / (1 + x) * gamma
+
     sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
-    next_point, _ = GradientSteps(local_steps, lr=lr)(sub, a * w + b * gamma, SCRIPT, None)
-    kept = agree(next_point, _with(a * w + b * gamma, Q, q * Q))
+    one_more, _ = GradientSteps(local_steps, lr=lr)(sub, answer(Q), SCRIPT, None)
     yield proved(
         "K gradient steps",
-        agree(_with(a * w + b * gamma, Q, 1), w) and kept,
+        agree(answer(1), w) and agree(one_more, answer(q * Q)),
         "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
         "more step multiplies q^K by q",
     )
-    end = (a * w + b * gamma)[0, 0]
-    dual = gamma[0, 0] + (w[0, 0] - end) / eta
-    matrix = [[row.diff(of[0, 0]) for of in (w, gamma)] for row in (end - eta * dual, dual)]
-    trace, determinant = matrix[0][0] + matrix[1][1], matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0]
-    s = symbols("s", positive=True)
-    stable = [
-        _with(v, Q, 1 / (1 + s)).simplify() for v in (1 - trace + determinant, 1 + trace + determinant, 1 - determinant)
-    ]
+    Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
+    dual = gamma + (w - answer(Q)) / eta
+    rows = [[row[0, 0].diff(of[0, 0]) for of in (w, gamma)] for row in (answer(Q) - eta * dual, dual)]
+    trace, det = rows[0][0] + rows[1][1], rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
+    jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
     yield proved(
         "stable",
-        agree([trace, determinant], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in stable),
+        agree([trace, det], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
         "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
         "unit circle for every 0 < q^K < 1",
     )
-    radii = []
-    for K in (1, 2, 5, 50):
-        numbers = {h: 0.7, eta: 10, Q: (1 - 0.3 * 0.8) ** K}
-        radii.append(max(abs(np.linalg.eigvals(np.array([[float(v.subs(numbers)) for v in row] for row in matrix])))))
-    yield equal(
-        "spectral radii",
-        radii,
-        [0.872, 0.760, 0.504, 0.125],
-        "numeric",
-        "h = 0.7, eta_g = 10, eta_l = 0.3, K = 1, 2, 5, 50",
-        rtol=1e-3,
-    )
-
-
-def _with(expression: Any, old: Any, new: Any) -> Any:
-    """Replace a symbol, in every entry of an array."""
-    replaced = np.vectorize(lambda e: e.subs(old, new), otypes=[object])(expression)
-    return replaced if np.ndim(expression) else replaced.item()
 
 
 def _fixed_point_asks(printed: bool, shift: Any) -> bool:
@@ -182,13 +160,8 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
         scaled, _, _ = solve_with_cvxpy(low_rank_regression(**task, weight=weight * eta**power).problem)
         own, _, _ = solve_with_cvxpy(problem)
         rows.append([eta, *(float(np.linalg.norm(end - at) / np.linalg.norm(own)) for at in (own, scaled))])
-    yield at_most(
-        "CVXPY",
-        [row[2] for row in rows],
-        1e-4,
-        "numeric",
-        "distance to the solution for eta_g^2 lam, relative, after 600 rounds",
-    )
+    told = "distance to the solution for eta_g^2 lam, relative, after 600 rounds"
+    yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", told)
     yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
     yield Reading("The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies.")
 
@@ -207,15 +180,9 @@ def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
         name="GPGD, K local steps",
     )
     yield from found.findings(ctx)
-    limits = [(1 - Fraction(3, 5) ** K) / (2 - Fraction(9, 10) ** K - Fraction(3, 5) ** K) for K in (1, 3, 10)]
-    yield equal(
-        "h = 1, 4, eta = 1/10",
-        [float(v) for v in limits],
-        [0.8, 0.7431, 0.6041],
-        "exact",
-        "K = 1, 3, 10; the truth is 0.8",
-        rtol=1e-4,
-    )
+    end = (1 - Fraction(3, 5) ** 3) / (2 - Fraction(9, 10) ** 3 - Fraction(3, 5) ** 3)
+    away = compare(end, "!=", Fraction(4, 5))
+    yield decided("not the minimiser", away, f"h = 1, 4, b = 0, 1, eta = 1/10, K = 3: {float(end):.4f}, and not 4/5")
     yield Reading(
         "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little."
     )
@@ -242,28 +209,15 @@ def check_ranks(ctx: Context, *, printed: bool = False, weight: float = 0.3) -> 
         trace = run(FedSLR(eta, init_dual="zero"), problem, np.zeros(problem.d), 400, metrics=measured, progress=False)
         apart.append(float(np.linalg.norm(trace.state.x - truth.x)))
         rows.append([name, *(int(trace["rank"][r]) for r in (*at, 400))])
-    yield at_most(
-        "one limit",
-        apart,
-        1e-3,
-        "numeric",
-        f"distance to the minimiser, which is certified to {truth.distance:.1g}, after 400 rounds",
-    )
-    final = {row[-1] for row in rows}
-    optimum = int(ranks(truth.x[None, :], layers).item())
+    told = f"distance to the minimiser (certified to {truth.distance:.1g}) after 400 rounds"
+    yield at_most("one limit", apart, 1e-3, "numeric", told)
+    final, optimum = {row[-1] for row in rows}, int(ranks(truth.x[None, :], layers).item())
     yield holds(
-        "one rank",
-        final == {optimum},
-        "count",
-        f"rank at the end for every eta_g: {sorted(final)}; of the minimiser: {optimum}",
+        "one rank", final == {optimum}, "count", f"for every eta_g, at the end: {final}, the minimiser's: {optimum}"
     )
     early = [row[3] for row in rows]
-    yield holds(
-        "other ranks on the way",
-        early == sorted(early, reverse=True) and early[-1] < early[0],
-        "count",
-        f"after three rounds, by eta_g: {early}",
-    )
+    falls = early == sorted(early, reverse=True) and early[-1] < early[0]
+    yield holds("other ranks on the way", falls, "count", f"after three rounds, by eta_g: {early}")
     yield make_table("Rank of w_t on I-LRS", ["eta_g", *map(str, at), "400"], rows)
     yield Reading(
         "So the fall of ranks with eta_g, which the paper explains by more pruning, is one of the way, not of the problem that is solved. That "
@@ -361,7 +315,8 @@ CLAIMS = [
         DERIVED,
         "divergence",
         "GPGD, (20) and (21), with lam = 0",
-        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, which is the minimiser for K = 1 only.",
+        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, which is the minimiser for K = 1 and in "
+        "general not for more.",
         check_drift,
         (Fault("one local step more", "limit", {"extra": 1}),),
     ),

@@ -57,7 +57,8 @@ def _mean(values: Any) -> Any:
 def same_rounds(first: Callable[..., Any], second: Callable[..., Any], **states: Callable[[Any, Any], Any]) -> bool:
     """Whether FedSLR and a second method start in states that correspond, and stay so in a round from any such states, whatever clients answer.
 
-    That both ask the active clients the same is part of it. Both are functions of eta and a local solver; ``states``: fields of the second's state as functions of FedSLR's state and eta.
+    That both ask the active clients the same is part of it. Both are functions of eta and a local solver; ``states``: fields of the second's
+    state as functions of FedSLR's state and eta.
     """
     eta = symbols("eta", positive=True)
     x, answers = np.array([[symbols("w")]], dtype=object), column("y", N)
