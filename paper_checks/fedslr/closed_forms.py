@@ -84,8 +84,8 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
     x = eta * h
     yield proved(
         "exact",
-        agree(exact.x + eta * exact.gamma_i, (w + eta * gamma) / (1 + x)),
-        "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h",
+        agree(exact.x + eta * exact.gamma_i, (w + eta * gamma) / (1 + x)) and agree(exact.gamma_i, h * exact.x_i),
+        "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h w_{i,t+1}",
     )
     q = 1 - lr * (h + 1 / eta)
 
@@ -102,8 +102,8 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
         "more step multiplies q^K by q",
     )
     Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
-    dual = gamma + (w - answer(Q)) / eta
-    rows = [[row[0, 0].diff(of[0, 0]) for of in (w, gamma)] for row in (answer(Q) - eta * dual, dual)]
+    inexact = FedSLR(eta, local=GivenAnswers(answer(Q))).round(f, before, None, SCRIPT)
+    rows = [[row[0, 0].diff(of[0, 0]) for of in (w, gamma)] for row in (inexact.x, inexact.gamma_i)]
     trace, det = rows[0][0] + rows[1][1], rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
     jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
     yield proved(
