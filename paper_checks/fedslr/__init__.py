@@ -2,7 +2,8 @@
 
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
 and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
-(appendix C, with the lemmas of `lemmas`).
+(appendix C, with the lemmas of `lemmas`), operators (appendix A.1), potential (KL exponents, best iterates, Theorem 3 repaired), variants (what
+Phase I equals) and closed_forms (instances by hand).
 """
 
 from __future__ import annotations

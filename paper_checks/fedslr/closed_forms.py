@@ -123,7 +123,11 @@ def _fixed_point_asks(printed: bool, shift: Any) -> bool:
     method = FedSLR(eta, local=GivenAnswers(0 * duals + w), printed=printed)
     method.round(problem, FedSLRState(w, 0 * duals + w, duals, None, None), None, SCRIPT)
     asked = problem.regulariser
-    return agree(asked.point, w + shift(duals.mean(axis=0, keepdims=True), eta)) and agree(asked.step, eta)
+    return (
+        asked.step is not None
+        and agree(asked.point, w + shift(duals.mean(axis=0, keepdims=True), eta))
+        and agree(asked.step, eta)
+    )
 
 
 # ---- N15 -------------------------------------------------------------------------------------------------------------

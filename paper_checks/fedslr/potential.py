@@ -189,11 +189,17 @@ def _rate_adds_up() -> bool:
     return power and root and is_not_zero(1 / (4 * theta - 2) - (4 * theta - 2))
 
 
+#: what bounds the residual, how the potential falls, and how far dD is from 0, all in terms of mean ||w_{i,t+1} - w_{i,t}||^2
+RECURSION = (
+    Step("the distance", lemmas.STATIONARY),
+    Step("the descent", lemmas.FACTORED),
+    Step("the models are close", APART),
+)
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-N5",
         DERIVED,
-        "(66) to (68) in the proof of Theorem 2",
+        "(75) to (78) in the proof of Theorem 2",
         "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
         "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
         [Step("the models are close", APART)],
@@ -209,7 +215,7 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[EXACT],
         readings=[
-            "The paper's C_3 = (1 + eta_g)(L + 1/eta_g) is larger. This formula is `potentials.fedslr_subgradient`."
+            "The paper has (1 + eta_g)(L + 1/eta_g) times the mean of ||w_{i,t+1} - w_{i,t}||. The formula is `potentials.fedslr_subgradient`."
         ],
     ),
     claim_steps(
@@ -222,7 +228,7 @@ CLAIMS: list[Claim] = [
             Conclusion(
                 "no exponent below 1/2",
                 "move y_i alone, by u_i = u: D - D* >= a ||u||^2 with a > 0 and dist(0, dD) <= b ||u||, so that (D - D*)^theta/dist(0, dD) >= "
-                "a^theta ||u||^(2 theta - 1)/b, which is unbounded as u -> 0 when theta < 1/2: no constant c serves",
+                "a^theta ||u||^(2 theta - 1)/b, which is unbounded as u -> 0 (and D -> D*, being continuous in y_i) when theta < 1/2: no c serves",
                 ("growth", "slope"),
             )
         ],
@@ -269,11 +275,7 @@ CLAIMS: list[Claim] = [
         "(13), corrected",
         "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) ((2 theta - 1) C_4 T)^(-1/(4 theta - 2)) at t = T + 1 for theta in (1/2, 1), with C_1 "
         "and C_2 as in FEDSLR-T2-72, C_4 = C_2/(c (1 - theta) C_3)^2 and C_3 = sqrt((1 + eta_g^2)/M) (L + 1/eta_g).",
-        [
-            Step("the distance", lemmas.STATIONARY),
-            Step("the descent", lemmas.FACTORED),
-            Step("the models are close", APART),
-        ],
+        RECURSION,
         conclusions=[
             Conclusion(
                 "the rate",
@@ -296,7 +298,7 @@ CLAIMS: list[Claim] = [
         "Theorem 2, without the KL property",
         "min_{1 <= t <= T} dist(0, grad f(w_t) + dR(w_t))^2 <= (C_1/C_2)(D_1 - D_{T+1})/T with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
         "eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
-        [Step("the distance", lemmas.STATIONARY), Step("the descent", lemmas.FACTORED)],
+        RECURSION[:2],
         conclusions=[
             Conclusion(
                 "the best iterate",
@@ -444,11 +446,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 7",
         "A smaller exponent theta guarantees a faster rate: linear for theta <= 1/2, sublinear above.",
-        [
-            Step("the distance", lemmas.STATIONARY),
-            Step("the descent", lemmas.FACTORED),
-            Step("the models are close", APART),
-        ],
+        RECURSION,
         conclusions=[
             Conclusion(
                 "the guaranteed rate",
