@@ -145,6 +145,25 @@ def bounded_below(w: Any, p: Any, c: Any) -> Any:
 
 TANGENTS = Lemma("tangents", "ours", "0 < L", below_tangents, {"c": 1})
 BOUNDED_BELOW = Lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", bounded_below, {"c": 1000})
+
+
+def firm(w: Any, p: Any, c: Any) -> Any:
+    """Convex f_i: mean ||z_i+ - z_i*||^2 <= mean ||z_i - z_i*||^2 - c mean ||z_i+ - z_i||^2.
+
+    z_i = w_{i,t} + eta gamma_{i,t} and z_i+ = w_t + eta gamma_{i,t}, which by (4) and (5) is w_{i,t+1} + eta gamma_{i,t+1}. The minimiser is 0, with gradients gamma_i* and -mean gamma_i* in dR.
+    """
+    f, reg = w.function(None, 0, client=True, name="f"), w.function(None, 0, name="R")
+    y, g, g_star, s = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("gamma_i*", True), w.vector("s")
+    x = bar(y - g * p.eta) - s * p.eta
+    w.at(f, y, "f_i", g=g)
+    w.at(f, y * 0, "f_i*", g=g_star)
+    w.at(reg, x, "R", g=s)
+    w.at(reg, x * 0, "R*", g=-bar(g_star))
+    z, new, star = y + g * p.eta, x + g * p.eta, g_star * p.eta
+    return norm2(new - star) - norm2(z - star) + norm2(new - z) * c.c
+
+
+FIRM = Lemma("firmly nonexpansive", "ours", "0 < eta", firm, {"c": 1})
 PROXIMAL_GRADIENT = Lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", proximal_gradient, {"c": 1})
 MOVED_CENTRE = Lemma("moved centre", "ours", "0 < L", moved_centre, {"c": 1})
 SUMMED = Lemma("summed", "(99)", "k in 1..5", summed, {"c": 1})
