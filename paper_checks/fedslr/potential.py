@@ -150,7 +150,8 @@ BOUNDED_BELOW = Lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < 
 def firm(w: Any, p: Any, c: Any) -> Any:
     """Convex f_i: mean ||z_i+ - z_i*||^2 <= mean ||z_i - z_i*||^2 - c mean ||z_i+ - z_i||^2.
 
-    z_i = w_{i,t} + eta gamma_{i,t} and z_i+ = w_t + eta gamma_{i,t}, which by (4) and (5) is w_{i,t+1} + eta gamma_{i,t+1}. The minimiser is 0, with gradients gamma_i* and -mean gamma_i* in dR.
+    z_i = w_{i,t} + eta gamma_{i,t} and z_i+ = w_t + eta gamma_{i,t}, which by (4) and (5) is w_{i,t+1} + eta gamma_{i,t+1}. The minimiser is 0,
+    with gradients gamma_i* and -mean gamma_i* in dR.
     """
     f, reg = w.function(None, 0, client=True, name="f"), w.function(None, 0, name="R")
     y, g, g_star, s = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("gamma_i*", True), w.vector("s")
