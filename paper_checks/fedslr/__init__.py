@@ -2,13 +2,26 @@
 
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
 and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
-(appendix C, with the lemmas of `lemmas`).
+(appendix C, with the lemmas of `lemmas`), operators (appendix A.1), potential (KL exponents, best iterates, Theorem 3 repaired), variants (what
+Phase I equals) and closed_forms (instances by hand).
 """
 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.fedslr import communication, comparison, components, latency, sensitivity, theory, traffic
+from paper_checks.fedslr import (
+    closed_forms,
+    communication,
+    comparison,
+    components,
+    latency,
+    operators,
+    potential,
+    sensitivity,
+    theory,
+    traffic,
+    variants,
+)
 
 CLAIMS: list[Claim] = [
     *communication.CLAIMS,
@@ -18,4 +31,8 @@ CLAIMS: list[Claim] = [
     *sensitivity.CLAIMS,
     *components.CLAIMS,
     *theory.CLAIMS,
+    *operators.CLAIMS,
+    *variants.CLAIMS,
+    *closed_forms.CLAIMS,
+    *potential.CLAIMS,
 ]

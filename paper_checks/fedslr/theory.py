@@ -103,7 +103,7 @@ CLAIMS: list[Claim] = [
             Step("1/(2L) <= eta_g < 1/L", lemmas.CONVEX_LONG),
         ],
         assumptions=[EXACT, "f_i convex"],
-        readings=["One round only; that the method converges for convex f_i and every eta_g is not said here."],
+        readings=["One round only; that the method converges for convex f_i and every eta_g is FEDSLR-N13."],
     ),
     claim_steps(
         "FEDSLR-N4",

@@ -1,0 +1,352 @@
+"""FedSLR on instances that are solved by hand: the end of the step range, inexact rounds, printed Algorithm 2, client drift, ranks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import FedSLR, GlobalProximal
+from fedtheory.algorithms.fedslr import FedSLRState
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.orderings import make_table
+from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
+from fedtheory.claims.statements.as_claims import find_of_lemma
+from fedtheory.claims.statements.limit import Limit
+from fedtheory.core.errors import require
+from fedtheory.core.layers import ranks
+from fedtheory.core.regularisers import L1, regularised
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from fedtheory.running.runner import run
+from paper_checks.fedpd.common import fractions
+from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.operators import AnyOperator, column
+from paper_checks.fedslr.potential import DERIVED, FIRM
+from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.variants import GivenAnswers
+from problems.low_rank import low_rank_regression
+from problems.quadratics import Quadratic, scalar_quadratics
+
+
+def _point(name: str) -> Any:
+    return np.array([[symbols(name)]], dtype=object)
+
+
+# ---- N2 --------------------------------------------------------------------------------------------------------------
+
+
+def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iterator[Finding]:
+    """f(w) = -L w^2/2 near 0 with a server that stays at 0: the clients' multiplier; and the cycle at eta_g = 1/(2L)."""
+    L, step = symbols("L eta", positive=True)
+    v = _point("v")
+    f = Quadratic(np.array([[[-L]]], dtype=object), np.array([[0]], dtype=object))
+    new = FedSLR(step).round(f, FedSLRState(0 * v, v, -L * v, None, None), None, SCRIPT)
+    u = L * step if x is None else x * L * step
+    yield proved(
+        "multiplier",
+        agree(new.x_i, -u / (1 - u) * v) and agree(new.gamma_i, -L * new.x_i),
+        "with w_t = 0 and gamma = f'(w_i) a round multiplies w_i by -x/(1 - x), x = L eta_g, which has modulus below one exactly for x < 1/2",
+    )
+    problem = regularised(scalar_quadratics(fractions(["-1"])), L1(Fraction(1)))
+    e = Fraction(eta)
+    state = FedSLR(e, init_dual="zero").init(problem, fractions([["1/10"]]))
+    cycle = []
+    for t in range(6):
+        state = FedSLR(e).round(problem, state, None, SCRIPT)
+        w, y, g = (getattr(state, name)[0, 0] for name in ("x", "x_i", "gamma_i"))
+        value = -y * y / 2 + abs(w) + g * (w - y) + (w - y) ** 2 / (2 * e)
+        wanted = (0, Fraction((-1) ** t, 5), -Fraction((-1) ** t, 5), Fraction(3, 50))
+        cycle += [compare(found, "==", number) for found, number in zip((w, y, g, value), wanted, strict=True)]
+    yield decided(
+        "cycle",
+        all(cycle),
+        "f(w) = -w^2/2 for |w| <= 1 (and beyond as smooth and flat as A1 to A3 ask), lam = 1, w_0 = 1/10, gamma_0 = 0, eta_g = 1/2: six rounds in "
+        "fractions have w_t = 0 and (w_{i,t}, gamma_{i,t}) = (1/5, -1/5), (-1/5, 1/5) in turns, D_t = 3/50; a state repeats, so it is so for ever",
+    )
+
+
+# ---- N14 -------------------------------------------------------------------------------------------------------------
+
+
+def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
+    """f_i = h w^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
+    h, eta, lr, Q = symbols("h eta lr Q", positive=True)
+    w, gamma = _point("w"), _point("gamma")
+    f = Quadratic(np.array([[[h]]], dtype=object), np.array([[0]], dtype=object))
+    before = FedSLRState(w, w, gamma, None, None)
+    exact = FedSLR(eta).round(f, before, None, SCRIPT)
+    x = eta * h
+    yield proved(
+        "exact",
+        agree(exact.x + eta * exact.gamma_i, (w + eta * gamma) / (1 + x)) and agree(exact.gamma_i, h * exact.x_i),
+        "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h w_{i,t+1}",
+    )
+    q = 1 - lr * (h + 1 / eta)
+
+    def answer(power: Any) -> Any:
+        """Where gradient steps end, with ``power`` for q^K."""
+        return (1 + power * x) / (1 + x) * w + eta * (1 - power) / (1 + x) * gamma
+
+    sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
+    one_more, _ = GradientSteps(local_steps, lr=lr)(sub, answer(Q), SCRIPT, None)
+    yield proved(
+        "K gradient steps",
+        agree(answer(1), w) and agree(one_more, answer(q * Q)),
+        "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
+        "more step multiplies q^K by q",
+    )
+    Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
+    inexact = FedSLR(eta, local=GivenAnswers(answer(Q))).round(f, before, None, SCRIPT)
+    rows = [[row[0, 0].diff(of[0, 0]) for of in (w, gamma)] for row in (inexact.x, inexact.gamma_i)]
+    trace, det = rows[0][0] + rows[1][1], rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
+    jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
+    yield proved(
+        "stable",
+        agree([trace, det], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
+        "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
+        "unit circle for every 0 < q^K < 1",
+    )
+
+
+def _fixed_point_asks(printed: bool, shift: Any) -> bool:
+    """Whether at local models w and duals g_i the server asks its operator at w + shift(mean g, eta), with step eta."""
+    eta, w = symbols("eta", positive=True), _point("w")
+    duals = column("g", 3)
+    problem: Any = SimpleNamespace(n=3, d=1, name="any functions", regulariser=AnyOperator(w))
+    problem.take = lambda clients: problem
+    method = FedSLR(eta, local=GivenAnswers(0 * duals + w), printed=printed)
+    method.round(problem, FedSLRState(w, 0 * duals + w, duals, None, None), None, SCRIPT)
+    asked = problem.regulariser
+    return (
+        asked.step is not None
+        and agree(asked.point, w + shift(duals.mean(axis=0, keepdims=True), eta))
+        and agree(asked.step, eta)
+    )
+
+
+# ---- N15 -------------------------------------------------------------------------------------------------------------
+
+
+def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
+    """Algorithm 2 as printed: the multiplier on one quadratic; its limit with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
+    eta, h = symbols("eta h", positive=True)
+    v = _point("v")
+    f = Quadratic(np.array([[[h]]], dtype=object), np.array([[0]], dtype=object))
+    method = FedSLR(eta, printed=printed)
+    before = FedSLRState((1 - h / eta) * v, v, h * v, None, None)
+    new = method.round(f, before, None, SCRIPT)
+    m = (1 - h / eta + eta * h) / (1 + eta * h)
+    same = all(agree(getattr(new, name), m * getattr(before, name)) for name in ("x", "x_i", "gamma_i"))
+    yield proved(
+        "multiplier",
+        same and is_zero(-(1 + m) * (1 + eta * h) * eta - (h * (1 - 2 * eta**2) - 2 * eta)),
+        "on h w^2/2 every round after the first multiplies the state by m = (1 - h/eta + eta h)/(1 + eta h), and -(1 + m) has the sign of h (1 - "
+        "2 eta^2) - 2 eta: m < -1 exactly as stated",
+    )
+    yield proved(
+        "fixed points",
+        _fixed_point_asks(printed, lambda g, step: -g / step),
+        "at a fixed point w_i = w and gamma_i = grad f_i(w) (Fact 2), and the operator with step eta, whatever it is, gives w at w - mean "
+        "gamma/eta: -grad f(w)/eta is in eta dR(w), that is 0 in grad f(w) + eta^2 dR(w)",
+    )
+    task = {"n": 3, "rows": 5, "columns": 4, "nonzeros": 2, "samples": 30, "seed": ctx.seed}
+    weight, rows = 0.3, []
+    for eta in (0.8, 1.5, 2.0):
+        method = FedSLR(eta, printed=printed)
+        problem = low_rank_regression(**task, weight=weight).problem
+        end = run(method, problem, np.zeros(problem.d), 600, seed=ctx.seed, progress=False).state.x[0]
+        scaled, _, _ = solve_with_cvxpy(low_rank_regression(**task, weight=weight * eta**power).problem)
+        own, _, _ = solve_with_cvxpy(problem)
+        rows.append([eta, *(float(np.linalg.norm(end - at) / np.linalg.norm(own)) for at in (own, scaled))])
+    told = "distance to the solution for eta_g^2 lam, relative, after 600 rounds"
+    yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", told)
+    yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
+    yield Reading("The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies.")
+
+
+# ---- N19 -------------------------------------------------------------------------------------------------------------
+
+
+def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
+    """GPGD without a regulariser on two scalar quadratics: its limit for all parameters."""
+    found = Limit(
+        lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
+        problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
+        start=2,
+        region="0 < a, a < b, 0 < lr < 1/b, K in 1..4",
+        point="(1 - (1 - lr*b)**K)/(1 - (1 - lr*a)**K + 1 - (1 - lr*b)**K)",
+        name="GPGD, K local steps",
+    )
+    yield from found.findings(ctx)
+    end = (1 - Fraction(3, 5) ** 3) / (2 - Fraction(9, 10) ** 3 - Fraction(3, 5) ** 3)
+    away = compare(end, "!=", Fraction(4, 5))
+    yield decided("not the minimiser", away, f"h = 1, 4, b = 0, 1, eta = 1/10, K = 3: {float(end):.4f}, and not 4/5")
+    yield Reading(
+        "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little."
+    )
+
+
+# ---- N13 -------------------------------------------------------------------------------------------------------------
+
+
+def check_ranks(ctx: Context, *, printed: bool = False, firmness: str = "1", weight: float = 0.3) -> Iterator[Finding]:
+    """I-LRS with four step sizes: one limit, one rank at the end, other ranks on the way."""
+    fixed = proved(
+        "fixed points",
+        _fixed_point_asks(printed, lambda g, step: -step * g),
+        "at a fixed point w_i = w and gamma_i = grad f_i(w) (Fact 2), and the operator with step eta, whatever it is, gives w at w - eta mean "
+        "gamma: 0 in grad f(w) + dR(w), without eta",
+    )
+    yield fixed
+    steps = [f for f in find_of_lemma(FIRM.with_constants(c=firmness), name="a round") if isinstance(f, Part)]
+    yield from steps
+    yield proved(
+        "convergence",
+        True,
+        "for t >= 1 z_{i,t} = w_{i,t} + eta gamma_{i,t} comes no further from any fixed point, and the sum of mean ||z_{i,t+1} - z_{i,t}||^2 = "
+        "mean ||w_t - w_{i,t}||^2 is finite; so z_t is bounded, its cluster points are fixed (proximal maps are continuous), and it converges to "
+        "one of them: w_t and w_{i,t} to one minimiser, which is the same for every eta_g where it is unique",
+        resting_on=[fixed, *steps],
+    )
+    problem = low_rank_regression(weight=weight).problem
+    truth = ground_truth(low_rank_regression().problem)
+    layers = problem.layers or ()
+    at, rows, apart = (1, 2, 3, 6, 11, 21, 51, 101), list[list[Any]](), list[float]()
+    measured = {"rank": lambda f, state: ranks(state.x, layers)[..., 0, 0]}
+    for name, eta in (("0.45/L", 0.45 / float(problem.certify()["L"].value)), ("1", 1.0), ("3", 3.0), ("10", 10.0)):
+        trace = run(FedSLR(eta, init_dual="zero"), problem, np.zeros(problem.d), 400, metrics=measured, progress=False)
+        apart.append(float(np.linalg.norm(trace.state.x - truth.x)))
+        rows.append([name, *(int(trace["rank"][r]) for r in (*at, 400))])
+    told = f"distance to the minimiser (certified to {truth.distance:.1g}) after 400 rounds"
+    yield at_most("one limit", apart, 1e-3, "numeric", told)
+    final, optimum = {row[-1] for row in rows}, int(ranks(truth.x[None, :], layers).item())
+    yield holds(
+        "one rank", final == {optimum}, "count", f"for every eta_g, at the end: {final}, the minimiser's: {optimum}"
+    )
+    early = [row[3] for row in rows]
+    falls = early == sorted(early, reverse=True) and early[-1] < early[0]
+    yield holds("other ranks on the way", falls, "count", f"after three rounds, by eta_g: {early}")
+    yield make_table("Rank of w_t on I-LRS", ["eta_g", *map(str, at), "400"], rows)
+    yield Reading(
+        "So the fall of ranks with eta_g, which the paper explains by more pruning, is one of the way, not of the problem that is solved. Its "
+        "networks are not convex, and its local solves not exact."
+    )
+
+
+# ---- Remark 6 --------------------------------------------------------------------------------------------------------
+
+
+def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator[Finding]:
+    """Exponents of semi-algebraic, exponential and logarithmic functions by hand; and a smooth function without one."""
+    sp = require("sympy", "derivatives")
+    w, p = symbols("w p", positive=True)
+    f = w**p / p
+    yield proved(
+        "powers",
+        agree(sp.diff(f, w), (p * f) ** (1 - off / p)),
+        "|w|^p/p has |f'| = (p f)^(1 - 1/p), the exponent 1 - 1/p for every p > 1",
+        scope="f of one variable, |w|^p/p",
+    )
+    z = symbols("z")
+    curvature = [sp.diff(g, z, 2).subs(z, 0) for g in (sp.exp(z) - z, sp.log(1 + sp.exp(z)) - z / 2)]
+    yield proved(
+        "an exponential and a logarithm",
+        all(compare(c, ">", 0) for c in curvature),
+        "e^w - w and log(1 + e^w) - w/2 have positive curvature at their minimiser 0, so exponent 1/2",
+        scope="two functions of one variable",
+    )
+    g = sp.exp(-1 / w**2) if flat else w**4
+    yield disproved(
+        "any smooth function",
+        agree(sp.diff(g, w), 2 * g / w**3),
+        "e^(-1/w^2) has f' = 2 f/w^3, so f^theta/f' = w^3 f^(theta - 1)/2, unbounded as w -> 0 for every theta < 1: no exponent",
+        role="reading",
+    )
+    yield Reading(
+        "The remark cites a theorem (Lojasiewicz; Bolte, Daniilidis and Lewis 2007), which is not proved here; that D has the exponent of f + R, "
+        "or 1/2, is FEDSLR-N8. Compositions with exponentials are not among what it lists, and can have no exponent at all."
+    )
+
+
+CLAIMS = [
+    Claim(
+        "FEDSLR-R6",
+        PAPER,
+        "identity",
+        "Remark 6",
+        "Assumption 4 holds if the f_i are sub-analytic, logarithmic, exponential or semi-algebraic.",
+        check_remark_6,
+        (
+            Fault("an exponent 2 % off", "powers", {"off": Fraction(51, 50)}),
+            Fault("w^4", "any smooth function", {"flat": False}, holds=True),
+        ),
+    ),
+    Claim(
+        "FEDSLR-N2",
+        DERIVED,
+        "identity",
+        "Theorem 1 at eta_g = 1/(2L)",
+        "On f(w) = -L w^2/2 near 0 with lam|w| a round multiplies w_{i,t} by -x/(1 - x) while w_t = 0, x = L eta_g: for x = 1/2 copies and duals "
+        "alternate for ever.",
+        check_end_of_range,
+        (
+            Fault("2 % of the step", "multiplier", {"x": Fraction(51, 50)}),
+            Fault("a step 2 % shorter", "cycle", {"eta": "49/100"}),
+        ),
+    ),
+    Claim(
+        "FEDSLR-N14",
+        DERIVED,
+        "identity",
+        "Phase I on f_i = h (w - b)^2/2, lam = 0",
+        "Exact rounds divide w_t + eta_g gamma_t by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 - eta_l (h + 1/eta_g), "
+        "and is stable for 0 < q < 1.",
+        check_inexact,
+        (Fault("two steps for one", "K gradient steps", {"local_steps": 2}),),
+    ),
+    Claim(
+        "FEDSLR-N15",
+        DERIVED,
+        "divergence",
+        "Algorithm 2, line 10",
+        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges, and on h w^2/2 it "
+        "diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+        check_printed,
+        (
+            Fault("eta_g gamma", "multiplier", {"printed": False}),
+            Fault("eta_g gamma", "CVXPY", {"printed": False}),
+            Fault("eta_g lam", "CVXPY", {"power": 1}),
+        ),
+    ),
+    Claim(
+        "FEDSLR-N19",
+        DERIVED,
+        "divergence",
+        "GPGD, (20) and (21), with lam = 0",
+        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, which is the minimiser for K = 1 and in "
+        "general not for more.",
+        check_drift,
+        (Fault("one local step more", "limit", {"extra": 1}),),
+    ),
+    Claim(
+        "FEDSLR-N13",
+        DERIVED,
+        "identity",
+        "Table 5",
+        "For convex f_i and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the minimiser is unique; "
+        "on I-LRS the ranks on the way fall with eta_g.",
+        check_ranks,
+        (
+            Fault("the server divides by eta_g", "fixed points", {"printed": True}),
+            Fault("1 % more than firmly nonexpansive", "a round", {"firmness": "101/100"}),
+            Fault("lam 2 % larger", "one limit", {"weight": 0.306}),
+        ),
+    ),
+]

@@ -1,0 +1,485 @@
+"""What FedSLR's potential (10) has to do with the objective: distances to stationarity, KL exponents, best iterates; and the repaired Theorem 3.
+
+Lemmas in the notation of `lemmas`, for every number of clients and every dimension. At a point (x, {y_i}, {g_i}) write q_i = x - y_i and
+p_i = grad f_i(y_i) - g_i - q_i/eta. The parts of dD are p_i/M in y_i, q_i/M in g_i, and r = s + mean g_i + mean q_i/eta with s in dR(x) in x, so
+that dist(0, dD)^2 = min ||r||^2 + (mean ||p_i||^2 + mean ||q_i||^2)/M.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims.claim import Claim
+from fedtheory.core.errors import require
+from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
+from paper_checks.fedslr import lemmas
+from paper_checks.fedslr.lemmas import play_round
+from paper_checks.fedslr.theory import EXACT, PAPER
+from paper_checks.steps import Conclusion, Step, claim_steps
+
+DERIVED = f"{PAPER}, derived"
+
+
+def apart(w: Any, p: Any, c: Any) -> Any:
+    """mean ||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 mean ||w_{i,t+1} - w_{i,t}||^2."""
+    r = play_round(w, p)
+    return norm2(r.x - r.y) - norm2(r.yn - r.y) * (c.c * (1 + p.L * p.eta) ** 2)
+
+
+APART = Lemma("apart", "ours", "0 < L, 0 < eta", apart, {"c": 1})
+
+
+# ---- KL exponents ----------------------------------------------------------------------------------------------------
+
+
+def _near_a_stationary_point(w: Any, p: Any) -> SimpleNamespace:
+    """y_i = x* + u_i with x = x* = 0 and g_i = grad f_i(x*): gradients there and at x*, and D - D*."""
+    f = w.function(p.L, -p.L, client=True)
+    u, g = w.vector("u_i", True), w.vector("g_i", True)
+    _, least = w.at(f, u * 0, "f_i(x*)", g=g)
+    gu, v = w.at(f, u, "f_i(y_i)")
+    return SimpleNamespace(u=u, g=g, gu=gu, gap=v - least - dot(g, u) + norm2(u) / (2 * p.eta))
+
+
+def quadratic_growth(w: Any, p: Any, c: Any) -> Any:
+    """D - D* >= c (1/(2 eta) - L/2) mean ||u_i||^2."""
+    r = _near_a_stationary_point(w, p)
+    return norm2(r.u) * (c.c * (1 / (2 * p.eta) - p.L / 2)) - r.gap
+
+
+def linear_slope(w: Any, p: Any, c: Any) -> Any:
+    """dist(0, dD)^2 <= c (1/eta^2 + (L + 1/eta)^2 + 1) mean ||u_i||^2; r = mean q_i/eta with s = -mean g_i, and 1/M <= 1."""
+    r = _near_a_stationary_point(w, p)
+    distance = norm2(bar(r.u)) / p.eta**2 + norm2(r.gu - r.g + r.u / p.eta) + norm2(r.u)
+    return distance - norm2(r.u) * (c.c * (1 / p.eta**2 + (p.L + 1 / p.eta) ** 2 + 1))
+
+
+def _anywhere(w: Any, p: Any) -> SimpleNamespace:
+    """Any (x, {y_i}, {g_i}) with x = 0, g_i from p_i: gradients at y_i and x, and D - (f + R)(x)."""
+    f = w.function(p.L, -p.L, client=True)
+    y, off = w.vector("y_i", True), w.vector("p_i", True)
+    gy, v = w.at(f, y, "f_i(y_i)")
+    gx, vx = w.at(f, y * 0, "f_i(x)")
+    q = -y
+    multiplier = gy - off - q / p.eta
+    return SimpleNamespace(q=q, p=off, gy=gy, gx=gx, gap=v - vx + dot(multiplier, q) + norm2(q) / (2 * p.eta))
+
+
+def above(w: Any, p: Any, c: Any) -> Any:
+    """D - (f + R)(x) <= (L + c - 1/eta)/2 mean ||q_i||^2 + c mean ||p_i||^2/2."""
+    r = _anywhere(w, p)
+    return r.gap - norm2(r.q) * ((p.L + c.c - 1 / p.eta) / 2) - norm2(r.p) * (c.c / 2)
+
+
+def below(w: Any, p: Any, c: Any) -> Any:
+    """(f + R)(x) - D <= c ((L + 1/eta + 1)/2 mean ||q_i||^2 + mean ||p_i||^2/2)."""
+    r = _anywhere(w, p)
+    return -r.gap - norm2(r.q) * (c.c * (p.L + 1 / p.eta + 1) / 2) - norm2(r.p) * (c.c / 2)
+
+
+def objective_slope(w: Any, p: Any, c: Any) -> Any:
+    """||grad f(x) + s||^2 <= 3 c (||r||^2 + L^2 mean ||q_i||^2 + mean ||p_i||^2)."""
+    v = _anywhere(w, p)
+    r = w.vector("r")
+    return norm2(r + bar(v.gx - v.gy + v.p)) - (norm2(r) + norm2(v.q) * p.L**2 + norm2(v.p)) * (3 * c.c)
+
+
+GROWTH = Lemma("growth", "ours", "0 < L, 0 < eta < 1/L", quadratic_growth, {"c": 1})
+SLOPE = Lemma("slope", "ours", "0 < L, 0 < eta", linear_slope, {"c": 1})
+ABOVE = Lemma("above", "ours", "0 < L, 0 < eta", above, {"c": 1})
+BELOW = Lemma("below", "ours", "0 < L, 0 < eta", below, {"c": 1})
+OBJECTIVE_SLOPE = Lemma("objective slope", "ours", "0 < L, 0 < eta", objective_slope, {"c": 1})
+
+
+# ---- towards proximal gradient descent; Theorem 3 --------------------------------------------------------------------
+
+
+def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
+    """||w_{t+1} - prox(w_t - eta grad f(w_t))||^2 <= c (1 + L eta)^2 mean ||w_{i,t+1} - w_t||^2."""
+    f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
+    yn, s, z = w.vector("w_i+", True), w.vector("s"), w.vector("z")
+    gn, _ = w.at(f, yn, "f_i+")
+    gx, _ = w.at(f, yn * 0, "f_i(w)")
+    new, plain = bar(yn - gn * p.eta) - s * p.eta, -bar(gx) * p.eta - z * p.eta
+    w.at(reg, new, "R+", g=s)
+    w.at(reg, plain, "R plain", g=z)
+    return norm2(new - plain) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
+
+
+def moved_centre(w: Any, p: Any, c: Any) -> Any:
+    """f_i(w_{t+1} + p) - f_i(w_t + p) <= <grad f_i(w_t + p), w_{t+1} - w_t> + c (L/2) ||w_{t+1} - w_t||^2; w_t + p = 0."""
+    f = w.function(p.L, -p.L)
+    step = w.vector("step")
+    g, v = w.at(f, step * 0, "f")
+    _, vn = w.at(f, step, "f+")
+    return vn - v - dot(g, step) - norm2(step) * (c.c * p.L / 2)
+
+
+def summed(w: Any, p: Any, c: Any) -> Any:
+    """||a_1 + ... + a_k||^2 <= c k (||a_1||^2 + ... + ||a_k||^2)."""
+    a = [w.vector(f"a{j}") for j in range(int(p.k))]
+    return norm2(sum(a[1:], a[0])) - sum((norm2(one) for one in a[1:]), norm2(a[0])) * (c.c * p.k)
+
+
+def below_tangents(w: Any, p: Any, c: Any) -> Any:
+    """f(x + step) >= f(x) + <grad f(x), step> - c (L/2) ||step||^2."""
+    f = w.function(p.L, -p.L)
+    step = w.vector("step")
+    g, v = w.at(f, step * 0, "f")
+    _, vn = w.at(f, step, "f+")
+    return v + dot(g, step) - norm2(step) * (c.c * p.L / 2) - vn
+
+
+def bounded_below(w: Any, p: Any, c: Any) -> Any:
+    """f(x + step) >= f(x) - c, for an L-smooth f with gradients at most B at the two points."""
+    f = w.function(p.L, -p.L)
+    step = w.vector("step")
+    g, v = w.at(f, step * 0, "f")
+    gn, vn = w.at(f, step, "f+")
+    w.assume("A2 at x", norm2(g) - p.B**2)
+    w.assume("A2 at y", norm2(gn) - p.B**2)
+    return v - c.c - vn
+
+
+TANGENTS = Lemma("tangents", "ours", "0 < L", below_tangents, {"c": 1})
+BOUNDED_BELOW = Lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", bounded_below, {"c": 1000})
+
+
+def firm(w: Any, p: Any, c: Any) -> Any:
+    """Convex f_i: mean ||z_i+ - z_i*||^2 <= mean ||z_i - z_i*||^2 - c mean ||z_i+ - z_i||^2.
+
+    z_i = w_{i,t} + eta gamma_{i,t} and z_i+ = w_t + eta gamma_{i,t}, which by (4) and (5) is w_{i,t+1} + eta gamma_{i,t+1}. The minimiser is 0,
+    with gradients gamma_i* and -mean gamma_i* in dR.
+    """
+    f, reg = w.function(None, 0, client=True, name="f"), w.function(None, 0, name="R")
+    y, g, g_star, s = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("gamma_i*", True), w.vector("s")
+    x = bar(y - g * p.eta) - s * p.eta
+    w.at(f, y, "f_i", g=g)
+    w.at(f, y * 0, "f_i*", g=g_star)
+    w.at(reg, x, "R", g=s)
+    w.at(reg, x * 0, "R*", g=-bar(g_star))
+    z, new, star = y + g * p.eta, x + g * p.eta, g_star * p.eta
+    return norm2(new - star) - norm2(z - star) + norm2(new - z) * c.c
+
+
+FIRM = Lemma("firmly nonexpansive", "ours", "0 < eta", firm, {"c": 1})
+PROXIMAL_GRADIENT = Lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", proximal_gradient, {"c": 1})
+MOVED_CENTRE = Lemma("moved centre", "ours", "0 < L", moved_centre, {"c": 1})
+SUMMED = Lemma("summed", "(99)", "k in 1..5", summed, {"c": 1})
+
+
+# ---- what the conclusions need of algebra ----------------------------------------------------------------------------
+
+
+def _slope_in_parts() -> bool:
+    """The derivatives of a client's share of D where g = grad f(y), in two dimensions with any f; and the server's step, which leaves r = 0."""
+    sp = require("sympy", "derivatives")
+    x, y, g, f = symbols("x1 x2"), symbols("y1 y2"), symbols("g1 g2"), sp.Function("f")
+    eta, M = symbols("eta M", positive=True)
+    share = f(*y) + sum(g[k] * (x[k] - y[k]) + (x[k] - y[k]) ** 2 / (2 * eta) for k in range(2))
+    at = {g[k]: sp.diff(f(*y), y[k]) for k in range(2)}
+    in_y = [is_zero(sp.diff(share / M, y[k]).subs(at) + (x[k] - y[k]) / (eta * M)) for k in range(2)]
+    in_g = [is_zero(sp.diff(share / M, g[k]) - (x[k] - y[k]) / M) for k in range(2)]
+    w, w_bar, g_bar = symbols("w wbar gbar")
+    s = (w_bar - eta * g_bar - w) / eta
+    return all(in_y) and all(in_g) and is_zero(s + g_bar + (w - w_bar) / eta)
+
+
+def _noise_adds_up() -> bool:
+    """C_6 (2/C_6 + 2 eta_l) sigma^2 = 2 (C_6/2) 2 eta_l sigma^2 + 2 sigma^2."""
+    C6, lr, sigma = symbols("C6 lr sigma", positive=True)
+    return is_zero(C6 * (2 / C6 + 2 * lr) * sigma**2 - 2 * (C6 / 2) * (2 * lr * sigma**2) - 2 * sigma**2)
+
+
+def _slower_for_larger_theta() -> bool:
+    """1/(4 theta - 2) falls for theta = 1/2 + s, s > 0, and 4 theta - 2, which (13) prints, rises."""
+    sp = require("sympy", "derivatives")
+    s = symbols("s", positive=True)
+    return is_positive(-sp.diff(1 / (4 * s), s)) and is_positive(sp.diff(4 * s, s))
+
+
+def _rate_adds_up() -> bool:
+    """-v^(1 - 2 theta)/(2 theta - 1) has the derivative v^(-2 theta); the root of T^(-1/(2 theta - 1)) is not what (13) prints."""
+    sp = require("sympy", "derivatives")
+    v, theta = symbols("v theta", positive=True)
+    power = is_zero(sp.diff(-(v ** (1 - 2 * theta)) / (2 * theta - 1), v) - v ** (-2 * theta))
+    root = is_zero(1 / (2 * theta - 1) / 2 - 1 / (4 * theta - 2))
+    return power and root and is_not_zero(1 / (4 * theta - 2) - (4 * theta - 2))
+
+
+#: what bounds the residual, how the potential falls, and how far dD is from 0, all in terms of mean ||w_{i,t+1} - w_{i,t}||^2
+RECURSION = (
+    Step("the distance", lemmas.STATIONARY),
+    Step("the descent", lemmas.FACTORED),
+    Step("the models are close", APART),
+)
+CLAIMS: list[Claim] = [
+    claim_steps(
+        "FEDSLR-N5",
+        DERIVED,
+        "(75) to (78) in the proof of Theorem 2",
+        "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
+        "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
+        [Step("the models are close", APART)],
+        conclusions=[
+            Conclusion(
+                "the distance",
+                "at a round's end g_i = grad f_i(w_i) (Fact 2), so that D's derivative in y_i is -(w - w_i)/(eta M), in g_i it is (w - w_i)/M, "
+                "and dD holds 0 in w by the server's step; D is smooth but for R(w), so the squares add up: (1/M^2)(1 + 1/eta^2) sum ||w - "
+                "w_i||^2 = ((1 + eta^2)/(M eta^2)) mean ||w - w_i||^2 <= ((1 + eta^2)/M) (1/eta + L)^2 mean ||w_{i,t+1} - w_i||^2",
+                ("the models are close",),
+                confirmed=_slope_in_parts,
+            )
+        ],
+        assumptions=[EXACT],
+        readings=[
+            "The paper has (1 + eta_g)(L + 1/eta_g) times the mean of ||w_{i,t+1} - w_{i,t}||. The formula is `potentials.fedslr_subgradient`."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-N7",
+        DERIVED,
+        "Assumption 4 and (11)",
+        "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L.",
+        [Step("growth", GROWTH), Step("slope", SLOPE)],
+        conclusions=[
+            Conclusion(
+                "no exponent below 1/2",
+                "move y_i alone, by u_i = u: D - D* >= a ||u||^2 with a > 0 and dist(0, dD) <= b ||u||, so that (D - D*)^theta/dist(0, dD) >= "
+                "a^theta ||u||^(2 theta - 1)/b, which is unbounded as u -> 0 (and D -> D*, being continuous in y_i) when theta < 1/2: no c serves",
+                ("growth", "slope"),
+            )
+        ],
+        readings=[
+            "So the case theta = 0 of Theorem 2, (11), is true of nothing, and of (12) only theta = 1/2 occurs. Iterates can still reach a "
+            "minimiser of f + R that is sharp in finitely many rounds: (11) is no way to show it."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-N8",
+        DERIVED,
+        "Remark 6",
+        "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at x*; where f + R has a smaller "
+        "one, D has 1/2.",
+        [
+            Step("D above f + R", ABOVE),
+            Step("D below f + R", BELOW),
+            Step("slopes", OBJECTIVE_SLOPE),
+        ],
+        conclusions=[
+            Conclusion(
+                "from f + R to D",
+                "D* = (f + R)(x*). With C from the steps, D - D* <= (f + R)(x) - (f + R)(x*) + C dist(0, dD)^2 and dist(0, d(f + R)(x)) <= C "
+                "dist(0, dD). Where (f + R)(x) is larger than (f + R)(x*), the KL inequality of f + R bounds the difference by a power 1/theta of "
+                "its slope; where not, by nothing. So D - D* <= C' dist(0, dD)^(1/theta) + C dist(0, dD)^2, and 2 >= 1/theta exactly for theta >= "
+                "1/2. Where dist(0, dD) is not small there is nothing to show; where it is, (f + R)(x) <= D + C dist(0, dD)^2 is in the window, "
+                "and the lower power decides: theta, or 1/2 where theta is less",
+                ("D above f + R", "D below f + R", "slopes"),
+            ),
+            Conclusion(
+                "from D to f + R",
+                "at (x, {x}, {grad f_i(x)}), which is near when x is, all p_i and q_i vanish, so that D = (f + R)(x) by the steps and r is any "
+                "element of d(f + R)(x): the KL inequality of D there is that of f + R",
+                ("D above f + R", "D below f + R"),
+            ),
+        ],
+        readings=[
+            "That D has exactly 1/2 where f + R has less uses FEDSLR-N7, for eta_g < 1/L. Exponents are those for which the inequality holds."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-N9",
+        DERIVED,
+        "(13), corrected",
+        "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) ((2 theta - 1) C_4 T)^(-1/(4 theta - 2)) at t = T + 1 for theta in (1/2, 1), with C_1 "
+        "and C_2 as in FEDSLR-T2-72, C_4 = C_2/(c (1 - theta) C_3)^2 and C_3 = sqrt((1 + eta_g^2)/M) (L + 1/eta_g).",
+        RECURSION,
+        conclusions=[
+            Conclusion(
+                "the rate",
+                "the KL inequality and FEDSLR-N5 give r_t^(2 theta) <= (c (1 - theta) C_3)^2 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - "
+                "r_{t+1})/C_4. So C_4 <= (r_t - r_{t+1}) r_t^(-2 theta), at most the integral of v^(-2 theta) from r_{t+1} to r_t, (r_{t+1}^(1 - "
+                "2 theta) - r_t^(1 - 2 theta))/(2 theta - 1); the sum over t = 1, ..., T gives r_{T+1} <= ((2 theta - 1) C_4 T)^(-1/(2 theta - "
+                "1)), and C_2 dist^2 <= C_1 r",
+                ("the distance", "the descent", "the models are close"),
+                confirmed=_rate_adds_up,
+            )
+        ],
+        assumptions=[EXACT, "0 < eta_g < 1/(2L)", "the KL inequality with this c at every iterate, and r_t > 0"],
+        readings=[
+            "(13) prints the exponent -(4 theta - 2); both are equal at theta = 3/4 only. Runs on functions of known exponent are at FEDSLR-T2c."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-N10",
+        DERIVED,
+        "Theorem 2, without the KL property",
+        "min_{1 <= t <= T} dist(0, grad f(w_t) + dR(w_t))^2 <= (C_1/C_2)(D_1 - D_{T+1})/T with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
+        "eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
+        RECURSION[:2],
+        conclusions=[
+            Conclusion(
+                "the best iterate",
+                "C_2 dist_t^2 <= C_2 C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= C_1 (D_t - D_{t+1}) for t >= 1; the sum over t = 1, ..., T "
+                "telescopes, and the least term is at most the mean",
+                ("the distance", "the descent"),
+            )
+        ],
+        assumptions=[EXACT],
+    ),
+    claim_steps(
+        "FEDSLR-N17",
+        DERIVED,
+        "Theorem 3, repaired, sigma = 0",
+        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf phi_i + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for 0 < "
+        "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
+        [
+            Step("a local step", lemmas.PROXIMAL_DESCENT),
+            Step("a moved model", MOVED_CENTRE),
+            Step("drift", lemmas.LEMMA_1),
+            Step("the potential", lemmas.LEMMA_3_MONOTONE),
+        ],
+        conclusions=[
+            Conclusion(
+                "the sum",
+                "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) "
+                "||w_{t+1} - w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended",
+                ("a local step", "a moved model"),
+            ),
+            Conclusion(
+                "both sums are bounded",
+                "S_2 <= ||w_1 - w_0||^2 + 2 eta_g (D_1 - D*). w_{t+1} - w_t is the mean of (w_{t+1} - w_{i,t+2}) + (w_{i,t+2} - w_{i,t+1}) + "
+                "(w_{i,t+1} - w_t), so S_1 <= ||w_1 - w_0|| + (1 + 2 L eta_g) sum_{t>=1} mean_i ||w_{i,t+1} - w_{i,t}||, which is finite by the "
+                "last part of Theorem 2",
+                ("drift", "the potential"),
+            ),
+        ],
+        assumptions=[
+            EXACT,
+            "A2; f_i bounded below; D has the KL property, for S_1 only",
+            "p_{i,t,0} = p_{i,t-1,K}",
+        ],
+        readings=[
+            "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its rate of O(1/T)."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-N18",
+        DERIVED,
+        "(97) to (102) in the proof of Theorem 3, corrected",
+        "(1/T) sum_{t<T} L^2 ||w_t - wh*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - wh*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
+        "that ||w_t - wh*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
+        [
+            Step("a sum of vectors", SUMMED),
+            Step("a round", lemmas.LEMMA_3_MONOTONE),
+            Step("the first round", lemmas.WARM),
+            Step("Lemma 7", lemmas.LEMMA_7),
+        ],
+        conclusions=[
+            Conclusion(
+                "the distances",
+                "w_t - wh* is a sum of t + 1 vectors, w_0 - wh* and t steps, so by Cauchy and Schwarz ||w_t - wh*||^2 <= (t + 1)(||w_0 - wh*||^2 "
+                "+ 2 eta_g (D_0 - D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are "
+                "at most 1/T each",
+                ("a sum of vectors", "a round", "the first round"),
+            ),
+            Conclusion(
+                "the noise",
+                "in (92) the step is -eta_l G_xi, so that T_2 has expectation eta_l E <a_xi - a, G_xi - G> <= eta_l sigma^2 for unbiased a_xi, by "
+                "Lemma 7; (95) then has 2 eta_l sigma^2, and E ||G||^2 <= 2 E ||G_xi||^2 + 2 sigma^2",
+                ("Lemma 7",),
+                confirmed=_noise_adds_up,
+            ),
+        ],
+        assumptions=["exact local solves, gamma_{i,0} = grad f_i(w_0)", "0 < eta_g <= 1/(2L), and D_t falls to D*"],
+        readings=[
+            "The paper has t for t + 1, eta_g for 2 eta_g, no L^2 at the first two terms, and (2/C_6 + 1) sigma^2, which is large enough exactly "
+            "for eta_l <= 1/2. Instances against its forms are at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such "
+            "constant."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-R2",
+        PAPER,
+        "Remark 2",
+        "gamma_{i,t+1} = grad f_i(w_{i,t+1}), and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - eta_g grad f(w_t)).",
+        [
+            Step("the round and proximal gradient descent", PROXIMAL_GRADIENT),
+            Step("w_{i,t+1} and w_t", lemmas.LEMMA_1),
+        ],
+        conclusions=[
+            Conclusion(
+                "the limit",
+                "the difference is at most (1 + L eta_g) (mean_i ||w_{i,t+1} - w_t||^2)^(1/2), which tends to zero with its right side; by Lemma "
+                "1 it does whenever w_{i,t+1} - w_{i,t} -> 0",
+                ("the round and proximal gradient descent", "w_{i,t+1} and w_t"),
+            )
+        ],
+        assumptions=[EXACT],
+        readings=["The first part is FEDSLR-F2; one decomposition a round in place of M K is Algorithm 1 itself."],
+    ),
+    claim_steps(
+        "FEDSLR-R4",
+        PAPER,
+        "Remark 4",
+        "By Assumption 3 f(w) > -infinity for every w, and f is lower semi-continuous.",
+        [Step("above its tangents", TANGENTS), Step("bounded below", BOUNDED_BELOW, "reading")],
+        conclusions=[
+            Conclusion(
+                "both parts",
+                "f(w) > -infinity is what proper says, and closed sublevel sets are lower semi-continuity. Both follow from A1 alone: f is "
+                "finite, and f(y) >= f(x) + <grad f(x), y - x> - (L/2)||y - x||^2, whose right side tends to f(x) as y -> x",
+                ("above its tangents",),
+            )
+        ],
+        readings=[
+            "The remark calls this 'lower bounded'. In the usual sense, inf f > -infinity, Assumptions 1 to 3 do not give it: the instance falls "
+            "by more than 1000 with bounded gradients, as f(w) = w, proper and closed, falls without end. Where the proofs need inf f it is an "
+            "assumption of its own."
+        ],
+        false={"bounded below": "above its tangents"},
+    ),
+    claim_steps(
+        "FEDSLR-R5",
+        PAPER,
+        "Remark 5",
+        "A converging subsequence exists when the sequence is bounded.",
+        [Step("the potential from below", lemmas.LOWER), Step("the potential falls", lemmas.LEMMA_3_MONOTONE)],
+        conclusions=[
+            Conclusion(
+                "it is bounded",
+                "by Bolzano and Weierstrass a bounded sequence has a converging subsequence. And for lam > 0, inf f > -inf and eta_g < 1/(2L) it "
+                "is bounded: R(w_t) + (1/(2 eta_g) - L/2) mean_i ||w_t - w_{i,t}||^2 <= D_t - inf f <= D_1 - inf f for t >= 1, R is a norm of the "
+                "matrices, and gamma_{i,t} = grad f_i(w_{i,t}) is continuous",
+                ("the potential from below", "the potential falls"),
+            )
+        ],
+        assumptions=[EXACT, "every parameter belongs to a matrix, so that R bounds it"],
+        readings=[
+            "The remark assumes what is shown here under conditions of the paper and inf f > -inf, which Assumption 3 does not give (FEDSLR-R4)."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-R7",
+        PAPER,
+        "Remark 7",
+        "A smaller exponent theta guarantees a faster rate: linear for theta <= 1/2, sublinear above.",
+        RECURSION,
+        conclusions=[
+            Conclusion(
+                "the guaranteed rate",
+                "the steps and the KL property give r_{t+1} <= r_t - C r_t^(2 theta): r_T of order T^(-1/(2 theta - 1)) for theta > 1/2, the "
+                "distance of order T^(-1/(4 theta - 2)), whose exponent grows towards zero with theta, and linear at 1/2",
+                ("the distance", "the descent", "the models are close"),
+                confirmed=_slower_for_larger_theta,
+            )
+        ],
+        assumptions=[EXACT, "the KL inequality at every iterate"],
+        readings=[
+            "(13) as printed, T^(-(4 theta - 2)), says the opposite: faster for larger theta. The remark goes with its correction (FEDSLR-N9). "
+            "theta < 1/2 does not occur (FEDSLR-N7)."
+        ],
+    ),
+]
