@@ -16,6 +16,7 @@ from paper_checks.afedpd import (
     participation,
     residuals,
     speed,
+    structure,
     theory,
 )
 
@@ -29,4 +30,5 @@ CLAIMS: list[Claim] = [
     *costs.CLAIMS,
     *hyperparameters.CLAIMS,
     *theory.CLAIMS,
+    *structure.CLAIMS,
 ]
