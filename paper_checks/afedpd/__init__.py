@@ -13,6 +13,7 @@ from paper_checks.afedpd import (
     hyperparameters,
     intervals,
     label_shares,
+    moments,
     participation,
     residuals,
     speed,
@@ -31,4 +32,5 @@ CLAIMS: list[Claim] = [
     *hyperparameters.CLAIMS,
     *theory.CLAIMS,
     *structure.CLAIMS,
+    *moments.CLAIMS,
 ]
