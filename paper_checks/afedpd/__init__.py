@@ -13,9 +13,11 @@ from paper_checks.afedpd import (
     hyperparameters,
     intervals,
     label_shares,
+    moments,
     participation,
     residuals,
     speed,
+    structure,
     theory,
 )
 
@@ -29,4 +31,6 @@ CLAIMS: list[Claim] = [
     *costs.CLAIMS,
     *hyperparameters.CLAIMS,
     *theory.CLAIMS,
+    *structure.CLAIMS,
+    *moments.CLAIMS,
 ]
