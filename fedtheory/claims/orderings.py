@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.claims.chance import chance_of_mean, chance_of_signs
 from fedtheory.claims.claim import Context, Part, Picture, Role, Table
 from fedtheory.claims.experiments import Repeated
 from fedtheory.core.errors import InvalidInput
@@ -36,7 +37,10 @@ def ordered(
     if (np.isnan(a) | np.isnan(b)).any():
         gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
         holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
-        return Part(name, holds, "real data", f"{text}: {gone_a} and {gone_b} of {a.size} runs diverged", role=role)
+        text += f": {gone_a} and {gone_b} of {a.size} runs diverged"
+        return Part(
+            name, holds, "real data", text, role=role, chance=None if holds is None else chance_of_signs(a.size, a.size)
+        )
     if a.size == 1:
         said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
         return Part(
@@ -58,6 +62,7 @@ def ordered(
         role=role,
         margin=(difference.low - by if holds is not False else difference.high - by) / size,
         data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        chance=chance_of_mean(scale * (a - b), by),
     )
 
 
@@ -93,6 +98,7 @@ def alike(
         role=role,
         margin=(within - widest) / max(within, widest),
         data={"first": a.tolist(), "second": b.tolist()},
+        chance=chance_of_mean(a - b, np.copysign(within, difference.mean)),
     )
 
 
