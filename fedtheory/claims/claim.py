@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.claims.chance import Chance
 from fedtheory.claims.proof_objects import Proof
@@ -216,6 +217,12 @@ class Context:
     def rng(self) -> np.random.Generator:
         """Return a generator of this seed."""
         return np.random.default_rng(self.seed)
+
+    def seeds(self, count: int) -> NDArray[np.int64]:
+        """Return seeds for up to a thousand draws of data and coins, of which no other seed of a context has any."""
+        if not 1 <= count <= 1_000:
+            raise InvalidInput(f"expected 1 to 1000 draws, got {count}")
+        return 1_000 * self.seed + np.arange(count)
 
 
 Finding = Part | Reading | Picture | Table
