@@ -29,3 +29,11 @@ def exceeds(
 ) -> Part:
     """Part: the mean of a quantity over draws of data and coins is above ``by``."""
     return ordered(name, values, np.zeros_like(values), text, by=by, engine=engine, role=role)
+
+
+def stays_below(name: str, values: Any, limit: float, text: str, *, role: Role = "printed") -> Part:
+    """Part: the mean of a quantity over draws of data and coins is below ``limit``."""
+    values = np.asarray(values, dtype=float)
+    return ordered(
+        name, np.full_like(values, limit), values, f"{text}; below {limit:g} by", engine="numeric", role=role
+    )
