@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fedtheory.claims.chance import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_vouched, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe

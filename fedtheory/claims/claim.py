@@ -40,7 +40,7 @@ class Part:
     part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
     found says nothing. ``vouched``: it rests on its author's word, and on nothing that a checker confirmed.
 
-    ``chance``: of a part that random draws decide, how likely they do so by themselves; the ledger's rule (`fedtheory.claims.chance`) leaves
+    ``chance``: of a part that random draws decide, how likely they do so by themselves; the ledger's rule (`fedtheory.claims.ledger`) leaves
     it undecided where that is too likely.
     """
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.chance import LEDGER, UNDECIDED, WITH_FEW_SEEDS
+from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.verdict import Verdict
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools.versions import find_versions

@@ -38,7 +38,7 @@ class Verdict:
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
     seeded: bool = False  #: whether the check read the seed
     level: float | None = (
-        None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.chance`)
+        None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )
 
     def __post_init__(self) -> None:

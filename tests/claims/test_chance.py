@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fedtheory.claims.chance import LEDGER, Chance, chance_of_mean, chance_of_signs, hold_parts, level_of
+from fedtheory.claims.chance import Chance, chance_of_mean, chance_of_signs
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Claim, Context, Fault, Part
+from fedtheory.claims.ledger import LEDGER, hold_parts, level_of
 from fedtheory.claims.orderings import alike, ordered
 from fedtheory.claims.report import summarise_chances
 from fedtheory.core.errors import InvalidInput
