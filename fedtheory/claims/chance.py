@@ -61,6 +61,16 @@ def chance_of_mean(values: Any, edge: float = 0.0) -> Chance:
     return Chance("Student's t-test", values.size, stats.ttest_1samp(values, edge).pvalue)
 
 
+def chance_of_deviation(values: Any, limit: float) -> Chance:
+    """Chi-squared test of a standard deviation against a limit, for values that are about normal."""
+    from scipy import stats
+
+    values = _as_draws(values)
+    score = ((values - values.mean()) ** 2).sum() / limit**2
+    below = stats.chi2.cdf(score, values.size - 1)
+    return Chance("the chi-squared test", values.size, min(1.0, 2 * min(below, 1 - below)))
+
+
 def _as_draws(given: Any) -> NDArray[np.float64]:
     values: NDArray[np.float64] = np.asarray(given, dtype=float).ravel()
     if values.size < 2 or not np.isfinite(values).all():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fedtheory.claims.chance import Chance, chance_of_mean, chance_of_signs
+from fedtheory.claims.chance import Chance, chance_of_deviation, chance_of_mean, chance_of_signs
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Claim, Context, Fault, Part
 from fedtheory.claims.ledger import LEDGER, hold_parts, level_of
@@ -85,6 +85,8 @@ def test_the_tests_are_scipys():
     assert chance_of_signs(9, 10).value == pytest.approx(2 * (1 + 10) / 2**10)
     assert chance_of_mean([0.25] * 6).value == 2.0**-5, "equal values say no more than their signs"
     assert chance_of_mean([0.0, 0.0]).value == 1
+    assert chance_of_deviation(values, 1e-9).value < 1e-12 and chance_of_deviation(values, 1e9).value < 1e-12
+    assert chance_of_deviation(values, values.std(ddof=1)).value > 0.5
     for bad in ([1.0], [1.0, np.nan]):
         with pytest.raises(InvalidInput, match="at least two finite values"):
             chance_of_mean(bad)
@@ -127,3 +129,10 @@ def test_a_verdict_says_whether_its_check_read_the_seed():
         yield Part("p", True, "exact", f"{ctx.rng().random()}")
 
     assert judge_claim(Claim("R", "toy", "bound", "", "", drawn, FAULT), "toy", Context()).seeded
+
+
+def test_chances_of_null_draws_are_even():
+    rng = np.random.default_rng(0)
+    for test in (lambda v: chance_of_mean(v), lambda v: chance_of_deviation(v, 1.0)):
+        found = [test(rng.standard_normal(7)).value for _ in range(600)]
+        assert stats.kstest(found, "uniform").pvalue > 0.01
