@@ -11,7 +11,7 @@ import difflib
 import importlib
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_vouched, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
@@ -122,11 +123,24 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 
 def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
-    return judge_claim(load_claims(reference.source)[reference.id], reference.source, context)
+    ledger = load_claims(reference.source)
+    return judge_claim(ledger[reference.id], reference.source, context, ledger.values())
 
 
-def judge_claim(claim: Claim, source: str, context: Context) -> Verdict:
-    """Run a claim's check to its verdict; ``source`` is where the claim comes from."""
+class _Watched(Context):
+    """A context that remembers whether its seed was read."""
+
+    seeded = False
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "seed":
+            object.__setattr__(self, "seeded", True)
+        return super().__getattribute__(name)
+
+
+def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[Claim] = ()) -> Verdict:
+    """Run a claim's check to its verdict; ``source`` is where the claim comes from, ``ledger`` the claims among which it stands there."""
+    watched = _Watched(**{field.name: getattr(context, field.name) for field in dataclasses.fields(context)})
     begun = time.perf_counter()
     parts: list[Part] = []
     readings: list[str] = []
@@ -135,7 +149,7 @@ def judge_claim(claim: Claim, source: str, context: Context) -> Verdict:
     error = None
     shows: Part | None = None
     try:
-        for finding in claim.run(context):
+        for finding in claim.run(watched):
             if isinstance(finding, Part):
                 parts.append(finding)
             elif isinstance(finding, Reading):
@@ -148,9 +162,20 @@ def judge_claim(claim: Claim, source: str, context: Context) -> Verdict:
                 raise InvalidInput(
                     f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
                 )
+        if any(p.chance is not None for p in parts) and not claim.rests_on_draws:
+            raise InvalidInput(
+                f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"
+            )
+        level = level_of(ledger or [claim])
+        parts = hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
         status = _conclude(claim, parts)
         if status == "inconclusive" and decide(claim.kind, parts) != status:
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
+        if status == "reproduced" and (weak := list_weak(parts, level)):
+            readings.append(
+                f"Reproduced at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
+                f"for words against a paper: {'; '.join(weak)}."
+            )
         shown_by = [p for p in parts if p.counterexample is not None]
         shows = next((p for p in shown_by if p.role == "printed"), shown_by[0] if shown_by else None)
         evidence, counterexample, drawn, shown = as_json_value(
@@ -195,6 +220,8 @@ def judge_claim(claim: Claim, source: str, context: Context) -> Verdict:
         counterexample=counterexample,
         picture=drawn,
         tables=shown,
+        seeded=watched.seeded,
+        level=level_of(ledger or [claim]) if any(p.chance is not None for p in parts) else None,
     )
 
 
@@ -242,6 +269,7 @@ def _evidence(part: Part) -> dict[str, Any]:
         "refutes": part.refutes,
         "proof": None if part.proof is None else part.proof.as_dict(),
         "disproof": None if part.disproof is None else part.disproof.as_dict(),
+        "chance": None if part.chance is None else dataclasses.asdict(part.chance),
         "data": part.data,
     }
     return {

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fedtheory.claims.chance import Chance
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import Fact, collect_facts
@@ -37,6 +39,9 @@ class Part:
     (`fedtheory.claims.proof_objects`), where the part holds. ``disproof``: one of its negation, where it fails. ``against``: the
     part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
     found says nothing. ``vouched``: it rests on its author's word, and on nothing that a checker confirmed.
+
+    ``chance``: of a part that random draws decide, how likely they do so by themselves; the ledger's rule (`fedtheory.claims.ledger`) leaves
+    it undecided where that is too likely.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Part:
     vouched: bool = False
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
+    chance: Chance | None = None
 
     def __post_init__(self) -> None:
         """Keep plain Python values, so that a finding is data; refuse words that are stronger than the evidence."""
@@ -212,6 +218,12 @@ class Context:
         """Return a generator of this seed."""
         return np.random.default_rng(self.seed)
 
+    def seeds(self, count: int) -> NDArray[np.int64]:
+        """Return seeds for up to a thousand draws of data and coins, of which no other seed of a context has any."""
+        if not 1 <= count <= 1_000:
+            raise InvalidInput(f"expected 1 to 1000 draws, got {count}")
+        return 1_000 * self.seed + np.arange(count)
+
 
 Finding = Part | Reading | Picture | Table
 Check = Callable[..., Iterator[Finding]]
@@ -270,6 +282,8 @@ class Claim:
         How a stored counterexample is measured again.
     needs : context -> work that the check and its faults read, optional
         Made by jobs of its own before the checks; of experiments, whose verdicts name the size they were run at.
+    draws : bool
+        Whether a part has a `Chance` because random draws decide it. Orderings need not say so.
     """
 
     id: str
@@ -283,6 +297,12 @@ class Claim:
     repaired: str = ""
     replay: Callable[[dict[str, Any]], Replay] | None = None
     needs: Callable[[Context], Sequence[Need]] | None = None
+    draws: bool = False
+
+    @property
+    def rests_on_draws(self) -> bool:
+        """Whether its verdict counts among those that random draws may decide."""
+        return self.draws or self.kind == "ordering"
 
     def run(self, context: Context, subject: Mapping[str, Any] | None = None) -> Iterator[Finding]:
         """Run the check and yield its findings; what checkers confirm meanwhile is what its proofs rest on."""

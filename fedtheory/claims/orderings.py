@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.claim import Context, Part, Picture, Role, Table
+from fedtheory.claims.chance import chance_of_mean, chance_of_signs
+from fedtheory.claims.claim import Context, Engine, Part, Picture, Role, Table
 from fedtheory.claims.experiments import Repeated
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.paired import paired_difference
@@ -23,6 +24,7 @@ def ordered(
     role: Role = "printed",
     unit: str = "",
     scale: float = 1.0,
+    engine: Engine = "real data",
 ) -> Part:
     """Part: one quantity exceeds another by more than ``by``, over seeds that both share.
 
@@ -36,13 +38,16 @@ def ordered(
     if (np.isnan(a) | np.isnan(b)).any():
         gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
         holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
-        return Part(name, holds, "real data", f"{text}: {gone_a} and {gone_b} of {a.size} runs diverged", role=role)
+        text += f": {gone_a} and {gone_b} of {a.size} runs diverged"
+        return Part(
+            name, holds, engine, text, role=role, chance=None if holds is None else chance_of_signs(a.size, a.size)
+        )
     if a.size == 1:
         said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
         return Part(
             name,
             None,
-            "real data",
+            engine,
             said,
             role=role,
             data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
@@ -53,11 +58,12 @@ def ordered(
     return Part(
         name,
         holds,
-        "real data",
+        engine,
         f"{text}: {difference}{unit}" + (f", against {by:g}{unit}" if by else ""),
         role=role,
         margin=(difference.low - by if holds is not False else difference.high - by) / size,
         data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        chance=chance_of_mean(scale * (a - b), by),
     )
 
 
@@ -71,6 +77,7 @@ def alike(
     role: Role = "printed",
     unit: str = "",
     scale: float = 1.0,
+    engine: Engine = "real data",
 ) -> Part:
     """Part: two quantities differ by less than ``within``, over seeds that both share.
 
@@ -80,7 +87,7 @@ def alike(
     a, b = scale * np.asarray(first, dtype=float), scale * np.asarray(second, dtype=float)
     if np.isnan(a).any() or np.isnan(b).any():
         gone = f"{int(np.isnan(a).sum())} and {int(np.isnan(b).sum())} of {a.size} runs diverged"
-        return Part(name, None, "real data", f"{text}: {gone}", role=role)
+        return Part(name, None, engine, f"{text}: {gone}", role=role)
     difference = paired_difference(a, b)
     widest = max(abs(difference.low), abs(difference.high))
     outside = difference.low > within or difference.high < -within
@@ -88,11 +95,12 @@ def alike(
     return Part(
         name,
         holds,
-        "real data",
+        engine,
         f"{text}: {difference}{unit}, against {within:g}{unit} either way",
         role=role,
         margin=(within - widest) / max(within, widest),
         data={"first": a.tolist(), "second": b.tolist()},
+        chance=chance_of_mean(a - b, np.copysign(within, difference.mean)),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.verdict import Verdict
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools.versions import find_versions
@@ -69,6 +70,19 @@ def summarise(verdicts: Sequence[Verdict]) -> str:
     counts = Counter("not run" if v.error else v.status for v in verdicts)
     order = [*COLOURS, "not run"]
     return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+
+
+def summarise_chances(verdicts: Sequence[Verdict]) -> str:
+    """Return a sentence on the verdicts that rest on random draws, and how likely these alone make one of a ledger's words wrong."""
+    drawn = [v for v in verdicts if v.level is not None]
+    if not drawn:
+        return ""
+    few = sum(v.size is not None and v.status == "reproduced" for v in drawn)
+    undecided = sum(UNDECIDED in part["text"] for v in drawn for part in v.evidence)
+    return (
+        f"{len(drawn)} verdicts rest on random draws: the chance that draws alone make one or more words of a ledger wrong is at most {LEDGER:.0%} "
+        f"({undecided} parts are undecided for that){f', but for {few} experiments whose parts hold at {WITH_FEW_SEEDS:.0%} each' if few else ''}"
+    )
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
@@ -130,6 +144,21 @@ def list_changes(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]
     return changed
 
 
+def list_differences(first: Verdict, other: Verdict) -> list[str]:
+    """Return what differs between a claim's verdicts with two seeds: nothing, or one line that names the parts."""
+    if first.status == other.status and first.error == other.error:
+        return []
+    before, after = ({part["name"]: part["holds"] for part in v.evidence} for v in (first, other))
+    words = {True: "holds", False: "fails", None: "undecided"}
+    parts = [
+        f"{name}: {words[before.get(name)]}, {words[after.get(name)]}"
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]
+    shown = [v.error or v.status for v in (first, other)]
+    return [f"{first.id}: {shown[0]} with seed {first.seed}, {shown[1]} with seed {other.seed} ({'; '.join(parts)})"]
+
+
 def as_html(verdicts: Sequence[Verdict], title: str) -> str:
     """Return a self-contained page: the table, and a section with evidence and picture for every claim."""
     from jinja2 import Environment
@@ -142,6 +171,7 @@ def as_html(verdicts: Sequence[Verdict], title: str) -> str:
     page = environment.from_string(template).render(
         title=title,
         summary=summarise(verdicts),
+        chances=summarise_chances(verdicts),
         versions=find_versions(),
         verdicts=[
             {

@@ -36,6 +36,10 @@ class Verdict:
     tables: list[dict[str, Any]] = field(default_factory=list)
     repair: Repair | None = None  #: of a repaired statement: how it stands itself
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
+    seeded: bool = False  #: whether the check read the seed
+    level: float | None = (
+        None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
+    )
 
     def __post_init__(self) -> None:
         """Refuse a corrected statement beside a printed one that stands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,10 @@ from fedtheory.command_line.options import (
 from fedtheory.tools.terminal import make_console, show_progress
 
 if TYPE_CHECKING:
+    from fedtheory.claims.checking import Reference
+    from fedtheory.claims.claim import Context
     from fedtheory.claims.verdict import Verdict
+    from fedtheory.tools.journal import Journal
 
 
 @click.command()
@@ -50,6 +54,14 @@ if TYPE_CHECKING:
     help="Folder for counterexample files [default: beside the JSON or HTML file, or in that of the referee's pages].",
 )
 @click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Judge the claims that read the seed with so many, from --seed on; exit 1 where their verdicts differ. "
+    "Experiments repeat over seeds of their own.",
+)
 @fresh_option
 @budget_option
 @workers_option
@@ -65,6 +77,7 @@ def check_command(
     referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
+    seeds: int,
     fresh: bool,
     budget: Any,
     workers: int,
@@ -77,29 +90,33 @@ def check_command(
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
     Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
-    verdict differs); 2 for bad arguments.
+    verdict differs; with --seeds, when verdicts differ between seeds); 2 for bad arguments.
     """
     from fedtheory.claims import report
     from fedtheory.claims.checking import make_check_journal, run_checks, select
     from fedtheory.claims.referee import write_referee_pages
 
+    def judge(chosen: list[Reference], context: Context, what: str) -> tuple[dict[str, Verdict], Journal, bool]:
+        """Return the verdicts, their journal, and whether they were interrupted."""
+        journal = make_check_journal(chosen, context)
+        open_journal(journal, fresh, len(chosen), "claims")
+        done: dict[str, Verdict] = {}
+        try:
+            with show_progress(what, len(chosen)) as advance:
+                for verdict in run_checks(
+                    chosen, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
+                ):
+                    done[verdict.id] = verdict
+                    advance(verdict.id)
+        except KeyboardInterrupt:
+            return done, journal, True
+        return done, journal, False
+
     stored = report.read_json(expect) if expect else None
     references = select(targets)
     context = make_experiment_context(budget, seed, data, fresh, experiments)
-    journal = make_check_journal(references, context)
-    open_journal(journal, fresh, len(references), "claims")
     make_shared(references, context, workers, scheduler)
-    done = {}
-    interrupted = False
-    try:
-        with show_progress("checking", len(references)) as advance:
-            for verdict in run_checks(
-                references, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
-            ):
-                done[verdict.id] = verdict
-                advance(verdict.id)
-    except KeyboardInterrupt:
-        interrupted = True
+    done, journal, interrupted = judge(references, context, "checking")
     verdicts = [done[r.id] for r in references if r.id in done]
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
@@ -112,9 +129,24 @@ def check_command(
         terminal = make_console()
         terminal.print(report.tabulate_verdicts(verdicts))
         terminal.print(report.summarise(verdicts) or "nothing was checked")
+        if chances := report.summarise_chances(verdicts):
+            terminal.print(chances)
     if interrupted:
         leave_interrupted(len(verdicts), len(references), "claims")
     failed = any(not v.ran for v in verdicts)
+    again = [r for r in references if done[r.id].seeded and done[r.id].size is None]
+    for other in range(seed + 1, seed + seeds):
+        found, journal, interrupted = judge(again, replace(context, seed=other), f"seed {other}")
+        if interrupted:
+            leave_interrupted(len(found), len(again), "claims")
+        journal.close()
+        differences = [line for r in again for line in report.list_differences(done[r.id], found[r.id])]
+        click.echo(
+            f"seed {other}: {len(again) - len(differences)} of {len(again)} verdicts are those of seed {seed}", err=True
+        )
+        for line in differences:
+            click.echo(f"differs: {line}", err=True)
+        failed = failed or bool(differences)
     if stored is not None:
         changed = report.list_changes(verdicts, stored)
         for line in changed:

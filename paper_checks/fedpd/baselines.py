@@ -11,6 +11,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, every
 from fedtheory.algorithms.fedpd import FedPDState
+from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, equal, holds, proved, refute
 from fedtheory.core.errors import require
@@ -200,14 +201,17 @@ def check_q8(ctx: Context, *, u: float = 0.3) -> Iterator[Finding]:
         reached["FedProx"] < 0.05,
         "numeric",
         f"FedProx stalls at its biased point on {1 - reached['FedProx']:.0%} of them",
+        chance=chance_of_signs(round(reached["FedProx"] * good.sum()), int(good.sum())),
     )
-    ratio = np.median(floats_sent["FedDANE"] / floats_sent["FedPD"])
+    ratios = floats_sent["FedDANE"] / floats_sent["FedPD"]
+    ratio = np.median(ratios)
     yield holds(
         "floats against FedDANE",
         ratio > 1.8,
         "count",
         f"floats uploaded until ||grad f||^2 has fallen by 1e-10, FedDANE over FedPD: median {ratio:.2f} (the same rounds, two vectors "
         "instead of one)",
+        chance=chance_of_signs(int((ratios > 1.8).sum()), ratios.size),
     )
 
 

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
+from fedtheory.claims.chance import chance_of_mean
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import along_batch
@@ -245,6 +246,7 @@ def check_q3(ctx: Context, *, deltas: Any = DELTAS, p: float = 0.4) -> Iterator[
             "numeric",
             f"mean log-ratio of the floors at delta = {deltas[k + 1]:g} and {deltas[k]:g}: {mean:.2f} +- {half:.2f} over {draws} draws of data and "
             f"coins (p = {p:g}); it is positive in {int((difference > 0).sum())} of them",
+            chance=chance_of_mean(difference) if np.any(difference) else None,
         )
 
 

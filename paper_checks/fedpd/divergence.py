@@ -35,6 +35,7 @@ from fedtheory.proofs.symbolic import (
 from fedtheory.running.runner import run
 from paper_checks.fedpd import neighbourhood
 from paper_checks.fedpd.common import A1, A2, PAPER, rational, total
+from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic
@@ -549,27 +550,39 @@ def check_r2(ctx: Context, *, steps_in_formula: int = 0, share: Any = 1) -> Iter
 def check_q11(ctx: Context, *, steps: int = 8) -> Iterator[Finding]:
     """FedAvg with several local steps stops at a floor that FedPD passes, with equal steps and rounds."""
     yield Reading(
-        "'In most cases' is read as: on strongly and weakly non-iid penalised logistic regression with Q = 8."
+        "'In most cases' is read as: on strongly and weakly non-iid penalised logistic regression with Q = 8, in the mean over draws of the data."
     )
     rounds = ctx.pick(150, 600)
     curves = []
+    n, lr = ctx.pick(20, 100), 0.05
     for kind in ("weak", "strong"):
-        problem = fedpd_synthetic(kind, n=ctx.pick(20, 100), samples=100, d=10, seed=ctx.seed)
-        lr = 0.05
-        averaging = total(problem, FedAvg(GradientSteps(steps, lr)), np.zeros(problem.d), rounds)
-        dual = total(problem, FedPD(steps * lr, GradientSteps(8, steps * lr)), np.zeros(problem.d), rounds)
-        single = total(problem, FedAvg(GradientSteps(1, lr)), np.zeros(problem.d), ctx.pick(8, 8) * rounds)
-        tail = averaging["stationarity"][-rounds // 4 :]
-        yield holds(
+        make = partial(fedpd_synthetic, kind, n=n, samples=100, d=10)
+        problem = draw_batch(make, ctx.seeds(DRAWS), "signed")
+        start = np.zeros((DRAWS, problem.d))
+        averaging, dual = (
+            total(problem, method, start, rounds)
+            for method in (
+                FedAvg(GradientSteps(steps, lr)),
+                FedPD(steps * lr, GradientSteps(8, steps * lr)),
+            )
+        )
+        tail, end = averaging["stationarity"][:, -rounds // 4 :], dual["stationarity"][:, -1]
+        said = f"{DRAWS} draws of {kind}ly non-iid data, {rounds} rounds: ||grad f||^2 with Q = {steps} is {tail[:, -1].mean():.3g} in the mean"
+        yield exceeds(
+            f"stands still on {kind}ly non-iid data",
+            tail.min(axis=-1) / tail.max(axis=-1),
+            0.99,
+            f"{said}; smallest over largest in the last quarter of the rounds",
+        )
+        yield exceeds(
             f"floor on {kind}ly non-iid data",
-            tail.min() > 0.99 * tail.max() and tail[-1] > 100 * dual["stationarity"][-1],
-            "numeric",
-            f"FedAvg Q = {steps} stands still at {tail[-1]:.3g}; FedPD reaches {dual['stationarity'][-1]:.3g} in the same {rounds} "
-            f"rounds, one step a round {single['stationarity'][-1]:.3g} in {8 * rounds}",
+            np.log10(tail[:, -1] / end),
+            2,
+            f"{said}; powers of ten that FedPD is below it, at {end.mean():.2g} in the mean",
         )
         curves += [
-            {"label": f"FedAvg Q=8, {kind}", "x": averaging.rounds.tolist(), "y": averaging["stationarity"].tolist()},
-            {"label": f"FedPD Q=8, {kind}", "x": dual.rounds.tolist(), "y": dual["stationarity"].tolist()},
+            {"label": f"{name} Q=8, {kind}", "x": t.rounds.tolist(), "y": t["stationarity"].mean(axis=0).tolist()}
+            for name, t in (("FedAvg", averaging), ("FedPD", dual))
         ]
     yield Picture("Local gradient steps alone stop at a floor", "rounds", "||grad f||^2", curves, logy=True)
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
+from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
+from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import assume, at_most, holds, refute
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.problem import constant
@@ -24,6 +26,7 @@ from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, constants_hold, rational, total, whole
+from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds, stays_below
 from problems.finite_sum import random_finite_sum, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
@@ -206,6 +209,18 @@ CLIENTS: dict[str, tuple[list[float], list[float]]] = {
 }
 
 
+def _effective_constants(
+    problem: Any, Q: int, period: int, B: int, scale: float, rounds: int, seeds: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """eta sum_r ||grad f(x_0^r)||^2 / D_0 with the step of Theorem 2, times ``scale``, on every instance; infinite where a run diverges."""
+    eta = scale * 0.999 * step_limit(Q, period, B, float(np.max(constant(problem, "L_sample").value)))
+    method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, period))
+    trace = total(problem, method, np.full((len(seeds), problem.d), 3.0), rounds, seeds)
+    low = problem.value(problem.solution()[:, None, :]).mean(axis=-1)
+    spent = eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)
+    return np.asarray(np.where(trace.diverged, np.inf, spent))
+
+
 def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective: float = 2.0) -> Iterator[Finding]:
     """Rough samples refute it under A1 alone; with smooth samples it holds on exact recursions and runs."""
     yield Reading(
@@ -254,27 +269,14 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
                     role="repaired",
                 )
         curves.append({"label": f"I = {I}, smooth samples", "x": list(range(0, 200)), "y": values[:200].tolist()})
+    seeds = ctx.seeds(DRAWS)
+    problem = draw_batch(partial(random_finite_sum, 3, 16, 2), seeds, "h", "b")
+    yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
     for Q, I, B in ((2, 20, 2), (4, 16, 4)):
-        problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
-        if Q == 2:  # the same problem for both
-            yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
-        L = float(constant(problem, "L_sample"))
-        eta = 0.999 * step_limit(Q, I, B, L)
-        method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
         horizon = ctx.pick(300, 2000)
-        seeds = np.arange(ctx.pick(24, 100)) + ctx.seed
-        trace = total(problem, method, np.full(2, 3.0), horizon, seeds)
-        low = float(problem.value(problem.solution()[None, :]).mean())
-        spent = eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)
-        half = 2.1 * spent.std(ddof=1) / np.sqrt(len(spent))
-        yield at_most(
-            f"runs Q={Q} I={I} B={B}",
-            spent.mean() + half,
-            effective,
-            "numeric",
-            f"eta sum ||grad f||^2 / D_0 = {spent.mean():.3f} +- {half:.1g} over {len(seeds)} seeds, {horizon} rounds",
-            role="repaired",
-        )
+        spent = _effective_constants(problem, Q, I, B, 1.0, horizon, seeds)
+        said = f"eta sum ||grad f||^2 / D_0 over {horizon} rounds, {DRAWS} draws of data and coins, is {spent.mean():.3f} in the mean"
+        yield stays_below(f"runs Q={Q} I={I} B={B}", spent, effective, said, role="repaired")
     for Q in (1, 2):
         for over in (Fraction(6), Fraction(1000)):
             step = Fraction(33, 100) / Q
@@ -373,43 +375,49 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     )
 
 
-def _rounds_to(problem: Any, method: FedPD, accuracy: float, limit: int, seeds: Any) -> float:
-    trace = run(method, problem, np.zeros(problem.d), limit, seed=seeds, progress=False)
-    curve = trace["stationarity"].mean(axis=0) if np.ndim(seeds) else trace["stationarity"]
-    below = np.flatnonzero(curve <= accuracy)
-    return float(below[0]) if below.size else float("inf")
+def _rounds_to(
+    problem: Any, method: FedPD, accuracy: NDArray[np.float64], limit: int, seeds: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """First round of each draw at which ||grad f||^2 is at most its accuracy; infinite where it is not reached."""
+    trace = run(method, problem, np.zeros((len(seeds), problem.d)), limit, seed=seeds, progress=False)
+    below = trace["stationarity"] <= accuracy[:, None]
+    return np.where(below.any(axis=-1), below.argmax(axis=-1), np.inf)
 
 
 def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
     """Samples to a given accuracy, Oracle II against full-gradient Oracle I, as M grows."""
     N, Q = 4, 2
     sizes = ctx.pick((64, 256, 1024), (64, 256, 1024, 4096))
+    seeds = ctx.seeds(DRAWS)
     ratios, Ms = [], []
     for samples in sizes:
         M = N * samples
         root = round(np.sqrt(M))
         B = root // (Q * N)
-        problem = _finite_logistic(N, samples, ctx.seed)
-        L = float(constant(problem, "L_sample"))
-        eta = 0.999 * step_limit(Q, root, B, L)
-        accuracy = 1e-3 * float(metrics.stationarity(problem, _Point(np.zeros((1, problem.d)))))
-        seeds = np.arange(ctx.pick(3, 8)) + ctx.seed
+        problem = draw_batch(partial(_finite_logistic, N, samples), seeds, "signed")
+        eta = 0.999 * step_limit(Q, root, B, float(np.max(constant(problem, "L_sample").value)))
+        accuracy = 1e-3 * metrics.stationarity(problem, _Point(np.zeros((DRAWS, 1, problem.d))))
         period = 1 if fresh else root
         reduced = FedPD(eta, FedPD.oracle_two(eta, None, Q, B, period), init_dual="zero")
         plain = FedPD(eta, GradientSteps(Q, eta), init_dual="zero")
-        limit = ctx.pick(1500, 6000)
-        rounds = _rounds_to(problem, reduced, accuracy, limit, seeds), _rounds_to(problem, plain, accuracy, limit, 0)
-        cost = M * np.ceil(rounds[0] / period) + 2 * rounds[0] * Q * B * N, Q * rounds[1] * M
-        ratios.append(cost[1] / cost[0])
+        limit = ctx.pick(400, 2000)
+        rounds = [_rounds_to(problem, method, accuracy, limit, seeds) for method in (reduced, plain)]
+        ratios.append(Q * rounds[1] * M / (M * np.ceil(rounds[0] / period) + 2 * rounds[0] * Q * B * N))
         Ms.append(M)
-    slope = np.polyfit(np.log(Ms), np.log(ratios), 1)[0]
-    yield holds(
-        "saving grows with M",
-        0.3 < slope < 0.7 and ratios[-1] > 2,
-        "numeric",
-        f"samples of full-gradient Oracle I over Oracle II to a thousandth of the initial ||grad f||^2, equal steps and Q: "
-        f"{', '.join(f'{r:.2f}' for r in ratios)} at M = {', '.join(map(str, Ms))}: grows like M^{slope:.2f}",
+    slopes = np.polyfit(np.log(Ms), np.log(ratios), 1)[0]
+    said = (
+        f"samples of full-gradient Oracle I over Oracle II to a thousandth of the initial ||grad f||^2, equal steps and Q, {DRAWS} draws of data and "
+        f"coins: {', '.join(f'{r.mean():.2f}' for r in ratios)} in the mean at M = {', '.join(map(str, Ms))}"
     )
+    yield alike(
+        "saving grows with M",
+        slopes,
+        np.full(DRAWS, 0.5),
+        f"{said}; exponent of M less 1/2",
+        within=0.2,
+        engine="numeric",
+    )
+    yield exceeds("saving at the largest M", np.log(ratios[-1]), float(np.log(2)), f"{said}; logarithm of the last")
     yield Reading(
         "The factor sqrt(M) is in the number of samples a round, at equal rounds; the step limit of Theorem 2 with I = sqrt(M) costs a "
         "factor Q sqrt(N) in rounds against Oracle I's own limit, which the comparison at equal steps does not count."
@@ -421,7 +429,7 @@ class _Point:
     x: Any
 
 
-def _finite_logistic(n: int, samples: int, seed: int) -> Logistic:
+def _finite_logistic(n: int, samples: int, *, seed: int) -> Logistic:
     """Penalised logistic regression with features of norm at most about one, so that samples are smooth."""
     problem = fedpd_synthetic("strong", n=n, samples=samples, d=5, seed=seed)
     scale = np.sqrt((problem.signed**2).sum(axis=-1, keepdims=True))
@@ -435,26 +443,17 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: float = 2.0) -> Ite
         yield _exact_gradients(
             f"exact gradients, every L-smooth f, Q={Q}", Q, step, Fraction(6), rational(effective) / step, 2, "printed"
         )
-    problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
-    L = float(constant(problem, "L_sample"))
-    low = float(problem.value(problem.solution()[None, :]).mean())
+    seeds = ctx.seeds(DRAWS)
+    problem = draw_batch(partial(random_finite_sum, 3, 16, 2), seeds, "h", "b")
     rounds = ctx.pick(200, 2000)
-    found = {}
-    for Q in (1, 2, 3, 5, 8, 16):
-        eta = scale * 0.999 * step_limit(Q, 10, 2, L)
-        method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, 2, 10))
-        trace = total(problem, method, np.full(2, 3.0), rounds, np.arange(8) + ctx.seed)
-        if trace.diverged.any():
-            found[Q] = float("inf")
-            continue
-        found[Q] = float((eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)).mean())
-    yield at_most(
-        "every Q",
-        list(found.values()),
-        2.0,
-        "numeric",
-        f"eta sum ||grad f||^2 / D_0 over {rounds} rounds: {', '.join(f'{v:.2f} (Q={q})' for q, v in found.items())}",
-    )
+    found = {Q: _effective_constants(problem, Q, 10, 2, scale, rounds, seeds) for Q in (1, 2, 3, 5, 8, 16)}
+    said = f"eta sum ||grad f||^2 / D_0 over {rounds} rounds, mean of {DRAWS} draws of data and coins: "
+    said += ", ".join(f"{v.mean():.2f} (Q={q})" for q, v in found.items())
+    largest = np.max(list(found.values()), axis=0)
+    if (largest > 2).all():  # a mean says little of draws that differ by powers of ten
+        yield at_most("every Q", largest, 2.0, "numeric", said, chance=chance_of_signs(0, DRAWS))
+    else:
+        yield stays_below("every Q", largest, 2.0, f"{said}; the largest of each draw")
 
 
 CLAIMS = [
@@ -482,6 +481,7 @@ CLAIMS = [
         (A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
         repaired="Assume mean-square smooth samples, E ||grad F(x; xi) - grad F(y; xi)||^2 <= L^2 ||x - y||^2.",
         replay=replay_t2,
+        draws=True,
     ),
     Claim(
         "FEDPD-R4",
@@ -509,6 +509,7 @@ CLAIMS = [
             "QN <= sqrt(M)",
             "equal steps and Q for both oracles",
         ),
+        draws=True,
     ),
     Claim(
         "FEDPD-Q6",
@@ -522,5 +523,6 @@ CLAIMS = [
             Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2", {"effective": 0.3}),
         ),
         (STEP_VR, "every sample loss is L-smooth"),
+        draws=True,
     ),
 ]

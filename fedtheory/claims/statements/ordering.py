@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.claims.chance import chance_of_mean, chance_of_signs
 from fedtheory.claims.claim import Context, Finding, Part
 from fedtheory.claims.statements.named_methods import NamedMethod
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -179,7 +180,8 @@ class Ordering:
                 True if gone[1].all() and not gone[0].any() else False if gone[0].all() and not gone[1].any() else None
             )
             told = f"{int(gone[0].sum())} and {int(gone[1].sum())} of {len(first)} draws diverged"
-            return Part("ordering", holds, "numeric", f"{self}: {told}")
+            chance = None if holds is None else chance_of_signs(len(first), len(first))
+            return Part("ordering", holds, "numeric", f"{self}: {told}", chance=chance)
         better = first - second if self.is_share else second - first
         found = paired_difference(better, np.zeros_like(better), self.shared_level)
         holds = True if found.low > self.by else False if found.high < self.by else None
@@ -191,7 +193,8 @@ class Ordering:
         )
         data = {"first": first.tolist(), "second": second.tolist()}
         edge = found.high if holds is False else found.low
-        return Part("ordering", holds, "numeric", text, margin=(edge - self.by) / size, data=data)
+        chance = chance_of_mean(better, self.by)
+        return Part("ordering", holds, "numeric", text, margin=(edge - self.by) / size, data=data, chance=chance)
 
     def _of_draw(self, side: Side, draw: tuple[int, int]) -> float:
         every = self.rounds if self.summary == "last" else 1

@@ -1,0 +1,52 @@
+"""How a ledger keeps random draws from making its words.
+
+`hold_parts` leaves as evidence what draws alone do not explain. Let ``m`` claims of a ledger rest on draws, and ``level = LEDGER / m``. A
+part that holds counts where its chance is at most the level; one that fails, where it is at most ``level / k``, with ``k`` the number of
+the claim's printed parts with a chance; others are undecided. A word for a statement takes all of its parts, so draws alone bring it
+about only by a part whose statement is false, with a chance of at most ``level``; a word against it takes one part of ``k``, with at
+most ``k (level / k)``. Of a statement only one of both words can be wrong. So the chance that draws alone make one or more words of
+a ledger wrong is at most ``m level = LEDGER``, however claims depend on each other (they share runs). The level is known before
+anything runs, and a verdict does not depend on what else was asked for.
+
+Experiments whose runs are shared and kept have few seeds, and no test finds a difference at such a level with five of them. A word *against* a
+paper is held as above; *reproduced* takes parts at `WITH_FEW_SEEDS`, and what would not stand at the ledger's level is listed in the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from fedtheory.claims.claim import Claim, Part
+
+LEDGER = 0.01  #: the chance that draws alone make one or more words of a ledger wrong
+WITH_FEW_SEEDS = 0.05  #: of a part that holds, in experiments with shared runs
+UNDECIDED = "undecided, since draws alone make it seem"  #: what the text of a part says that is not decided for that
+
+
+def level_of(claims: Iterable[Claim]) -> float:
+    """The level at which each claim of this ledger that rests on draws is judged."""
+    return LEDGER / max(1, sum(claim.rests_on_draws for claim in claims))
+
+
+def hold_parts(parts: Sequence[Part], level: float, level_for: float | None = None) -> list[Part]:
+    """Return all parts of a claim, those undecided that draws alone decide so with a chance above the level.
+
+    ``level_for``: of parts that hold, where it is another.
+    """
+    printed = sum(part.chance is not None and part.role == "printed" for part in parts)
+    against, in_favour = level / max(1, printed), level if level_for is None else level_for
+    return [_hold(part, in_favour if part.holds else against) for part in parts]
+
+
+def list_weak(parts: Sequence[Part], level: float) -> list[str]:
+    """Return the parts that hold and would not at this level, each with its chance."""
+    return [f"{part.name} ({part.chance})" for part in parts if part.holds and _hold(part, level).holds is None]
+
+
+def _hold(part: Part, level: float) -> Part:
+    if part.chance is None or part.holds is None or part.role == "reading" or part.chance.value <= level:
+        return part
+    seen = "holds" if part.holds else "fails"
+    said = f"; {UNDECIDED} that it {seen} with a chance of {part.chance}, and {level:.2g} is allowed here"
+    return replace(part, holds=None, text=part.text + said, margin=None)
