@@ -25,6 +25,36 @@ Budget = Literal["quick", "full"]
 Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
+CoveredUnit = Literal["instances", "points", "draws", "rounds", "cases"]
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What a part looked at, as a number: ``Covered(200, "instances")``.
+
+    ``of``: instances (functions and starts), points of a region of parameters, draws of data and coins, rounds that a search counted, or cases
+    (entries of a table, layers of a network). ``whole``: the statement speaks of nothing else, so that no number is too small.
+
+    Raises
+    ------
+    InvalidInput
+        The number is none that can be counted.
+    """
+
+    count: int
+    of: CoveredUnit
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what counts nothing."""
+        _refuse_unknown("what a part covered", "unit", self.of, CoveredUnit)
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 0:
+            raise InvalidInput(f"what a part covered is a whole number of {self.of}, got {self.count!r}")
+
+    def __str__(self) -> str:
+        return f"{'all ' if self.whole else ''}{self.count} {self.of}"
+
+
 @dataclass(frozen=True)
 class Part:
     """One finding of a check.
@@ -37,6 +67,7 @@ class Part:
     (`fedtheory.claims.proof_objects`), where the part holds. ``disproof``: one of its negation, where it fails. ``against``: the
     part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
     found says nothing. ``vouched``: it rests on its author's word, and on nothing that a checker confirmed.
+    ``covered``: what it looked at; evidence without a proof must say it, and enough of it (`fedtheory.claims.verdict`).
     """
 
     name: str
@@ -49,6 +80,7 @@ class Part:
     disproof: Proof | None = None
     against: bool = False
     vouched: bool = False
+    covered: Covered | None = None
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
 
@@ -238,7 +270,8 @@ class Fault:
     ``holds`` is that finding, and the part comes out otherwise without the fault. It is False where a true statement was falsified
     (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
     None where the replacement breaks an assumption, so that the check must say so instead of refuting. ``sharpness``: it asks how much better
-    a statement would still pass, so that there is nothing to plant where the part fails without it.
+    a statement would still pass, so that there is nothing to plant where the part fails without it. ``or_undecided``: a part that is
+    undecided under the fault is as good, where the part holds without it.
     """
 
     name: str
@@ -246,6 +279,7 @@ class Fault:
     subject: Mapping[str, Any]
     holds: bool | None = False
     sharpness: bool = False
+    or_undecided: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,9 @@ from typing import Any
 from fedtheory.claims.claim import Kind, Part, Repair, Status
 from fedtheory.core.errors import FedtheoryError
 
+#: fewest instances, points or draws that support a statement, where they are not all that it speaks of
+LEAST_COVERED = 8
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -53,7 +56,8 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
 
     A failing printed part counts as a refutation only with a replayable counterexample or a disproof; otherwise the verdict is
     inconclusive. So it is where nothing fails and a part is no evidence for the statement: one that is undecided, or a refutation
-    that did not reproduce. *Proved* takes a proof object at the statement's own scope. Orderings are reproduced or not.
+    that did not reproduce. *Proved* takes a proof object at the statement's own scope; *supported*, of the printed statement and of
+    a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced or not.
     """
     printed = [p for p in parts if p.role == "printed"]
     repaired = [p for p in parts if p.role == "repaired"]
@@ -67,10 +71,41 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
     if failing:
         if not any(p.refutes for p in failing):
             return "inconclusive"
-        return "repaired" if repaired and all(p.supports for p in repaired) else "refuted"
-    if not all(p.supports for p in printed):
+        stands = repaired and all(p.supports for p in repaired) and not _list_uncovered(repaired)
+        return "repaired" if stands else "refuted"
+    if not all(p.supports for p in printed) or _list_uncovered(printed):
         return "inconclusive"
     return "proved" if any(p.proves for p in printed) else "supported"
+
+
+def list_uncovered(parts: list[Part]) -> list[str]:
+    """What of the evidence covers too little for the word *supported*, where all that is printed, or repaired, holds and none of it proves.
+
+    Every part without a proof object says what it covered: at least `LEAST_COVERED`, or all that the statement speaks of. A proof of narrower
+    scope is evidence whatever its scope, which is printed. What is vouched for covers nothing and asks for nothing, but is not enough alone.
+    Orderings have rules of their own.
+    """
+    roles = ([p for p in parts if p.role == role] for role in ("printed", "repaired"))
+    return [reason for of_role in roles if all(p.supports for p in of_role) for reason in _list_uncovered(of_role)]
+
+
+def _list_uncovered(parts: list[Part]) -> list[str]:
+    if not parts or any(p.proves for p in parts):
+        return []
+    if all(p.vouched for p in parts):
+        return ["there is nothing but its author's word"]
+    return [reason for p in parts if p.proof is None and not p.vouched for reason in _too_little(p)]
+
+
+def _too_little(part: Part) -> list[str]:
+    covered = part.covered
+    if covered is None:
+        return [
+            f"the part {part.name!r} does not say what it covered; give it 'covered=Covered(number, \"instances\")'"
+        ]
+    if covered.count >= LEAST_COVERED or (covered.whole and covered.count):
+        return []
+    return [f"the part {part.name!r} covers {covered}; at least {LEAST_COVERED} are asked for"]
 
 
 def judge_repair(parts: list[Part]) -> Repair:

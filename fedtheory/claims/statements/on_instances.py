@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.claims.claim import Covered
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod
 from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.core.arrays import is_object
@@ -25,7 +26,7 @@ from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.spectrum import round_map
 
 #: simple points of a region that are looked at, for each choice of its whole numbers, and in all
-POINTS, MOST_POINTS = 4, 24
+POINTS, MOST_POINTS = 8, 24
 #: corners of a region, and points between them, that are looked at besides where that is done in fractions
 CORNERS = 16
 
@@ -103,6 +104,10 @@ class InstanceStatement(OnRegion):
     def scope(self, count: int) -> str:
         """What a proof at these points is narrower in."""
         return "" if self.is_whole else f"{count} points of {self.parameters}"
+
+    def covered(self, points: Sequence[Point]) -> Covered:
+        """What runs at these points cover."""
+        return Covered(len(points), "points", self.is_whole and len(points) == len(self.points))
 
     def problem_at(self, point: Mapping[str, Any]) -> Any:
         """The instance at a point, from the parameters that it asks for."""

@@ -14,7 +14,7 @@ else is fitted on runs, with an interval.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -85,6 +85,23 @@ class Rate(InstanceStatement):
         if isinstance(self.metric, str):
             look_up(self.metric)
         super().__post_init__()
+
+    def near_misses(self) -> dict[str, Rate]:
+        """A better rate, and where it is tight a worse one.
+
+        A factor f becomes f(19 + f)/20, which is a twentieth better near one, or f(21 - f)/20; a power differs by 1/5, theta by 1/10.
+        """
+        name, given = self._own_texts()[0]
+        moved = {
+            "factor": ("f*(19 + f)/20", "f*(21 - f)/20"),
+            "exponent": ("f + 1/5", "f - 1/5"),
+            "theta": ("f - 1/10", "f + 1/10"),
+        }[name]
+        found = {}
+        for what, text in zip(("better", "worse") if self.tight else ("better",), moved, strict=False):
+            change: dict[str, Any] = {name: str(Expression.parse(text).substitute({"f": given}))}
+            found[f"a {what} {name}: {text} in the place of f"] = replace(self, **change)
+        return found
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
         given = {"factor": self.factor, "exponent": self.exponent, "theta": self.theta}
@@ -192,7 +209,7 @@ class Rate(InstanceStatement):
                 told = f"at {show_values(point)}: {said}"
             outcomes.append(outcome)
         holds = False if False in outcomes else None if None in outcomes else True
-        return Part("fit", holds, "numeric", f"{self}: {len(points)} runs; {told}")
+        return Part("fit", holds, "numeric", f"{self}: {len(points)} runs; {told}", covered=self.covered(points))
 
     def _fit(self, point: Point, context: Context) -> tuple[bool | None, str]:
         method, problem, x0 = self.float_instance(point)
