@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, Replay, Role
 from fedtheory.claims.parts import assume, at_most, holds, refute
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.problem import constant
@@ -339,7 +339,17 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     problem = random_finite_sum(4, 64, 2, seed=ctx.seed)
     M, N = 256, 4
     counts, expected = [], []
-    for T, I, Q, B in ((1, 1, 1, 1), (17, 5, 2, 3), (40, 16, 2, 2), (33, 7, 3, 1)):
+    asked = (
+        (1, 1, 1, 1),
+        (17, 5, 2, 3),
+        (40, 16, 2, 2),
+        (33, 7, 3, 1),
+        (9, 9, 1, 4),
+        (10, 9, 4, 1),
+        (2, 3, 5, 2),
+        (25, 1, 2, 8),
+    )
+    for T, I, Q, B in asked:
         method = FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, I), init_dual="zero")
         counts.append(samples_used(problem, method, T, ctx.seed))
         expected.append(M * -(-T // I) + per_step * T * Q * B * N)
@@ -348,12 +358,11 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         counts == expected,
         "count",
         f"sample gradients of runs {counts} = M ceil(T/I) + 2TQBN (M = {M}, N = {N})",
+        covered=Covered(len(asked), "points"),
     )
     ratios = []
-    for samples in (16, 64, 256):
-        M = N * samples
-        root = round(np.sqrt(M))
-        Q = 2
+    for root in range(8, 72, 8):
+        M, samples, Q = root**2, root**2 // N, 2
         B, T = root // (Q * N), 3 * root
         problem = random_finite_sum(N, samples, 2, seed=ctx.seed)
         used = samples_used(
@@ -366,6 +375,7 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         1.0,
         "count",
         f"with I = sqrt(M), B = sqrt(M)/(QN) a run of T rounds takes M + 3 T sqrt(M) samples at most; ratios {', '.join(f'{r:.3f}' for r in ratios)}",
+        covered=Covered(len(ratios), "points"),
     )
     yield Reading(
         "B >= 1 needs QN <= sqrt(M) (the paper's own experiment has QN = 800 > 200 = sqrt(M)), and with this I the step limit makes T "
@@ -393,7 +403,7 @@ def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
         L = float(constant(problem, "L_sample"))
         eta = 0.999 * step_limit(Q, root, B, L)
         accuracy = 1e-3 * float(metrics.stationarity(problem, _Point(np.zeros((1, problem.d)))))
-        seeds = np.arange(ctx.pick(3, 8)) + ctx.seed
+        seeds = np.arange(ctx.pick(8, 16)) + ctx.seed
         period = 1 if fresh else root
         reduced = FedPD(eta, FedPD.oracle_two(eta, None, Q, B, period), init_dual="zero")
         plain = FedPD(eta, GradientSteps(Q, eta), init_dual="zero")
@@ -409,6 +419,7 @@ def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
         "numeric",
         f"samples of full-gradient Oracle I over Oracle II to a thousandth of the initial ||grad f||^2, equal steps and Q: "
         f"{', '.join(f'{r:.2f}' for r in ratios)} at M = {', '.join(map(str, Ms))}: grows like M^{slope:.2f}",
+        covered=Covered(len(seeds), "draws"),
     )
     yield Reading(
         "The factor sqrt(M) is in the number of samples a round, at equal rounds; the step limit of Theorem 2 with I = sqrt(M) costs a "
@@ -438,12 +449,12 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: float = 2.0) -> Ite
     problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
     L = float(constant(problem, "L_sample"))
     low = float(problem.value(problem.solution()[None, :]).mean())
-    rounds = ctx.pick(200, 2000)
+    rounds, seeds = ctx.pick(200, 2000), np.arange(8) + ctx.seed
     found = {}
     for Q in (1, 2, 3, 5, 8, 16):
         eta = scale * 0.999 * step_limit(Q, 10, 2, L)
         method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, 2, 10))
-        trace = total(problem, method, np.full(2, 3.0), rounds, np.arange(8) + ctx.seed)
+        trace = total(problem, method, np.full(2, 3.0), rounds, seeds)
         if trace.diverged.any():
             found[Q] = float("inf")
             continue
@@ -454,6 +465,7 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: float = 2.0) -> Ite
         2.0,
         "numeric",
         f"eta sum ||grad f||^2 / D_0 over {rounds} rounds: {', '.join(f'{v:.2f} (Q={q})' for q, v in found.items())}",
+        covered=Covered(len(seeds), "draws"),
     )
 
 
