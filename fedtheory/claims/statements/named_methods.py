@@ -85,14 +85,14 @@ class NamedMethod:
         if isinstance(self.method, str):
             texts, kinds = read_settings(self.options), {o.name: o.kind for o in listed(self.method).options}
             for name, expression in self.expressions.items():
-                moved = f"({expression}) + 1" if kinds[name] is int else f"99/100*({expression})"
-                settings = {**texts, name: moved}
-                yield f"{name} = {moved}", self.method, ", ".join(f"{k} = {v}" for k, v in settings.items())
+                moved = _a_little_off(expression, kinds[name] is int)
+                settings = ", ".join(f"{k} = {v}" for k, v in {**texts, name: str(moved)}.items())
+                yield f"{name} = {moved}", self.method, settings
             return
         integers = {p.name for p in region.parameters if p.integer}
         for name in inspect.signature(self.method).parameters:
-            moved = f"{name} + 1" if name in integers else f"99/100*{name}"
-            yield f"{moved} in the place of {name}", _with_another(self.method, name, Expression.parse(moved)), ""
+            moved = _a_little_off(Expression.parse(name), name in integers)
+            yield f"{moved} in the place of {name}", _with_another(self.method, name, moved), ""
 
     def __str__(self) -> str:
         name = self.method if isinstance(self.method, str) else getattr(self.method, "__name__", "a method")
@@ -126,6 +126,10 @@ def call_with_parameters(make: Callable[..., Any], point: Mapping[str, Any]) -> 
         raise InvalidInput(f"a function of the statement asks for {missing[0]!r}, which is no parameter of the region")
     plain = {name: int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for name, v in point.items()}
     return make(**{name: plain[name] for name in asked})
+
+
+def _a_little_off(expression: Expression, is_whole: bool) -> Expression:
+    return Expression.parse("x + 1" if is_whole else "99/100*x").substitute({"x": expression})
 
 
 def _with_another(make: Callable[..., Algorithm], name: str, expression: Expression) -> Callable[..., Algorithm]:
