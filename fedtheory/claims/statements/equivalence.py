@@ -50,7 +50,7 @@ from fedtheory.proofs.symbolic import agree, symbols, tidy
 #: rounds that are played in fractions and symbols, and in floats
 EXACT_ROUNDS, FLOAT_ROUNDS = 2, 30
 #: draws of functions, starts and coins that are run in floats
-DRAWS = 10
+FLOAT_DRAWS = 10
 #: relative difference that floats are allowed, of the largest entry of either side over the run
 ALIKE_TO = 1e-8
 
@@ -325,9 +325,9 @@ class Equivalence(OnRegion):
         """Many rounds in floats, with coins."""
         points = [p for p in self.parameters.simple_points(3) if all(c.holds(p) for c in self.conditions)]
         made: list[tuple[str, Any, Mapping[str, Fraction], int]] = []
-        for k in range(DRAWS):
+        for k in range(FLOAT_DRAWS):
             point: Mapping[str, Fraction] = points[k % len(points)]
-            seed = DRAWS * context.seed + k
+            seed = FLOAT_DRAWS * context.seed + k
             made.append(("separable quadratics", _random_quadratics(seed, *self._limits_at(point)), point, seed))
             if self.instances is not None:
                 given = self.instances(seed)

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.claim import Context, Finding, Part, Replay
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, read_point, show_values
+from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, read_point, show_values
 from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.randomness import Key
@@ -168,12 +168,8 @@ class Limit(InstanceStatement):
             same = [compare(a, "==", b) for a, b in zip(limit, claimed, strict=True)]
             if not all(same):
                 k = same.index(False)
-                yield decided(
-                    "limit",
-                    False,
-                    f"{self}: at {where} the limit of {self.field} is {limit[k]}, not {claimed[k]}",
-                    "spectrum",
-                )
+                text = f"{self}: at {where} the limit of {self.field} is {limit[k]}, not {claimed[k]}"
+                yield self.at_point(decided("limit", False, text, "spectrum"), point)
                 return
             shown += 1
         if shown:
@@ -181,6 +177,24 @@ class Limit(InstanceStatement):
             yield proved("limit", True, text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points")
         if runs:
             yield self._on_runs(runs, context)
+
+    def _measured(self, point: Point) -> Replay:
+        found = self.followed(point, self.field)
+        if found is None or lies_within(found.polynomial, ONE) is not True:
+            raise InvalidInput(f"at {show_values(point)} there is no limit that fractions give")
+        limit = found.limit()
+        claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))
+        x, left, size, _ = self._end(point, Context())
+        away = np.abs(np.ravel(x) - np.array([float(v) for v in claimed])).max()
+        return Replay(
+            what=f"how far {self.field} ends from the claimed point at {show_values(point)}",
+            measured=0.0 if left is None else float(away),
+            bound=0.0 if left is None else EQUAL * size + 10 * left,
+            exact_measured=max(abs(a - b) for a, b in zip(limit, claimed, strict=True)),
+            exact_bound=Fraction(0),
+            arithmetic="fractions",
+            assumptions=(),
+        )
 
     def _on_runs(self, points: list[Point], context: Context) -> Part:
         """Ends of runs, with a bound of what is left from how fast they settle."""
@@ -295,7 +309,7 @@ class Divergence(InstanceStatement):
                     f"{self}: at {where} every multiplier that the start excites is below one in modulus: it converges"
                 )
                 yield (
-                    disproved("divergence", True, text, "spectrum")
+                    self.at_point(disproved("divergence", True, text, "spectrum"), point)
                     if inside
                     else Part(
                         "divergence", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided"
@@ -304,7 +318,7 @@ class Divergence(InstanceStatement):
                 return
             wrong = self._wrong_multiplier(point, found.polynomial)
             if wrong:
-                yield decided("multiplier", False, f"{self}: at {where} {wrong}", "spectrum")
+                yield self.at_point(decided("multiplier", False, f"{self}: at {where} {wrong}", "spectrum"), point)
                 return
             shown += 1
         if shown:
@@ -319,6 +333,32 @@ class Divergence(InstanceStatement):
             if self.multiplier is not None:
                 text = f"{self}: runs tell that it diverges, and not by which multiplier"
                 yield Part("multiplier", None, "numeric", text)
+
+    def _measured(self, point: Point) -> Replay:
+        found, where = self.followed(point), show_values(point)
+        if found is None:
+            raise InvalidInput(f"at {where} the method cannot be followed in fractions")
+        polynomial, largest = found.polynomial, found.largest_modulus()
+        exact: tuple[Fraction, Fraction]
+        claimed = None if self.multiplier is None else Expression.parse(self.multiplier).at(point)
+        if lies_within(polynomial, ONE):
+            above = fraction_between(largest, 1.0)
+            what = f"one, at {where}, against the largest multiplier"
+            numeric, exact = (1.0, largest), (ONE, above if lies_within(polynomial, above) else ONE)
+        elif claimed is None:
+            raise InvalidInput(f"at {where} it diverges, as is claimed")
+        elif (missed := abs(value_at(polynomial, claimed))) != 0:
+            what = f"the claimed multiplier in the equation of the multipliers, at {where}"
+            in_floats = [float(v) for v in polynomial]
+            value = float(np.polynomial.polynomial.polyval(float(claimed), in_floats))
+            size = float(np.polynomial.polynomial.polyval(abs(float(claimed)), np.abs(in_floats)))
+            numeric, exact = (abs(value), EQUAL * size), (missed, Fraction(0))
+        else:
+            below = fraction_between(abs(float(claimed)), largest)
+            what = f"the largest multiplier at {where} against the claimed one"
+            reached = below if lies_within(polynomial, below) is False else abs(claimed)
+            numeric, exact = (largest, abs(float(claimed))), (reached, abs(claimed))
+        return Replay(what, *numeric, *exact, "fractions", ())
 
     def _wrong_multiplier(self, point: Point, polynomial: tuple[Fraction, ...]) -> str:
         if self.multiplier is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Covered
-from fedtheory.claims.statements.named_methods import Formula, NamedMethod
+from fedtheory.claims.claim import Counterexample, Covered, Part, Replay
+from fedtheory.claims.statements.instances import region_assumptions
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod, read_settings
 from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
@@ -144,6 +145,41 @@ class InstanceStatement(OnRegion):
         made[:] = [float(v) for v in values] if number is float else values
         return made
 
+    def read_instance(self, instance: Mapping[str, Any]) -> dict[str, Fraction]:
+        """The point of a stored instance.
+
+        Raises
+        ------
+        InvalidInput
+            It has no parameters, or other ones.
+        """
+        try:
+            point = {name: Fraction(text) for name, text in read_settings(instance["parameters"]).items()}
+        except (KeyError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise InvalidInput(f"an instance has 'parameters' such as 'a = 1/2, lr = 3' ({error})") from error
+        if point.keys() != {*self.parameters.names}:
+            raise InvalidInput(f"the instance has the parameters {', '.join(point)}; expected {self.parameters.names}")
+        return point
+
+    def replay(self, instance: Mapping[str, Any]) -> Replay:
+        """What is measured at a stored point against what is claimed, in floats and in fractions."""
+        point = self.read_instance(instance)
+        found = self._measured(point)
+        return replace(found, assumptions=tuple(region_assumptions(self.parameters, self.conditions, point)))
+
+    def _measured(self, point: Point) -> Replay:
+        """The same, without what is assumed."""
+        raise NotImplementedError
+
+    def at_point(self, part: Part, point: Point) -> Part:
+        """A failing part, with the point as a counterexample where its replay sees the violation in floats, too."""
+        instance = {"parameters": ", ".join(f"{name} = {value}" for name, value in point.items())}
+        try:
+            seen = self.replay(instance)
+        except (FedtheoryError, ArithmeticError):
+            return part
+        return replace(part, counterexample=Counterexample(instance, seen)) if seen.violated else part
+
     def followed(self, point: Point, field: str = "x") -> Recurrence | None:
         """The recurrence of a field, exactly; None where the method cannot be followed so."""
         try:
@@ -183,6 +219,21 @@ def read_point(value: Formula | tuple[Formula, ...]) -> list[Expression]:
 def show_values(point: Point) -> str:
     """A point in words."""
     return ", ".join(f"{name} = {value}" for name, value in point.items()) or "the instance"
+
+
+def fraction_between(low: float, high: float) -> Fraction:
+    """A simple fraction between two numbers.
+
+    Raises
+    ------
+    InvalidInput
+        They are too close, or not in order.
+    """
+    for digits in range(1, 16):
+        found = Fraction((low + high) / 2).limit_denominator(10**digits)
+        if low < found < high:
+            return found
+    raise InvalidInput(f"there is no simple fraction between {low!r} and {high!r}")
 
 
 def problem_in_floats(problem: Any) -> Any:

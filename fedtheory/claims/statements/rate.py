@@ -21,10 +21,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.claim import Context, Finding, Part, Replay
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, show_values
+from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, show_values
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import choose_metrics, look_up
@@ -176,7 +176,7 @@ class Rate(InstanceStatement):
             if below is not True:
                 text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, more than {float(claimed):.9g}"
                 yield (
-                    disproved("factor", True, text, "spectrum")
+                    self.at_point(disproved("factor", True, text, "spectrum"), point)
                     if below is False
                     else Part("factor", None, "spectrum", text)
                 )
@@ -195,6 +195,16 @@ class Rate(InstanceStatement):
             yield proved("factor", True, text, "spectrum", scope=scope)
         if runs:
             yield self._fitted(runs, context)
+
+    def _measured(self, point: Point) -> Replay:
+        found, where, claimed = self.followed(point), show_values(point), self.claimed_at(point)
+        if found is None:
+            raise InvalidInput(f"at {where} the method cannot be followed in fractions")
+        factor = found.largest_modulus() ** 2
+        below = fraction_between(float(claimed), factor)
+        reached = below if lies_within(found.squared, below) is False else claimed
+        what = f"the factor at {where}, in fractions a number below it, against the claimed one"
+        return Replay(what, factor, float(claimed), reached, claimed, "fractions", ())
 
     def _fitted(self, points: Sequence[Point], context: Context) -> Part:
         """Fits on runs, each with its interval; the worst of them decides."""
