@@ -8,7 +8,7 @@ from typing import Any
 from fedtheory.claims.claim import Kind, Part, Repair, Status
 from fedtheory.core.errors import FedtheoryError
 
-#: fewest instances, points or draws that support a statement, where they are not all that it speaks of
+#: fewest instances, points or draws that support a statement together, where they are not all that it speaks of
 LEAST_COVERED = 8
 
 
@@ -79,33 +79,27 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
 
 
 def list_uncovered(parts: list[Part]) -> list[str]:
-    """What of the evidence covers too little for the word *supported*, where all that is printed, or repaired, holds and none of it proves.
+    """Why the evidence covers too little for the word *supported*, where all that is printed, or repaired, holds and none of it proves.
 
-    Every part without a proof object says what it covered: at least `LEAST_COVERED`, or all that the statement speaks of. A proof of narrower
-    scope is evidence whatever its scope, which is printed. What is vouched for covers nothing and asks for nothing, but is not enough alone.
-    Orderings have rules of their own.
+    What the parts of a role say that they covered must come to at least `LEAST_COVERED`, together, for a family that is told in several parts is
+    one; or a part covered all that the statement speaks of; or carries a proof of narrower scope, which is printed. A part that says nothing adds
+    nothing, and so does what is vouched for. Orderings have rules of their own.
     """
     roles = ([p for p in parts if p.role == role] for role in ("printed", "repaired"))
     return [reason for of_role in roles if all(p.supports for p in of_role) for reason in _list_uncovered(of_role)]
 
 
 def _list_uncovered(parts: list[Part]) -> list[str]:
-    if not parts or any(p.proves for p in parts):
+    said = [p.covered for p in parts if p.covered is not None and not p.vouched]
+    enough = sum(covered.count for covered in said) >= LEAST_COVERED or any(c.whole and c.count for c in said)
+    if not parts or enough or any(p.proof is not None for p in parts):
         return []
     if all(p.vouched for p in parts):
         return ["there is nothing but its author's word"]
-    return [reason for p in parts if p.proof is None and not p.vouched for reason in _too_little(p)]
-
-
-def _too_little(part: Part) -> list[str]:
-    covered = part.covered
-    if covered is None:
-        return [
-            f"the part {part.name!r} does not say what it covered; give it 'covered=Covered(number, \"instances\")'"
-        ]
-    if covered.count >= LEAST_COVERED or (covered.whole and covered.count):
-        return []
-    return [f"the part {part.name!r} covers {covered}; at least {LEAST_COVERED} are asked for"]
+    silent = ", ".join(repr(p.name) for p in parts if p.covered is None and not p.vouched)
+    asked = f"; say what {silent} covered, such as 'covered=Covered(200, \"instances\")'" if silent else ""
+    told = " and ".join(map(str, said)) or "nothing"
+    return [f"the evidence says that it covers {told}, and at least {LEAST_COVERED} are asked for{asked}"]
 
 
 def judge_repair(parts: list[Part]) -> Repair:

@@ -188,6 +188,7 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0) -> Ite
         "numeric",
         "on a grid of 205001 points: " + ", ".join(f"{k} {'holds' if v else 'fails'}" for k, v in limits.items()),
         role="repaired",
+        covered=Covered(205001, "points"),
     )
     sympy = require("sympy", "closed forms")
     v = sympy.Symbol("v", positive=True)
@@ -273,6 +274,7 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0) -> Iterator
         "||grad f(x)|| = sqrt(2 eps) ||grad g(x L/(pi sqrt(2 eps)))||",
         rtol=1e-12,
         role="repaired",
+        covered=Covered(len(x), "points"),
     )
     ratio = lipschitz_ratio(chain, 0.7, ctx.pick(20_000, 200_000), ctx.seed)
     yield at_most(

@@ -76,16 +76,17 @@ RULES = [
     ([part(False, example=True), part(None, "repaired")], "refuted"),
     ([part(False), part(True, "repaired")], "inconclusive"),
     ([part(True), part(False, "repaired")], "supported"),
-    # what is no proof says what it covered, and covers enough or all
+    # the parts say what they covered, and together that is enough, or all
     ([part(True, covered=None)], "inconclusive"),
     ([part(True, covered=Covered(7, "instances"))], "inconclusive"),
+    ([part(True, covered=Covered(4, "instances")), part(True, covered=Covered(4, "draws"))], "supported"),
     ([part(True, covered=Covered(0, "points", whole=True))], "inconclusive"),
     ([part(True, covered=Covered(1, "points", whole=True))], "supported"),
-    ([part(True), part(True, covered=Covered(7, "draws"))], "inconclusive"),
-    ([part(True, covered=None), part(True, proves=True, scope="n = 2, 3")], "inconclusive"),
-    ([part(True, covered=None, proves=True, scope="n = 2, 3")], "supported"),
-    ([part(True, covered=None), part(True, proves=True)], "proved"),
+    ([part(True), part(True, covered=None)], "supported"),
+    ([part(True, covered=None), part(True, covered=None, proves=True, scope="n = 2, 3")], "supported"),
+    ([part(True, covered=None), part(True, covered=None, proves=True)], "proved"),
     ([part(False, example=True), part(True, "repaired", covered=Covered(7, "instances"))], "refuted"),
+    ([part(False, example=True), part(True, "repaired", covered=None), part(True, "reading")], "refuted"),
     ([part(False, example=True), part(True, "repaired", covered=None, proves=True)], "repaired"),
     # a word alone is nothing, and takes nothing away
     ([part(True, vouched=True)], "inconclusive"),
@@ -168,10 +169,10 @@ def test_what_is_covered_is_counted() -> None:
 
 def test_it_is_said_what_covers_too_little() -> None:
     assert list_uncovered([part(True)]) == [] == list_uncovered([part(True, covered=None), part(False)])
-    (silent,) = list_uncovered([part(True, covered=None)])
-    assert "the part 'p' does not say what it covered" in silent and "Covered(" in silent
+    (silent,) = list_uncovered([part(True, covered=None), part(True, covered=Covered(3, "points"))])
+    assert "it covers 3 points, and at least 8 are asked for; say what 'p' covered" in silent
     assert list_uncovered([part(True, covered=Covered(7, "draws"))]) == [
-        "the part 'p' covers 7 draws; at least 8 are asked for"
+        "the evidence says that it covers 7 draws, and at least 8 are asked for"
     ]
     assert "author's word" in list_uncovered([part(True, vouched=True)])[0]
 
