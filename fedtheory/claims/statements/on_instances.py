@@ -222,16 +222,17 @@ def show_values(point: Point) -> str:
 
 
 def fraction_between(low: float, high: float) -> Fraction:
-    """A simple fraction between two numbers.
+    """A simple fraction in the middle half between two numbers, so that their rounding does not matter.
 
     Raises
     ------
     InvalidInput
         They are too close, or not in order.
     """
+    middle, near = (low + high) / 2, (high - low) / 4
     for digits in range(1, 16):
-        found = Fraction((low + high) / 2).limit_denominator(10**digits)
-        if low < found < high:
+        found = Fraction(middle).limit_denominator(10**digits)
+        if abs(found - middle) < near:
             return found
     raise InvalidInput(f"there is no simple fraction between {low!r} and {high!r}")
 

@@ -118,13 +118,21 @@ def test_the_authors_mistakes_are_planted_too(page, judge) -> None:
     assert [r.caught for r in reports] == [True, True, False]
 
 
-@pytest.mark.parametrize("id", ["EQUIVALENCE", "INEQUALITY"])
-def test_refuted_instances_are_files_that_replay(page, monkeypatch, tmp_path, id) -> None:
+@pytest.mark.parametrize(
+    ("id", "change"),
+    [
+        ("EQUIVALENCE", {"options": "lr = 99/100*lr, steps = K"}),
+        ("INEQUALITY", {"constants": {"c": "51/100"}}),
+        ("LIMIT", {"point": "0"}),
+        ("DIVERGENCE", {"multiplier": "1 - lr*(a + b)"}),
+        ("DIVERGENCE", {"region": "0 < a, 0 < b, 39/10/(a + b) < lr < 4/(a + b)"}),
+        ("RATE", {"options": "lr = 99/100*lr"}),
+    ],
+)
+def test_refuted_instances_are_files_that_replay(page, monkeypatch, tmp_path, id, change) -> None:
     from fedtheory.claims import checking, replay
 
-    right = claims_of(page, id)
-    change = {"options": "lr = 99/100*lr, steps = K"} if id == "EQUIVALENCE" else {"constants": {"c": "51/100"}}
-    claim = state("X", "p", "s", "t", replace(right, **change))
+    claim = state("X", "p", "s", "t", replace(claims_of(page, id), **change))
     for module in (checking, replay):
         monkeypatch.setattr(module, "load_claims", lambda source: {"X": claim})
     file = tmp_path / "claims.py"
