@@ -6,6 +6,7 @@ from .claim import Check as Check
 from .claim import Claim as Claim
 from .claim import Context as Context
 from .claim import Counterexample as Counterexample
+from .claim import Covered as Covered
 from .claim import Engine as Engine
 from .claim import Fault as Fault
 from .claim import Finding as Finding

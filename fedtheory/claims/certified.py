@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.claims.claim import Part, Role
+from fedtheory.claims.parts import proved as by_proof
 from fedtheory.core.errors import SolverFailed
 from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
@@ -31,7 +32,7 @@ def at_most_on_class(
 ) -> Part:
     """Part: the worst case is at most ``limit``; true by a certificate, false by a witness, undecided without either.
 
-    The evidence holds the proof and the tightness, the share of the limit that is reached.
+    The evidence holds the proof, which is one at the parameters that the text names, and the tightness, the share of the limit that is reached.
     """
     try:
         proof = prove(algorithm, functions, time_limit=SECONDS, **options)
@@ -40,13 +41,14 @@ def at_most_on_class(
         proof, proved = None, None
     if proof is not None and proved is not None and proved <= limit:
         share = float(proved / limit)
-        return Part(
+        return by_proof(
             name,
             True,
-            "exact",
             f"{text}: at most {float(proved):.6g} for every n >= 2, by multipliers checked in fractions; that is {share:.3f} of the stated "
             f"bound {float(limit):.6g}",
-            role=role,
+            "exact",
+            role,
+            scope="the parameters that the text names",
             margin=1 - share,
             data={"proved": float(proved), "limit": float(limit), "tightness": share, "certificate": dict(proof.data)},
         )

@@ -22,7 +22,7 @@ from typing import Any
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.report import as_json_value
-from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_vouched, margin_of
+from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_uncovered, list_vouched, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
@@ -176,6 +176,8 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
                 f"Reproduced at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
                 f"for words against a paper: {'; '.join(weak)}."
             )
+        if claim.kind != "ordering":
+            readings += (f"Not supported: {reason}." for reason in list_uncovered(parts))
         shown_by = [p for p in parts if p.counterexample is not None]
         shows = next((p for p in shown_by if p.role == "printed"), shown_by[0] if shown_by else None)
         evidence, counterexample, drawn, shown = as_json_value(
@@ -267,6 +269,7 @@ def _evidence(part: Part) -> dict[str, Any]:
         "margin": part.margin,
         "proves": part.proves,
         "refutes": part.refutes,
+        "covered": None if part.covered is None else str(part.covered),
         "proof": None if part.proof is None else part.proof.as_dict(),
         "disproof": None if part.disproof is None else part.disproof.as_dict(),
         "chance": None if part.chance is None else dataclasses.asdict(part.chance),
@@ -404,9 +407,9 @@ def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> 
     part = next((p for p in found if p.name == fault.part), None)
     if part is None:
         return False, "the check yields no such part"
-    if part.holds is not fault.holds:
+    if part.holds is not fault.holds and not (fault.or_undecided and part.holds is None):
         return False, part.text
-    if any(p.name == fault.part and p.holds is fault.holds for p in sound):
+    if any(p.name == fault.part and p.holds is part.holds for p in sound):
         return False, "this part comes out so without the fault, too"
     names = {p.name for p in found}
     status = _conclude(claim, found + [p for p in sound if p.name not in names])

@@ -27,6 +27,36 @@ Budget = Literal["quick", "full"]
 Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
+CoveredUnit = Literal["instances", "points", "draws", "rounds", "cases"]
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What a part looked at, as a number: ``Covered(200, "instances")``.
+
+    ``of``: instances (functions and starts), points of a region of parameters, draws of data and coins, rounds that a search counted, or cases
+    (entries of a table, layers of a network). ``whole``: the statement speaks of nothing else, so that no number is too small.
+
+    Raises
+    ------
+    InvalidInput
+        The number is none that can be counted.
+    """
+
+    count: int
+    of: CoveredUnit
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what counts nothing."""
+        _refuse_unknown("what a part covered", "unit", self.of, CoveredUnit)
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 0:
+            raise InvalidInput(f"what a part covered is a whole number of {self.of}, got {self.count!r}")
+
+    def __str__(self) -> str:
+        return f"{'all ' if self.whole else ''}{self.count} {self.of}"
+
+
 @dataclass(frozen=True)
 class Part:
     """One finding of a check.
@@ -42,6 +72,8 @@ class Part:
 
     ``chance``: of a part that random draws decide, how likely they do so by themselves; the ledger's rule (`fedtheory.claims.ledger`) leaves
     it undecided where that is too likely.
+    ``covered``: what it looked at, by default the draws of its chance; evidence without a proof must say it, and enough of it
+    (`fedtheory.claims.verdict`).
     """
 
     name: str
@@ -54,6 +86,7 @@ class Part:
     disproof: Proof | None = None
     against: bool = False
     vouched: bool = False
+    covered: Covered | None = None
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
     chance: Chance | None = None
@@ -74,6 +107,8 @@ class Part:
             raise InvalidInput(
                 f"the part {self.name!r} has a counterexample that shows no violation; make it with 'refute'"
             )
+        if self.covered is None and self.chance is not None:
+            object.__setattr__(self, "covered", Covered(self.chance.draws, "draws"))
         if self.margin is not None:
             object.__setattr__(self, "margin", float(self.margin) if np.isfinite(self.margin) else None)
 
@@ -250,7 +285,8 @@ class Fault:
     ``holds`` is that finding, and the part comes out otherwise without the fault. It is False where a true statement was falsified
     (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
     None where the replacement breaks an assumption, so that the check must say so instead of refuting. ``sharpness``: it asks how much better
-    a statement would still pass, so that there is nothing to plant where the part fails without it.
+    a statement would still pass, so that there is nothing to plant where the part fails without it. ``or_undecided``: a part that is
+    undecided under the fault is as good, where the part holds without it.
     """
 
     name: str
@@ -258,6 +294,7 @@ class Fault:
     subject: Mapping[str, Any]
     holds: bool | None = False
     sharpness: bool = False
+    or_undecided: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Claims that A beats B: paired differences over seeds, their tables and curves."""
+"""Claims that A beats B: paired differences over seeds or draws, their tables and curves.
+
+`ordered` is the rule of them all: of experiments, which read runs that were kept, and of `fedtheory.claims.Ordering`, which makes its own.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,11 @@ def ordered(
     unit: str = "",
     scale: float = 1.0,
     engine: Engine = "real data",
+    level: float = 0.95,
 ) -> Part:
-    """Part: one quantity exceeds another by more than ``by``, over seeds that both share.
+    """Part: one quantity exceeds another by more than ``by``, over seeds, or draws, that both share.
 
-    It holds where the 95 % interval of the mean paired difference lies above ``by``, fails where it lies below, and is undecided where it
+    It holds where the interval of this level of the mean paired difference lies above ``by``, fails where it lies below, and is undecided where it
     contains it. A diverged run is a NaN: it holds where all runs of the lower side diverged and none of the higher, fails where it is the
     other way round, and is undecided otherwise. A single seed has no interval: it is undecided, and the difference is told.
     """
@@ -39,30 +43,25 @@ def ordered(
         gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
         holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
         text += f": {gone_a} and {gone_b} of {a.size} runs diverged"
-        return Part(
-            name, holds, engine, text, role=role, chance=None if holds is None else chance_of_signs(a.size, a.size)
-        )
+        chance = None if holds is None else chance_of_signs(a.size, a.size)
+        return Part(name, holds, engine, text, role=role, chance=chance)
+    data = {"higher": (scale * a).tolist(), "lower": (scale * b).tolist()}
     if a.size == 1:
         said = f"{text}: {scale * (a - b).item():+.3g}{unit} with one seed, which has no interval"
-        return Part(
-            name,
-            None,
-            engine,
-            said,
-            role=role,
-            data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
-        )
-    difference = paired_difference(scale * a, scale * b)
+        return Part(name, None, engine, said, role=role, data=data)
+    difference = paired_difference(scale * a, scale * b, level)
     holds = True if difference.low > by else False if difference.high < by else None
-    size = max(abs(difference.low), abs(difference.high), abs(by), np.finfo(float).tiny)
+    size = max(abs(difference.low), abs(difference.high), abs(by), float(np.finfo(float).tiny))
+    said = f"{text}: {difference}{unit}" + (f" at level {level:.6g}" if level != 0.95 else "")
+    edge = difference.high if holds is False else difference.low
     return Part(
         name,
         holds,
         engine,
-        f"{text}: {difference}{unit}" + (f", against {by:g}{unit}" if by else ""),
+        said + (f", against {by:g}{unit}" if by else ""),
         role=role,
-        margin=(difference.low - by if holds is not False else difference.high - by) / size,
-        data={"higher": (scale * a).tolist(), "lower": (scale * b).tolist()},
+        margin=(edge - by) / size,
+        data=data,
         chance=chance_of_mean(scale * (a - b), by),
     )
 

@@ -8,6 +8,9 @@ from typing import Any
 from fedtheory.claims.claim import Kind, Part, Repair, Status
 from fedtheory.core.errors import FedtheoryError
 
+#: fewest instances, points or draws that support a statement together, where they are not all that it speaks of
+LEAST_COVERED = 8
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -57,7 +60,8 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
 
     A failing printed part counts as a refutation only with a replayable counterexample or a disproof; otherwise the verdict is
     inconclusive. So it is where nothing fails and a part is no evidence for the statement: one that is undecided, or a refutation
-    that did not reproduce. *Proved* takes a proof object at the statement's own scope. Orderings are reproduced or not.
+    that did not reproduce. *Proved* takes a proof object at the statement's own scope; *supported*, of the printed statement and of
+    a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced or not.
     """
     printed = [p for p in parts if p.role == "printed"]
     repaired = [p for p in parts if p.role == "repaired"]
@@ -71,10 +75,35 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
     if failing:
         if not any(p.refutes for p in failing):
             return "inconclusive"
-        return "repaired" if repaired and all(p.supports for p in repaired) else "refuted"
-    if not all(p.supports for p in printed):
+        stands = repaired and all(p.supports for p in repaired) and not _list_uncovered(repaired)
+        return "repaired" if stands else "refuted"
+    if not all(p.supports for p in printed) or _list_uncovered(printed):
         return "inconclusive"
     return "proved" if any(p.proves for p in printed) else "supported"
+
+
+def list_uncovered(parts: list[Part]) -> list[str]:
+    """Why the evidence covers too little for the word *supported*, where all that is printed, or repaired, holds and none of it proves.
+
+    What the parts of a role say that they covered must come to at least `LEAST_COVERED`, together, for a family that is told in several parts is
+    one; or a part covered all that the statement speaks of; or carries a proof of narrower scope, which is printed. A part that says nothing adds
+    nothing, and so does what is vouched for. Orderings have rules of their own.
+    """
+    roles = ([p for p in parts if p.role == role] for role in ("printed", "repaired"))
+    return [reason for of_role in roles if all(p.supports for p in of_role) for reason in _list_uncovered(of_role)]
+
+
+def _list_uncovered(parts: list[Part]) -> list[str]:
+    said = [p.covered for p in parts if p.covered is not None and not p.vouched]
+    enough = sum(covered.count for covered in said) >= LEAST_COVERED or any(c.whole and c.count for c in said)
+    if not parts or enough or any(p.proof is not None for p in parts):
+        return []
+    if all(p.vouched for p in parts):
+        return ["there is nothing but its author's word"]
+    silent = ", ".join(repr(p.name) for p in parts if p.covered is None and not p.vouched)
+    asked = f"; say what {silent} covered, such as 'covered=Covered(200, \"instances\")'" if silent else ""
+    told = " and ".join(map(str, said)) or "nothing"
+    return [f"the evidence says that it covers {told}, and at least {LEAST_COVERED} are asked for{asked}"]
 
 
 def judge_repair(parts: list[Part]) -> Repair:

@@ -97,10 +97,14 @@ def mean_fixed_point(
         return mean_round(algorithm, problem, x, coins, available) - x
 
     start = np.asarray(x0, dtype=float)
-    step = float(np.linalg.norm(moved(start)))  # rounds with short steps move little: what counts is the share of it that is left
+    step = float(
+        np.linalg.norm(moved(start))
+    )  # rounds with short steps move little: what counts is the share of it that is left
     goal = max(TOLERANCE * step, np.finfo(float).tiny)
     try:
         found = newton_krylov(moved, start, f_tol=goal, maxiter=200)
     except (NoConvergence, ValueError) as failure:
-        raise SolverFailed(f"no fixed point of the mean round of {type(algorithm).__name__} was found from the start given") from failure
+        raise SolverFailed(
+            f"no fixed point of the mean round of {type(algorithm).__name__} was found from the start given"
+        ) from failure
     return np.asarray(found)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
 from fedtheory.claims.chance import chance_of_mean
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import at_most, disproved, equal, holds
 from fedtheory.core.arrays import along_batch
@@ -311,6 +311,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0, skipping: Any = SKIPPING) ->
             f"f = (1+x^2)^(-0.1) with heterogeneity +-(x + sqrt(1+x^2)/2): rounds to epsilon grow like (1/epsilon)^{slope:.3f} "
             "(the instance's own exponent is 0.92)",
             role="repaired",
+            covered=Covered(1, "instances"),
         )
     problem = random_quadratics(6, 4, mu=0.1, seed=ctx.seed)
     split = total(problem, FedSplit(0.5), np.ones(4), 200)
@@ -321,6 +322,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0, skipping: Any = SKIPPING) ->
         "numeric",
         f"strongly convex quadratics: contraction {fit} a round, so O(log(1/epsilon)) rounds",
         role="repaired",
+        covered=Covered(1, "instances"),
     )
     alike = scalar_quadratics([0.4, 0.4, 0.4], [1.0, -1.0, 3.0])
     a_round = round_map(FedSplit(0.5), alike, np.ones(1))
@@ -334,6 +336,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0, skipping: Any = SKIPPING) ->
         f"clients of one curvature: the fit of ||grad f||^2 over rounds finds the spectrum's {known:.6f}",
         rtol=1e-6,
         role="repaired",
+        covered=Covered(1, "instances"),
     )
     Q, T = 5, 60
     work = {name: local_work(problem, p, Q, T, ctx.seed) for name, p in skipping.items()}
@@ -356,6 +359,7 @@ def check_tab1(ctx: Context, *, power: float = 1.0, skipping: Any = SKIPPING) ->
         f"Q T = {Q * T} local steps a client in every case, by a count of gradients; the floats that are counted are those of the communications "
         "seen from the clients' copies",
         role="repaired",
+        covered=Covered(len(work), "cases"),
     )
     yield Reading(
         "Only rows of implemented methods are checked. The local-computation entries of Fed-PD with Oracle I hide that Q depends on epsilon "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import (
     at_most,
     disproved,
@@ -205,6 +205,7 @@ def check_l2(
         f"{worst:.3g}",
         role="repaired",
         margin=-worst,
+        covered=Covered(count, "instances"),
     )
 
 

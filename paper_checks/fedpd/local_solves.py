@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.parts import at_most, equal, holds, proved
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Reading
+from fedtheory.claims.parts import at_most, equal, proved
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import ToAccuracy
@@ -55,12 +55,12 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         x, steps = ToAccuracy(float(epsilon), lr_factor * eta, 2000).count_steps(sub, start, key)
         taken.append(steps)
         assert ((sub.grad(x) ** 2).sum(axis=-1) <= epsilon).all() or lr_factor != 1
-    yield holds(
+    yield proved(
         "contraction of a gradient step",
         gradient_step_contracts(lr_factor),
-        "symbolic",
         "with eta_1 = eta, x' = x_0 - eta (grad f_i(x) + lam_i) leaves grad L_i(x') = grad f_i(x') - grad f_i(x), of norm at most "
-        "L ||x' - x|| = u ||grad L_i(x)||: the gradient half of the statement, for every smooth f_i and u < 1",
+        "L ||x' - x|| = u ||grad L_i(x)||, for every smooth f_i and u < 1",
+        scope="the gradient half of the statement",
     )
     counts = np.asarray(taken)
     closed = np.ceil(np.maximum(0, np.log(first / np.sqrt(epsilons)[:, None]) / np.log(1 / u)))
@@ -71,6 +71,7 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         "numeric",
         f"with eta_1 = eta a client needs at most log(||grad L_i||/sqrt(epsilon_1))/log(1/u) steps; at epsilon_1 = 1e-20: "
         f"{int(counts[-1].max())} against {int(closed[-1].max())}",
+        covered=Covered(problem.n, "instances"),
     )
     slope = np.polyfit(np.log(1 / epsilons), counts.max(axis=-1), 1)[0]
     yield at_most(
@@ -79,6 +80,7 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         1 / (2 * np.log(1 / u)),
         "numeric",
         f"steps per unit of log(1/epsilon_1): {slope:.3f}, at most 1/(2 log(1/u)) = {1 / (2 * np.log(1 / u)):.3f}",
+        covered=Covered(len(epsilons), "points"),
     )
     # stochastic: squared gradient norm of the subproblem after q steps of size 1/(m (q + q0)) falls like 1/q
     seeds = ctx.seeds(DRAWS)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, equal, holds, proved, refute, vouch
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import squared_norm
@@ -225,6 +225,7 @@ def check_l9(ctx: Context, *, sign: int = -1, rounds: int = 3, noise: float = 1.
             ),
             role="repaired",
             margin=-worst,
+            covered=Covered(count, "instances"),
         )
     problem = random_quadratics(3, 2, seed=ctx.seed)
     eta, gamma = 0.1, 0.7

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, Replay, Role
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import assume, at_most, holds, refute
 from fedtheory.core.errors import SolverFailed
@@ -341,7 +341,17 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     problem = random_finite_sum(4, 64, 2, seed=ctx.seed)
     M, N = 256, 4
     counts, expected = [], []
-    for T, I, Q, B in ((1, 1, 1, 1), (17, 5, 2, 3), (40, 16, 2, 2), (33, 7, 3, 1)):
+    asked = (
+        (1, 1, 1, 1),
+        (17, 5, 2, 3),
+        (40, 16, 2, 2),
+        (33, 7, 3, 1),
+        (9, 9, 1, 4),
+        (10, 9, 4, 1),
+        (2, 3, 5, 2),
+        (25, 1, 2, 8),
+    )
+    for T, I, Q, B in asked:
         method = FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, I), init_dual="zero")
         counts.append(samples_used(problem, method, T, ctx.seed))
         expected.append(M * -(-T // I) + per_step * T * Q * B * N)
@@ -350,12 +360,11 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         counts == expected,
         "count",
         f"sample gradients of runs {counts} = M ceil(T/I) + 2TQBN (M = {M}, N = {N})",
+        covered=Covered(len(asked), "points"),
     )
     ratios = []
-    for samples in (16, 64, 256):
-        M = N * samples
-        root = round(np.sqrt(M))
-        Q = 2
+    for root in range(8, 72, 8):
+        M, samples, Q = root**2, root**2 // N, 2
         B, T = root // (Q * N), 3 * root
         problem = random_finite_sum(N, samples, 2, seed=ctx.seed)
         used = samples_used(
@@ -368,6 +377,7 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         1.0,
         "count",
         f"with I = sqrt(M), B = sqrt(M)/(QN) a run of T rounds takes M + 3 T sqrt(M) samples at most; ratios {', '.join(f'{r:.3f}' for r in ratios)}",
+        covered=Covered(len(ratios), "points"),
     )
     yield Reading(
         "B >= 1 needs QN <= sqrt(M) (the paper's own experiment has QN = 800 > 200 = sqrt(M)), and with this I the step limit makes T "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Reading
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, equal, holds
 from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix, truncate
@@ -157,9 +158,11 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
             "count",
             f"for every rank r of {rows} x {columns}, U and V hold r (d1 + d2) numbers, fewer than the matrix below r = "
             f"{float(Fraction(rows * columns, rows + columns)):.2f}",
+            covered=Covered(len(sizes), "cases"),
         )
     worst = 0.0
-    for stride, padding in ((1, 1), (2, 1), (1, 0)):
+    settings = list(itertools.product((1, 2, 3), (0, 1, 2)))
+    for stride, padding in settings:
         kernel = rng.standard_normal((6, 5, 3, 3))
         images = rng.standard_normal((4, 5, 9, 8))
         low, first, second = as_two_convolutions(kernel, 4, scheme)
@@ -173,6 +176,7 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
         1e-12,
         "numeric",
         "r filters of one row, then r columns for each output, against the convolution of rank r: largest relative difference",
+        covered=Covered(len(settings), "instances"),
     )
     layers = resnet18(10, 3)
     matrices = [layer for layer in layers if layer.matrix_shape is not None]
@@ -234,7 +238,8 @@ def check_uplink(ctx: Context, *, method: str = "fedslr-global") -> Iterator[Fin
     layers = resnet18(10, 3)
     up, _ = sent(method, layers)
     d = numbers(layers)
-    yield holds("uplink", up == d, "count", f"{up:,} numbers up from every active client, the network has {d:,}")
+    said = f"{up:,} numbers up from every active client, the network has {d:,}"
+    yield holds("uplink", up == d, "count", said, covered=Covered(1, "cases", whole=True))
     totals = [row[1] for tab in (printed.TABLE_3, printed.TABLE_4, printed.TABLE_5) for row in tab.values()]
     totals += list(printed.TABLE_2["FedSLR (GKR)"][::2])
     yield at_most(
@@ -243,6 +248,7 @@ def check_uplink(ctx: Context, *, method: str = "fedslr-global") -> Iterator[Fin
         totals,
         "count",
         f"the uplink alone is {float(gigabytes(d)):.2f} GB, the smallest printed total {min(totals)}",
+        covered=Covered(len(totals), "cases", whole=True),
     )
 
 

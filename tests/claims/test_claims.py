@@ -10,16 +10,27 @@ import pytest
 from evidence import a_disproof, a_proof
 from evidence import a_replay as replay
 
-from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part
+from fedtheory.claims.claim import Claim, Context, Counterexample, Covered, Fault, Part
 from fedtheory.claims.parts import at_most, equal, holds, refute
-from fedtheory.claims.verdict import decide, margin_of
+from fedtheory.claims.verdict import decide, list_uncovered, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
+LEAST = Covered(8, "instances")
 OTHER_KINDS = ("bound", "rate", "identity", "proof step", "equivalence", "divergence")
 
 
 def part(
-    holds, role="printed", *, proves=False, scope="", refutes=False, against=False, example=False, margin=None
+    holds,
+    role="printed",
+    *,
+    proves=False,
+    scope="",
+    refutes=False,
+    against=False,
+    example=False,
+    margin=None,
+    vouched=False,
+    covered=LEAST,
 ) -> Part:
     return Part(
         "p",
@@ -31,6 +42,8 @@ def part(
         proof=a_proof(scope) if proves else None,
         disproof=a_disproof().disproof if refutes else None,
         against=against,
+        vouched=vouched,
+        covered=covered,
         counterexample=Counterexample({}, replay()) if example else None,
     )
 
@@ -63,6 +76,21 @@ RULES = [
     ([part(False, example=True), part(None, "repaired")], "refuted"),
     ([part(False), part(True, "repaired")], "inconclusive"),
     ([part(True), part(False, "repaired")], "supported"),
+    # the parts say what they covered, and together that is enough, or all
+    ([part(True, covered=None)], "inconclusive"),
+    ([part(True, covered=Covered(7, "instances"))], "inconclusive"),
+    ([part(True, covered=Covered(4, "instances")), part(True, covered=Covered(4, "draws"))], "supported"),
+    ([part(True, covered=Covered(0, "points", whole=True))], "inconclusive"),
+    ([part(True, covered=Covered(1, "points", whole=True))], "supported"),
+    ([part(True), part(True, covered=None)], "supported"),
+    ([part(True, covered=None), part(True, covered=None, proves=True, scope="n = 2, 3")], "supported"),
+    ([part(True, covered=None), part(True, covered=None, proves=True)], "proved"),
+    ([part(False, example=True), part(True, "repaired", covered=Covered(7, "instances"))], "refuted"),
+    ([part(False, example=True), part(True, "repaired", covered=None), part(True, "reading")], "refuted"),
+    ([part(False, example=True), part(True, "repaired", covered=None, proves=True)], "repaired"),
+    # a word alone is nothing, and takes nothing away
+    ([part(True, vouched=True)], "inconclusive"),
+    ([part(True, covered=None, vouched=True), part(True)], "supported"),
     # other readings are reported and decide nothing
     ([part(True), part(False, "reading", example=True)], "supported"),
     ([part(True), part(True, "reading", proves=True)], "supported"),
@@ -128,6 +156,25 @@ def test_margins_come_from_the_parts_that_decided() -> None:
     for status in ("refuted", "repaired", "not reproduced"):
         assert margin_of(status, parts) == -0.4
     assert margin_of("supported", [part(True)]) is None
+
+
+def test_what_is_covered_is_counted() -> None:
+    assert str(Covered(200, "instances")) == "200 instances" and str(Covered(3, "cases", whole=True)) == "all 3 cases"
+    for count in (-1, 2.5, True, "many"):
+        with pytest.raises(InvalidInput, match="a whole number of points"):
+            Covered(count, "points")
+    with pytest.raises(InvalidInput, match="unknown unit 'examples'"):
+        Covered(9, "examples")
+
+
+def test_it_is_said_what_covers_too_little() -> None:
+    assert list_uncovered([part(True)]) == [] == list_uncovered([part(True, covered=None), part(False)])
+    (silent,) = list_uncovered([part(True, covered=None), part(True, covered=Covered(3, "points"))])
+    assert "it covers 3 points, and at least 8 are asked for; say what 'p' covered" in silent
+    assert list_uncovered([part(True, covered=Covered(7, "draws"))]) == [
+        "the evidence says that it covers 7 draws, and at least 8 are asked for"
+    ]
+    assert "author's word" in list_uncovered([part(True, vouched=True)])[0]
 
 
 # ---- bounds -------------------------------------------------------------------------------------------------------

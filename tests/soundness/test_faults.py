@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from fedtheory.claims import checking
 from fedtheory.claims.checking import Reference, run_faults
-from fedtheory.claims.claim import Claim, Context, Fault, Part
+from fedtheory.claims.claim import Claim, Context, Covered, Fault, Part
 from fedtheory.claims.parts import holds, refute
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import MissingExtra
@@ -27,7 +27,7 @@ def report(monkeypatch):
 
 
 def simple(ctx, value=True):
-    yield holds("p", value, "numeric", "said")
+    yield holds("p", value, "numeric", "said", covered=Covered(8, "instances"))
 
 
 def test_a_fault_that_changes_the_part_is_caught(report) -> None:

@@ -24,7 +24,7 @@ HOME = Path(fedtheory.__file__).parents[1]
 def claim_file(folder, body, name="mine.py") -> Path:
     file = folder / name
     file.write_text(
-        "from fedtheory.claims import Claim, Fault, holds\n"
+        "from fedtheory.claims import Claim, Covered, Fault, holds\n"
         f"{body}\n"
         "CLAIMS = [Claim('X-1', 'toy', 'bound', 's', 'A = [[0, 1], [1, u]] [bold]:smile:', check, (Fault('f', 'p', {}),))]\n"
     )
@@ -94,7 +94,7 @@ def test_a_claim_file_imports_its_neighbour(tmp_path, monkeypatch) -> None:
         "from my_neighbour_of_claims import value\n"
         "def check(ctx):\n"
         "    import my_neighbour_of_claims as again\n"
-        "    yield holds('p', value and again.value, 'numeric', 'said')"
+        "    yield holds('p', value and again.value, 'numeric', 'said', covered=Covered(8, 'draws'))"
     )
     done = CliRunner().invoke(main, ["check", str(claim_file(tmp_path, body)), "--workers", "1", "--fresh"])
     assert done.exit_code == 0 and "1 supported" in done.stdout, done.output
@@ -140,7 +140,8 @@ def test_a_check_that_never_ends_is_stopped(tmp_path, body) -> None:
 
 
 def test_a_check_in_time_is_not_disturbed(tmp_path) -> None:
-    file = claim_file(tmp_path, "def check(ctx):\n    yield holds('p', True, 'numeric', 'said')")
+    body = "def check(ctx):\n    yield holds('p', True, 'numeric', 'said', covered=Covered(8, 'draws'))"
+    file = claim_file(tmp_path, body)
     done = CliRunner().invoke(main, ["check", str(file), "--workers", "1", "--fresh", "--time-limit", "60"])
     assert done.exit_code == 0 and "1 supported" in done.stdout
     for seconds in ("0", "-1"):

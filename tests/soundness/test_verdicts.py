@@ -12,7 +12,7 @@ from evidence import a_proof, a_replay
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Claim, Context, Counterexample, Fault, Part, Replay
+from fedtheory.claims.claim import Claim, Context, Counterexample, Covered, Fault, Part, Replay
 from fedtheory.claims.parts import (
     VOUCHED,
     assume,
@@ -36,6 +36,7 @@ from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero
 from problems.quadratics import scalar_quadratics
 
 FEDPD = "paper_checks.fedpd"
+LEAST = Covered(8, "instances")
 
 
 def replay(measured=2.0, exact=Fraction(2), met=True) -> Replay:
@@ -72,7 +73,10 @@ def test_a_refutation_that_does_not_reproduce_is_no_evidence() -> None:
         made = refute("r", lambda instance, seen=seen: seen, {})
         assert not made.supports and made.margin is None
         assert decide("bound", [made]) == "inconclusive"
-        assert decide("bound", [made, holds("other", True, "numeric", "it holds elsewhere")]) == "inconclusive"
+        assert (
+            decide("bound", [made, holds("other", True, "numeric", "it holds elsewhere", covered=LEAST)])
+            == "inconclusive"
+        )
         assert decide("ordering", [made]) == "inconclusive"
 
 
@@ -108,13 +112,13 @@ def test_a_repair_needs_evidence_of_its_own() -> None:
 
 
 def test_the_authors_word_proves_nothing(monkeypatch) -> None:
-    """'I looked at 3 instances' was proved before."""
+    """'I looked at 3 instances' was proved once, and then supported."""
 
     def check(ctx):
         yield proved("p", True, "I looked at 3 instances")
 
     found = verdict_of(monkeypatch, check)
-    assert found.status == "supported" and found.vouched == [f"{VOUCHED}: I looked at 3 instances"]
+    assert found.status == "inconclusive" and found.vouched == [f"{VOUCHED}: I looked at 3 instances"]
 
 
 @pytest.mark.parametrize("word", ["proves", "refutes"])
@@ -194,7 +198,7 @@ def test_comparisons_decide_either_way() -> None:
         good, bad = decided("p", compare(1, "==", 1), "said"), decided("p", compare(1, "==", 2), "said")
         vouched = decided("p", True, "said")
     assert (decide("bound", [good]), decide("bound", [bad])) == ("proved", "refuted")
-    assert decide("bound", [vouched]) == "supported" and vouched.text.startswith(VOUCHED)
+    assert decide("bound", [vouched]) == "inconclusive" and vouched.text.startswith(VOUCHED)
 
 
 def test_an_earlier_proof_is_rested_on_and_must_hold() -> None:
@@ -272,7 +276,7 @@ def verdict_of(monkeypatch, check, **more) -> Verdict:
 @pytest.mark.parametrize("proves", [True, False])
 def test_no_verdict_is_proved_and_repaired(monkeypatch, proves) -> None:
     def check(ctx):
-        yield Part("p", True, "exact", "said", proof=a_proof() if proves else None)
+        yield Part("p", True, "exact", "said", proof=a_proof() if proves else None, covered=LEAST)
 
     found = verdict_of(monkeypatch, check, repaired="Another statement.")
     assert found.status == "inconclusive" and not found.repaired, "the claim contradicts itself"
@@ -295,7 +299,7 @@ def test_a_correction_that_fails_is_not_told(monkeypatch) -> None:
 def test_a_repair_has_a_word_of_its_own(monkeypatch, proof) -> None:
     def check(ctx):
         yield refute("p", lambda instance: replay(), {})
-        yield Part("q", True, "exact", "said", role="repaired", proof=a_proof() if proof else None)
+        yield Part("q", True, "exact", "said", role="repaired", proof=a_proof() if proof else None, covered=LEAST)
 
     found = verdict_of(monkeypatch, check, repaired="Another statement.")
     assert (found.status, found.repair) == ("repaired", "proved" if proof else "supported")

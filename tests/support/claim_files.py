@@ -7,7 +7,7 @@ GOOD = '''
 from fractions import Fraction
 
 from fedtheory.claims import (
-    Claim, Fault, Part, Picture, Reading, Replay, assume, at_most, decided, equal, holds, refute,
+    Claim, Covered, Fault, Part, Picture, Reading, Replay, assume, at_most, decided, equal, holds, refute,
 )
 from fedtheory.proofs import compare
 
@@ -24,7 +24,8 @@ def square(instance):
 def decays(ctx, rate=0.9):
     yield Reading("rounds are counted from zero")
     x = [0.9**r for r in range(5)]
-    yield at_most("rate", x, [rate**r for r in range(5)], "numeric", f"five rounds, seed {ctx.seed}", error=1e-15)
+    yield at_most("rate", x, [rate**r for r in range(5)], "numeric", f"five rounds, seed {ctx.seed}", error=1e-15,
+                  covered=Covered(5, "rounds", whole=True))
     yield Picture("decay", "rounds", "x", [{"label": "<x>", "x": list(range(5)), "y": x}], logy=True)
 
 
@@ -34,7 +35,8 @@ def false(ctx, x=0.5):
 
 def repaired(ctx, x=0.5, factor=2):
     yield refute("square", square, {"x": x})
-    yield at_most("corrected", 0.5, factor * 0.25, "numeric", "with a factor", role="repaired")
+    yield at_most("corrected", 0.5, factor * 0.25, "numeric", "with a factor", role="repaired",
+                  covered=Covered(1, "points", whole=True))
 
 
 def ordering(ctx, first=1.0):
@@ -65,12 +67,12 @@ import sys
 
 import numpy as np
 
-from fedtheory.claims import Claim, Fault, Part, holds
+from fedtheory.claims import Claim, Covered, Fault, Part, holds
 from fedtheory.core.errors import AssumptionNotMet
 
 
 def fine(ctx, value=True):
-    yield holds("it", value, "numeric", "fine")
+    yield holds("it", value, "numeric", "fine", covered=Covered(8, "instances"))
 
 
 def raises(ctx):
@@ -98,7 +100,7 @@ def strange(ctx):
 
 def arrays(ctx):
     data = {"a": np.arange(3), "b": np.float32(0.5), "c": np.int64(7), "d": (1, float("inf")), "e": np.bool_(True)}
-    yield Part("it", np.True_, "numeric", "holds arrays", data=data, margin=np.float64(0.0))
+    yield Part("it", np.True_, "numeric", "holds arrays", data=data, margin=np.float64(0.0), covered=Covered(8, "draws"))
 
 
 def made(id, check, kind="bound"):

@@ -20,7 +20,7 @@ from fedtheory.claims.claim import (
     Claim,
     Context,
     Counterexample,
-    Fault,
+    Covered,
     Finding,
     Kind,
     Part,
@@ -31,6 +31,8 @@ from fedtheory.claims.claim import (
 )
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.lemma import (
     Build,
@@ -40,9 +42,12 @@ from fedtheory.claims.statements.lemma import (
     prove_lemma,
     recheck_instance,
 )
+from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
+from fedtheory.claims.statements.planting import Planted, Statement, list_faults, put_in_its_place
+from fedtheory.claims.statements.rate import Rate
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.exact import rational
 from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.facts import confirm, confirm_derivation
 from fedtheory.proofs.parameters.checker import check_derivation
@@ -51,11 +56,19 @@ from fedtheory.proofs.refutations.instances import check_instance
 from fedtheory.proofs.refutations.replay import replay_exactly, replay_in_floats
 from fedtheory.proofs.regions.region import Region
 
-Statement = Bound | Contraction | Lemma
-#: the part that the verdict comes from
-STATEMENT = "statement"
-#: what a bound without named constants is multiplied with by its planted fault: one that passes then is loose by more than that
-TIGHTENED = Fraction(1, 2)
+#: the part that the verdict comes from, and the one that is about the corrected statement
+STATEMENT, REPAIRED = "statement", "repaired statement"
+_KINDS: dict[type, Kind] = {
+    Bound: "bound",
+    Contraction: "rate",
+    Lemma: "proof step",
+    Equivalence: "equivalence",
+    Inequality: "proof step",
+    Limit: "identity",
+    Divergence: "divergence",
+    Rate: "rate",
+    Ordering: "ordering",
+}
 
 
 def state(
@@ -67,6 +80,9 @@ def state(
     *,
     assumptions: Sequence[str] = (),
     kind: Kind | None = None,
+    repaired: Statement | None = None,
+    repaired_text: str = "",
+    wrong: Mapping[str, Statement] | None = None,
 ) -> Claim:
     """Make a claim of a statement.
 
@@ -74,70 +90,96 @@ def state(
     ----------
     id, paper, source, text : as for `Claim`; ``text`` is the statement in words.
     assumptions : what the statement assumes besides its class and region, which are listed anyway
-    kind : by default "bound", "rate" or "proof step", by what the statement is
+    kind : by default what the statement is: "bound", "rate", "proof step", "equivalence", "identity", "divergence" or "ordering"
+    repaired : the corrected statement, where the printed one is false
+        The verdict is "repaired" where the printed one is refuted and this one stands; put in the printed one's place it must not be refuted.
+    repaired_text : str
+        The corrected statement in words.
+    wrong : statements by what is wrong with them
+        Mistakes near the statement (the corrected one where it is given), such as a method that forgets a term. They are planted as faults,
+        besides those that follow from the statement itself (`fedtheory.claims.statements.planting`).
 
     Raises
     ------
     InvalidInput
-        A lemma without a named constant: nothing could be asked of how sharp its check is.
+        Nothing could be asked of how sharp the check is: a lemma or inequality without a named constant, say, and nothing wrong is given. Or the
+        corrected statement has no words, or words without a statement.
     """
-    stated: tuple[str, ...]
-    if isinstance(statement, Lemma):
-        if not statement.constants:
-            raise InvalidInput(
-                f"{id}: give one constant of the lemma a name, so that it can be asked from where on its check would reject it"
-            )
-        kind, stated = kind or "proof step", (f"parameters: {statement.region}",)
-    else:
-        kind = kind or ("rate" if isinstance(statement, Contraction) else "bound")
-        functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
-        stated = (f"functions: {functions}", f"parameters: {statement.parameters}")
-    names = list(statement.constants)
-    faults = [
-        Fault(f"{name} beyond where it is rejected", STATEMENT, {"beyond": name}, sharpness=True) for name in names
-    ]
-    if not names:
-        faults = [Fault(f"{TIGHTENED} of what is claimed", STATEMENT, {"times": TIGHTENED}, sharpness=True)]
+    if (repaired is None) != (not repaired_text):
+        raise InvalidInput(f"{id}: a corrected statement is given twice, as 'repaired' and in words as 'repaired_text'")
+    about, part = (statement, STATEMENT) if repaired is None else (repaired, REPAIRED)
+    faults = list_faults(about, part, wrong or {})
+    if not faults:
+        raise InvalidInput(
+            f"{id}: give one constant of the {type(about).__name__.lower()} a name, so that it can be asked from where on its check would "
+            "reject it, or a statement near it that is wrong (wrong={'what is wrong': statement})"
+        )
+    if repaired is not None:
+        faults.append(put_in_its_place("the corrected statement in the printed one's place", STATEMENT, repaired))
     return Claim(
         id,
         paper,
-        kind,
+        kind or _KINDS[type(statement)],
         source,
         text,
-        partial(_check, statement=statement),
+        partial(_check, statement=statement, repaired=repaired),
         tuple(faults),
-        assumptions=(*stated, *assumptions),
+        assumptions=(*_assumed(statement), *assumptions),
+        repaired=repaired_text,
         replay=partial(replay_statement, statement=statement),
     )
 
 
-def _check(
-    context: Context, *, statement: Statement, times: Fraction = Fraction(1), beyond: str = ""
-) -> Iterator[Finding]:
+def _assumed(statement: Statement) -> list[str]:
+    """The class and the region of a statement, or the rule of an ordering."""
+    if isinstance(statement, Ordering):
+        return [f"decided by {statement.rule}"]
     if isinstance(statement, Lemma):
-        yield from find_of_lemma(_lemma_beyond(statement, beyond) if beyond else statement)
-        return
-    if beyond:
-        statement = _theorem_beyond(statement, beyond, context)
-    elif times != 1:
-        statement = replace(statement, claimed=f"({times})*({statement.claim_text})")
-    yield from find_of_theorem(statement, context)
+        return [f"parameters: {statement.region}"]
+    if isinstance(statement, Bound | Contraction):
+        functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
+        return [f"functions: {functions}", f"parameters: {statement.parameters}"]
+    return [f"parameters: {', '.join([str(statement.parameters), *statement.where])}"] if statement.region else []
 
 
-def _lemma_beyond(lemma: Lemma, name: str) -> Lemma:
-    """The lemma with a constant where an exact instance rejects it; as it is where nothing does."""
-    fails = next((s.fails for s in lemma_sensitivity(lemma) if s.name == name), None)
-    return lemma if fails is None else lemma.with_constants(**{name: fails})
+def _check(
+    context: Context, *, statement: Statement, repaired: Statement | None, planted: Planted | None = None
+) -> Iterator[Finding]:
+    stated: list[tuple[str, Role, Statement | None]] = [
+        (STATEMENT, "printed", statement),
+        (REPAIRED, "repaired", repaired),
+    ]
+    for part, role, given in stated:
+        if given is not None:
+            about = planted[1](context) if planted is not None and planted[0] == part else given
+            for finding in find_of_statement(about, context, name=part, role=role):
+                if role == "repaired" and isinstance(finding, Reading):
+                    yield Reading(f"{part}: {finding.text}")
+                else:
+                    yield finding
 
 
-def _theorem_beyond(statement: Bound | Contraction, name: str, context: Context) -> Bound | Contraction:
-    """The statement with a constant a little beyond where worst cases reject it; as it is where nothing does."""
-    outcome = judge_statement(statement, seed=context.seed, budget=context.budget)
-    found = next((s for s in outcome.sensitivity if s.constant == name and s.factor is not None), None)
-    if found is None or found.factor is None:
-        return statement
-    moved = found.tried or statement.exact_constants[name] * rational(round(found.factor**1.05, 6))
-    return replace(statement, constants={**statement.constants, name: moved})
+def find_of_statement(
+    statement: Statement, context: Context, *, name: str = STATEMENT, role: Role = "printed"
+) -> Iterator[Finding]:
+    """What engines find of a statement of any kind. The part of this name decides; further ones have it before their own."""
+    if isinstance(statement, Lemma):
+        yield from find_of_lemma(statement, name=name, role=role)
+    elif isinstance(statement, Bound | Contraction):
+        yield from find_of_theorem(statement, context, name=name, role=role)
+    else:
+        findings = list(statement.findings(context))
+        parts = [finding for finding in findings if isinstance(finding, Part)]
+        decides = min(parts, key=_how_late)
+        yield replace(decides, name=name, role=role)
+        yield from (replace(part, name=f"{name}: {part.name}", role=role) for part in parts if part is not decides)
+        yield from (finding for finding in findings if not isinstance(finding, Part))
+
+
+def _how_late(part: Part) -> tuple[int, int]:
+    """Evidence against goes before what is open, and this before evidence for: proofs first, then what covers most."""
+    order = (part.refutes, part.holds is False, part.holds is None, part.proves, part.proof is not None, True)
+    return order.index(True), 0 if part.covered is None else -part.covered.count
 
 
 # ---- lemmas -------------------------------------------------------------------------------------------------------
@@ -186,7 +228,7 @@ def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> P
         return proved(name, True, f"{outcome.word}: {outcome.scope}", role=role, data=data)
     if outcome.word == "proved at points":
         text = f"a derivation in fractions at {len(outcome.points)} points of {lemma.region}; none for all parameters was found"
-        return Part(name, True, "exact", text, role)
+        return Part(name, True, "exact", text, role, covered=Covered(len(outcome.points), "points"))
     return Part(name, None, "exact", f"neither proved nor refuted on {lemma.region}", role)
 
 
@@ -244,7 +286,8 @@ def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome, nam
         scope = f"{len(outcome.proofs)} of {outcome.scope.points} points"
         return proved(name, True, text, "worst case", role, margin=margin, data=data, scope=scope)
     if outcome.word == "supported":
-        return Part(name, True, "worst case", text, role, margin, data=data)
+        covered = Covered(outcome.scope.points, "points", outcome.scope.whole)
+        return Part(name, True, "worst case", text, role, margin, covered=covered, data=data)
     return Part(name, None, "worst case", "; ".join(outcome.reasons) or "nothing was decided", role, data=data)
 
 
@@ -259,6 +302,10 @@ def replay_statement(instance: Mapping[str, Any], *, statement: Statement) -> Re
     InvalidInput
         The instance is no violation of this statement.
     """
+    if isinstance(statement, Equivalence | Inequality | Limit | Divergence | Rate):
+        return statement.replay(instance)
+    if isinstance(statement, Ordering):
+        raise InvalidInput("an ordering has no counterexample: run it again with the same seed")
     kind, data = instance["statement"], json.loads(instance["data"])
     if isinstance(statement, Lemma):
         if kind != "lemma":

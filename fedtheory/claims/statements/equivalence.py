@@ -15,7 +15,7 @@ methods cannot be followed so, general quadratics in symbols (n = 2, 3, two roun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.claims.claim import Context, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Context, Covered, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import equal, proved, refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod
@@ -49,6 +49,8 @@ from fedtheory.proofs.symbolic import agree, symbols, tidy
 
 #: rounds that are played in fractions and symbols, and in floats
 EXACT_ROUNDS, FLOAT_ROUNDS = 2, 30
+#: draws of functions, starts and coins that are run in floats
+FLOAT_DRAWS = 10
 #: relative difference that floats are allowed, of the largest entry of either side over the run
 ALIKE_TO = 1e-8
 
@@ -137,6 +139,16 @@ class Equivalence(OnRegion):
         pairs = tuple((Expression.parse(left), Expression.parse(right)) for left, right in self.states.items())
         return Correspondence(pairs, {name: Expression.parse(given) for name, given in self.kept.items()})
 
+    def near_misses(self) -> dict[str, Equivalence]:
+        """The first method with one per cent less of a number, or one more of a whole number, in one of its options or arguments."""
+        found = {}
+        for name, method, options in self.methods[0].slips(self.parameters):
+            try:
+                found[f"{name} of the first method"] = replace(self, first=method, options=options)
+            except InvalidInput:
+                continue
+        return found
+
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: a refutation where fractions differ; otherwise the comparison in fractions, a proof, and runs."""
         tried, differs = self._differing()
@@ -145,13 +157,13 @@ class Equivalence(OnRegion):
             return
         if tried:
             text = f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics"
-            yield Part("fractions", True, "exact", text)
+            yield Part("fractions", True, "exact", text, covered=Covered(tried, "instances"))
         else:
             yield Reading(f"{self}: the methods do not run on small quadratics in fractions.")
         yield self._proof()
         yield from self._runs(context)
 
-    def replay(self, instance: dict[str, Any]) -> Replay:
+    def replay(self, instance: Mapping[str, Any]) -> Replay:
         """The largest difference of what should be equal on an instance, in floats and in fractions."""
         case = LineQuadratics.read(instance)
         exact, numeric = self._difference(case, Fraction)[0], self._difference(case, float)
@@ -312,15 +324,18 @@ class Equivalence(OnRegion):
     def _runs(self, context: Context) -> Iterator[Finding]:
         """Many rounds in floats, with coins."""
         points = [p for p in self.parameters.simple_points(3) if all(c.holds(p) for c in self.conditions)]
-        made: list[tuple[str, Any, Mapping[str, Fraction]]]
-        made = [("separable quadratics", _random_quadratics(context.seed, *self._limits_at(p)), p) for p in points[:4]]
-        if self.instances is not None:
-            given = self.instances(context.seed)
-            made += [(given.name, given, p) for p in points[:4]]
+        made: list[tuple[str, Any, Mapping[str, Fraction], int]] = []
+        for k in range(FLOAT_DRAWS):
+            point: Mapping[str, Fraction] = points[k % len(points)]
+            seed = FLOAT_DRAWS * context.seed + k
+            made.append(("separable quadratics", _random_quadratics(seed, *self._limits_at(point)), point, seed))
+            if self.instances is not None:
+                given = self.instances(seed)
+                made.append((given.name, given, point, seed))
         worst, size, failed = 0.0, 1.0, list[str]()
-        for name, problem, point in made:
+        for name, problem, point, seed in made:
             try:
-                found = self._play(problem, point, context)
+                found = self._play(problem, point, seed)
             except (FedtheoryError, ArithmeticError) as error:
                 failed.append(f"{name}: {error}")
                 continue
@@ -329,13 +344,14 @@ class Equivalence(OnRegion):
         if failed and len(failed) == len(made):
             yield Part("runs", None, "numeric", f"no run in floats: {failed[0][:200]}")
             return
-        said = f"{len(made) - len(failed)} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
-        yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO)
+        covered = Covered(len(made) - len(failed), "draws")
+        said = f"{covered.count} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
+        yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO, covered=covered)
 
-    def _play(self, problem: Any, point: Mapping[str, Fraction], context: Context) -> tuple[float, float]:
+    def _play(self, problem: Any, point: Mapping[str, Fraction], seed: int) -> tuple[float, float]:
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
         first, second = (method.over(plain, float) for method in self.methods)
-        x0 = np.random.default_rng(context.seed).standard_normal((1, problem.d))
+        x0 = np.random.default_rng(seed).standard_normal((1, problem.d))
         a, b = first.init(problem, x0), second.init(problem, x0)
         worst, size = 0.0, float(np.finfo(float).tiny)
         for r in range(FLOAT_ROUNDS + 1):
@@ -345,7 +361,7 @@ class Equivalence(OnRegion):
                     size = max(size, float(np.max(np.abs(left))), float(np.max(np.abs(right))))
             if not size < 1e100:
                 break
-            key = Key(context.seed, r)
+            key = Key(seed, r)
             a, b = first.round(problem, a, None, key), second.round(problem, b, None, key)
         return worst, size
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Context, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Context, Covered, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, whole
@@ -179,39 +179,42 @@ class Inequality(OnRegion):
             if r is not None:
                 yield self._refuted(case, r)
                 return
-        yield Part(
-            "fractions", tried > 0 or None, "exact", f"{self}: no violation on {tried} small quadratics, in fractions"
-        )
+        text = f"{self}: no violation on {tried} small quadratics, in fractions"
+        yield Part("fractions", tried > 0 or None, "exact", text, covered=Covered(tried, "instances"))
         yield from self._searched(context)
 
-    def _sensitivity(self, name: str, context: Context) -> Reading:
-        """From which factor of a constant on an instance in fractions refutes the inequality, on the side where that is sooner."""
+    def find_rejected(self, name: str, context: Context) -> Fraction | None:
+        """A factor of a constant with which an instance in fractions refutes the inequality, on the side where that is sooner; None if none does."""
         value = self.exact_constants[name]
 
         def fails(factor: Fraction) -> bool:
             moved = self.with_constants(**{name: value * factor})
             return any(part.refutes for part in moved._tried(context))
 
-        held = Fraction(1)
-        for step in SENSITIVITY_STEPS:
-            sides = [side for side in (step, 1 / step) if fails(side)]
+        good = Fraction(1)
+        for bad in SENSITIVITY_STEPS:
+            sides = [side for side in (bad, 1 / bad) if fails(side)]
             if sides:
                 break
-            held = step
+            good = bad
         else:
-            return Reading(
-                f"{self}: no instance found rejects another {name} within a factor of {SENSITIVITY_STEPS[-1]} (loose)"
-            )
-        up, good, bad = sides[0] > 1, held, step
+            return None
+        up = sides[0] > 1
         for _ in range(BISECTIONS):
             middle = Fraction(math.sqrt(good * bad)).limit_denominator(1000)
             good, bad = (good, middle) if fails(middle if up else 1 / middle) else (middle, bad)
-        found = float(bad if up else 1 / bad)
-        return Reading(
-            f"{self}: would reject {name} from x {found:.4g}{' (loose)' if bad > FLAGGED else ''}, on an instance in fractions"
-        )
+        return bad if up else 1 / bad
 
-    def replay(self, instance: dict[str, Any]) -> Replay:
+    def _sensitivity(self, name: str, context: Context) -> Reading:
+        found = self.find_rejected(name, context)
+        if found is None:
+            return Reading(
+                f"{self}: no instance found rejects another {name} within a factor of {SENSITIVITY_STEPS[-1]} (loose)"
+            )
+        loose = " (loose)" if max(found, 1 / found) > FLAGGED else ""
+        return Reading(f"{self}: would reject {name} from x {float(found):.4g}{loose}, on an instance in fractions")
+
+    def replay(self, instance: Mapping[str, Any]) -> Replay:
         """Both sides in a round of an instance, in floats and in fractions."""
         case, r = LineQuadratics.read(instance), whole("round", instance.get("round", 0))
         if not self.first_round < r <= self.rounds:
@@ -315,7 +318,8 @@ class Inequality(OnRegion):
         text = f"{self}: {counted} rounds of admissible instances; the smaller side exceeds the other by at most {excess:.3g} of the largest quantity"
         data = {"rounds counted": counted, "largest relative excess": float(excess)}
         if excess <= EXCESS:
-            yield Part("search", counted >= LEAST or None, "falsifier", text, margin=-excess, data=data)
+            enough, covered = counted >= LEAST or None, Covered(counted, "rounds")
+            yield Part("search", enough, "falsifier", text, margin=-excess, covered=covered, data=data)
             return
         search, candidate = where
         for case in search.simplified(candidate):
@@ -350,7 +354,7 @@ class Inequality(OnRegion):
         if not counted:
             return Part("given instances", None, "numeric", "no instance met the assumptions")
         holds = None if counted < LEAST or excess > EXCESS else True
-        return Part("given instances", holds, "numeric", said, margin=-excess)
+        return Part("given instances", holds, "numeric", said, margin=-excess, covered=Covered(counted, "rounds"))
 
     def _scores(
         self, problem: Any, start: Any, values: Mapping[str, Any], met: NDArray[np.bool_], seed: int

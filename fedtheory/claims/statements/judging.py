@@ -31,6 +31,7 @@ from fedtheory.claims.statements.refuting import prove_near, refute_near, simple
 from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
 from fedtheory.claims.statements.survey import PointValue, Survey
+from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.refutations.asked import AskedBound
 from fedtheory.proofs.stated_bounds import ERROR
@@ -38,8 +39,8 @@ from fedtheory.proofs.stated_bounds import ERROR
 #: searches over functions at a point: the question, what is claimed, a seed; the largest measured / claimed, None where they do not apply
 InstanceSearch = Callable[[AskedBound, float, int], float | None]
 
-#: least number of points of a region with real parameters, and least share of those that were tried, that have to be solved
-LEAST_POINTS, LEAST_SHARE = 8, 0.8
+#: least share of the points of a region that were tried that have to be solved, besides at least `LEAST_COVERED`
+LEAST_SHARE = 0.8
 #: points that are solved of a statement that is proved for all parameters, to see the room that it leaves
 FEW_POINTS = 4
 
@@ -250,7 +251,7 @@ class _Judgement:
             if all(point in [dict(proof.point) for proof in proofs] for point in points):
                 return "proved", reasons
             return "supported", reasons
-        enough = len(solved) >= LEAST_POINTS and len(solved) >= LEAST_SHARE * (len(solved) + unsolved)
+        enough = len(solved) >= LEAST_COVERED and len(solved) >= LEAST_SHARE * (len(solved) + unsolved)
         if not enough:
             return "inconclusive", [f"only {len(solved)} of {len(solved) + unsolved} points were solved", *reasons]
         return "supported", reasons

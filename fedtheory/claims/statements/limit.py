@@ -13,24 +13,26 @@ one number for all parameters at once; elsewhere by runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.claim import Context, Finding, Part, Replay
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, read_point, show_values
+from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, read_point, show_values
+from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
 from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
-from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.regions.expressions import Expression, number
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
 MINIMISER = "minimiser"  #: as the point: x* of the average
@@ -49,7 +51,8 @@ class Limit(InstanceStatement):
 
     Parameters
     ----------
-    point : expression, or one for each coordinate, or "minimiser"
+    point : expression, or one for each coordinate
+        The word ``minimiser`` in it stands for x* of the average, coordinate by coordinate.
     field : str
         Of the method's state; of a clients' field the limit is that of every client.
     """
@@ -58,7 +61,19 @@ class Limit(InstanceStatement):
     field: str = "x"
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
-        return [] if self.point == MINIMISER else [("point", text) for text in read_point(self.point)]
+        point = {MINIMISER: number(Fraction(0))}
+        return [("point", text.substitute(point)) for text in read_point(self.point)]
+
+    def near_misses(self) -> dict[str, Limit]:
+        """The claimed point one per cent nearer to the start, or a hundredth beside it where the limit is said to be the start."""
+        starts, points = read_point(self.start), read_point(self.point)
+        count = max(len(starts), len(points))
+        moved = []
+        for start, point in zip(starts * (count // len(starts)), points * (count // len(points)), strict=True):
+            still = MINIMISER not in point.names and start.at(self.points[0]) == point.at(self.points[0])
+            moved.append(f"({point}) + 1/100" if still else f"({point}) + (({start}) - ({point}))/100")
+        wrong = replace(self, point=moved[0] if count == 1 else tuple(moved))
+        return {"a limit that is one per cent nearer to the start": wrong}
 
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: for all parameters where that can be had, then at points, then the minimiser's own certificate."""
@@ -76,16 +91,18 @@ class Limit(InstanceStatement):
 
     def claimed_at(self, point: Point, problem: Any, entries: int) -> list[Any]:
         """The claimed limit, one number for each entry of the field."""
-        if self.point == MINIMISER:
-            given: list[Any] = to_fractions(problem.solution())
-        else:
-            given = [text.at(point) for text in read_point(self.point)] * (
-                problem.d if not isinstance(self.point, tuple) else 1
-            )
-        if len(given) != problem.d:
-            raise InvalidInput(f"the limit has {len(given)} coordinates; expected {problem.d}")
-        repeated: list[Any] = given * (entries // problem.d)
-        return repeated
+        found: list[Any] = self._coordinates(point, problem.d, lambda: to_fractions(problem.solution()))
+        return [*found] * int(entries // problem.d)
+
+    def _coordinates(self, values: Mapping[str, Any], d: int, minimiser: Callable[[], Sequence[Any]]) -> list[Any]:
+        """The claimed point, where parameters have these values; the minimiser is asked for only where it is spoken of."""
+        texts = read_point(self.point)
+        if len(texts) not in (1, d):
+            raise InvalidInput(f"the limit has {len(texts)} coordinates; expected one for all, or {d}")
+        spoken_of = any(MINIMISER in text.names for text in texts)
+        star = list(minimiser()) if spoken_of else [None] * d
+        of_all = texts * (d // len(texts))
+        return [text.at({**values, MINIMISER: a}) for text, a in zip(of_all, star, strict=True)]
 
     def _in_general(self) -> bool:
         """Whether it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still."""
@@ -127,11 +144,7 @@ class Limit(InstanceStatement):
     def _in_symbols(self, values: Mapping[str, Any]) -> list[Any]:
         """The claimed limit of x, where parameters are symbols or rational functions."""
         problem = self.problem_at(values)
-        if self.point == MINIMISER:
-            return list(problem.solution())
-        return [text.at(values) for text in read_point(self.point)] * (
-            1 if isinstance(self.point, tuple) else problem.d
-        )
+        return self._coordinates(values, problem.d, problem.solution)
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
         shown = 0
@@ -155,12 +168,8 @@ class Limit(InstanceStatement):
             same = [compare(a, "==", b) for a, b in zip(limit, claimed, strict=True)]
             if not all(same):
                 k = same.index(False)
-                yield decided(
-                    "limit",
-                    False,
-                    f"{self}: at {where} the limit of {self.field} is {limit[k]}, not {claimed[k]}",
-                    "spectrum",
-                )
+                text = f"{self}: at {where} the limit of {self.field} is {limit[k]}, not {claimed[k]}"
+                yield self.at_point(decided("limit", False, text, "spectrum"), point)
                 return
             shown += 1
         if shown:
@@ -169,25 +178,42 @@ class Limit(InstanceStatement):
         if runs:
             yield self._on_runs(runs, context)
 
+    def _measured(self, point: Point) -> Replay:
+        found = self.followed(point, self.field)
+        if found is None or lies_within(found.polynomial, ONE) is not True:
+            raise InvalidInput(f"at {show_values(point)} there is no limit that fractions give")
+        limit = found.limit()
+        claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))
+        x, left, size, _ = self._end(point, Context())
+        away = np.abs(np.ravel(x) - np.array([float(v) for v in claimed])).max()
+        return Replay(
+            what=f"how far {self.field} ends from the claimed point at {show_values(point)}",
+            measured=0.0 if left is None else float(away),
+            bound=0.0 if left is None else EQUAL * size + 10 * left,
+            exact_measured=max(abs(a - b) for a, b in zip(limit, claimed, strict=True)),
+            exact_bound=Fraction(0),
+            arithmetic="fractions",
+            assumptions=(),
+        )
+
     def _on_runs(self, points: list[Point], context: Context) -> Part:
         """Ends of runs, with a bound of what is left from how fast they settle."""
-        worst, told = -np.inf, ""
+        worst, said = -np.inf, ""
         for point in points:
             where = show_values(point)
             x, left, size, problem = self._end(point, context)
             if left is None:
                 return Part("runs", None, "numeric", f"{self}: at {where} the run does not settle")
             entries = np.ravel(x)
-            if self.point == MINIMISER:
-                claimed = np.tile(ground_truth(problem, witness=False).x, entries.size // problem.d)
-            else:
-                claimed = np.array([float(v) for v in self.claimed_at(point, problem, entries.size)])
+            told = self._coordinates(point, problem.d, partial(_find_minimiser, problem))
+            claimed = np.tile([float(v) for v in told], entries.size // problem.d)
             allowed = EQUAL * size + 10 * left
             away = float(np.abs(entries - claimed).max())
             excess = away / allowed if allowed else 0.0 if away == 0 else np.inf
             if excess > worst:
-                worst, told = excess, f"at {where} it ends {away:.3g} from the claimed point"
-        return Part("runs", worst <= 1, "numeric", f"{self}: {len(points)} runs; {told}", margin=1 - worst)
+                worst, said = excess, f"at {where} it ends {away:.3g} from the claimed point"
+        text, covered = f"{self}: {len(points)} runs; {said}", self.covered(points)
+        return Part("runs", worst <= 1, "numeric", text, margin=1 - worst, covered=covered)
 
     def _end(self, point: Point, context: Context) -> tuple[Any, float | None, float, Any]:
         """The field after a run, a bound of the distance to the limit by the ratio of its last steps (None if it does not settle), and its size."""
@@ -210,19 +236,29 @@ class Limit(InstanceStatement):
         return b, None, size, problem
 
     def _held_against_ground_truth(self, context: Context) -> Part:
-        """The end of one run against the certified minimiser."""
-        point = self.points[0]
-        try:
-            x, left, size, problem = self._end(point, context)
-            truth = ground_truth(problem, witness=False)
-        except FedtheoryError as error:
-            return Part("ground truth", None, "numeric", f"no certified minimiser: {error}")
-        if left is None:
-            return Part("ground truth", None, "numeric", f"{self}: the run does not settle")
-        away = float(np.linalg.norm(np.asarray(x)[0] - truth.x))
-        allowed = truth.distance + EQUAL * size + 10 * left
-        text = f"{self}: a run ends {away:.3g} from the minimiser, which is certified to {truth.distance:.2g} ({truth.how})"
-        return Part("ground truth", away <= allowed, "numeric", text)
+        """The ends of runs against certified minimisers."""
+        points, text = self.points[:LEAST_COVERED], ""
+        worst = 0.0
+        for point in points:
+            try:
+                x, left, size, problem = self._end(point, context)
+                truth = ground_truth(problem, witness=False)
+            except FedtheoryError as error:
+                return Part("ground truth", None, "numeric", f"no certified minimiser: {error}")
+            if left is None:
+                return Part("ground truth", None, "numeric", f"{self}: at {show_values(point)} the run does not settle")
+            away = float(np.linalg.norm(np.asarray(x)[0] - truth.x))
+            excess = away / (truth.distance + EQUAL * size + 10 * left) if away else 0.0
+            if not text or excess > worst:
+                worst = excess
+                known = f"which is certified to {truth.distance:.2g} ({truth.how})"
+                text = f"{self}: at {show_values(point)} a run ends {away:.3g} from the minimiser, {known}"
+        return Part("ground truth", worst <= 1, "numeric", text, covered=self.covered(points))
+
+
+def _find_minimiser(problem: Any) -> list[Fraction]:
+    """x* as floats have it."""
+    return [Fraction(float(v)) for v in ground_truth(problem, witness=False).x]
 
 
 @dataclass(frozen=True)
@@ -239,6 +275,12 @@ class Divergence(InstanceStatement):
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
         return [] if self.multiplier is None else [("multiplier", Expression.parse(self.multiplier))]
+
+    def near_misses(self) -> dict[str, Divergence]:
+        """A multiplier that is one per cent larger, where one is claimed."""
+        if self.multiplier is None:
+            return {}
+        return {"a multiplier one per cent larger": replace(self, multiplier=f"101/100*({self.multiplier})")}
 
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: for all parameters where the state is one number, else at points; runs where rounds are not affine."""
@@ -267,7 +309,7 @@ class Divergence(InstanceStatement):
                     f"{self}: at {where} every multiplier that the start excites is below one in modulus: it converges"
                 )
                 yield (
-                    disproved("divergence", True, text, "spectrum")
+                    self.at_point(disproved("divergence", True, text, "spectrum"), point)
                     if inside
                     else Part(
                         "divergence", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided"
@@ -276,7 +318,7 @@ class Divergence(InstanceStatement):
                 return
             wrong = self._wrong_multiplier(point, found.polynomial)
             if wrong:
-                yield decided("multiplier", False, f"{self}: at {where} {wrong}", "spectrum")
+                yield self.at_point(decided("multiplier", False, f"{self}: at {where} {wrong}", "spectrum"), point)
                 return
             shown += 1
         if shown:
@@ -288,6 +330,35 @@ class Divergence(InstanceStatement):
             )
         if runs:
             yield self._on_runs(runs, context)
+            if self.multiplier is not None:
+                text = f"{self}: runs tell that it diverges, and not by which multiplier"
+                yield Part("multiplier", None, "numeric", text)
+
+    def _measured(self, point: Point) -> Replay:
+        found, where = self.followed(point), show_values(point)
+        if found is None:
+            raise InvalidInput(f"at {where} the method cannot be followed in fractions")
+        polynomial, largest = found.polynomial, found.largest_modulus()
+        exact: tuple[Fraction, Fraction]
+        claimed = None if self.multiplier is None else Expression.parse(self.multiplier).at(point)
+        if lies_within(polynomial, ONE):
+            above = fraction_between(largest, 1.0)
+            what = f"one, at {where}, against the largest multiplier"
+            numeric, exact = (1.0, largest), (ONE, above if lies_within(polynomial, above) else ONE)
+        elif claimed is None:
+            raise InvalidInput(f"at {where} it diverges, as is claimed")
+        elif (missed := abs(value_at(polynomial, claimed))) != 0:
+            what = f"the claimed multiplier in the equation of the multipliers, at {where}"
+            in_floats = [float(v) for v in polynomial]
+            value = float(np.polynomial.polynomial.polyval(float(claimed), in_floats))
+            size = float(np.polynomial.polynomial.polyval(abs(float(claimed)), np.abs(in_floats)))
+            numeric, exact = (abs(value), EQUAL * size), (missed, Fraction(0))
+        else:
+            below = fraction_between(abs(float(claimed)), largest)
+            what = f"the largest multiplier at {where} against the claimed one"
+            reached = below if lies_within(polynomial, below) is False else abs(claimed)
+            numeric, exact = (largest, abs(float(claimed))), (reached, abs(claimed))
+        return Replay(what, *numeric, *exact, "fractions", ())
 
     def _wrong_multiplier(self, point: Point, polynomial: tuple[Fraction, ...]) -> str:
         if self.multiplier is None:
@@ -331,4 +402,4 @@ class Divergence(InstanceStatement):
         text = f"{self}: {len(points) - len(slow)} of {len(points)} runs grow by {FAR:g}" + (
             f"; not at {slow[0]}" if slow else ""
         )
-        return Part("runs", not slow or None, "numeric", text)
+        return Part("runs", not slow or None, "numeric", text, covered=self.covered(points))

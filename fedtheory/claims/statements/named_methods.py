@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from fedtheory.algorithms.options import Option
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.regions.expressions import Expression, split_at_commas
+from fedtheory.proofs.regions.region import Region
 
 ParameterPoint: TypeAlias = Mapping[str, Fraction]  # values of parameters by name
 Formula: TypeAlias = str | int | float | Fraction  # an expression, or a number
@@ -76,6 +77,23 @@ class NamedMethod:
                 values[option.name] = _word(option, texts[option.name])
         return entry.build(**values)
 
+    def slips(self, region: Region) -> Iterator[tuple[str, str | Callable[..., Algorithm], str]]:
+        """The method with one number a little off, for each of its options, or arguments: in words, and as ``method`` and ``options``.
+
+        What is whole is one more, everything else one per cent less.
+        """
+        if isinstance(self.method, str):
+            texts, kinds = read_settings(self.options), {o.name: o.kind for o in listed(self.method).options}
+            for name, expression in self.expressions.items():
+                moved = _a_little_off(expression, kinds[name] is int)
+                settings = ", ".join(f"{k} = {v}" for k, v in {**texts, name: str(moved)}.items())
+                yield f"{name} = {moved}", self.method, settings
+            return
+        integers = {p.name for p in region.parameters if p.integer}
+        for name in inspect.signature(self.method).parameters:
+            moved = _a_little_off(Expression.parse(name), name in integers)
+            yield f"{moved} in the place of {name}", _with_another(self.method, name, moved), ""
+
     def __str__(self) -> str:
         name = self.method if isinstance(self.method, str) else getattr(self.method, "__name__", "a method")
         return f"{name}({self.options})" if self.options else name
@@ -108,6 +126,20 @@ def call_with_parameters(make: Callable[..., Any], point: Mapping[str, Any]) -> 
         raise InvalidInput(f"a function of the statement asks for {missing[0]!r}, which is no parameter of the region")
     plain = {name: int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for name, v in point.items()}
     return make(**{name: plain[name] for name in asked})
+
+
+def _a_little_off(expression: Expression, is_whole: bool) -> Expression:
+    return Expression.parse("x + 1" if is_whole else "99/100*x").substitute({"x": expression})
+
+
+def _with_another(make: Callable[..., Algorithm], name: str, expression: Expression) -> Callable[..., Algorithm]:
+    """The same function of parameters, one of which is another one."""
+
+    def made(**values: Any) -> Algorithm:
+        return make(**{**values, name: expression.at(values)})
+
+    made.__signature__ = inspect.signature(make)  # type: ignore[attr-defined]
+    return made
 
 
 def _is_word(option: Option, text: str) -> bool:

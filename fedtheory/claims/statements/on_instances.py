@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.statements.named_methods import Formula, NamedMethod
+from fedtheory.claims.claim import Counterexample, Covered, Part, Replay
+from fedtheory.claims.statements.instances import region_assumptions
+from fedtheory.claims.statements.named_methods import Formula, NamedMethod, read_settings
 from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
@@ -25,7 +27,7 @@ from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.spectrum import round_map
 
 #: simple points of a region that are looked at, for each choice of its whole numbers, and in all
-POINTS, MOST_POINTS = 4, 24
+POINTS, MOST_POINTS = 8, 24
 #: corners of a region, and points between them, that are looked at besides where that is done in fractions
 CORNERS = 16
 
@@ -104,6 +106,10 @@ class InstanceStatement(OnRegion):
         """What a proof at these points is narrower in."""
         return "" if self.is_whole else f"{count} points of {self.parameters}"
 
+    def covered(self, points: Sequence[Point]) -> Covered:
+        """What runs at these points cover."""
+        return Covered(len(points), "points", self.is_whole and len(points) == len(self.points))
+
     def problem_at(self, point: Mapping[str, Any]) -> Any:
         """The instance at a point, from the parameters that it asks for."""
         return self.problem(
@@ -138,6 +144,41 @@ class InstanceStatement(OnRegion):
         made = np.empty(d, dtype=float if number is float else object)
         made[:] = [float(v) for v in values] if number is float else values
         return made
+
+    def read_instance(self, instance: Mapping[str, Any]) -> dict[str, Fraction]:
+        """The point of a stored instance.
+
+        Raises
+        ------
+        InvalidInput
+            It has no parameters, or other ones.
+        """
+        try:
+            point = {name: Fraction(text) for name, text in read_settings(instance["parameters"]).items()}
+        except (KeyError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise InvalidInput(f"an instance has 'parameters' such as 'a = 1/2, lr = 3' ({error})") from error
+        if point.keys() != {*self.parameters.names}:
+            raise InvalidInput(f"the instance has the parameters {', '.join(point)}; expected {self.parameters.names}")
+        return point
+
+    def replay(self, instance: Mapping[str, Any]) -> Replay:
+        """What is measured at a stored point against what is claimed, in floats and in fractions."""
+        point = self.read_instance(instance)
+        found = self._measured(point)
+        return replace(found, assumptions=tuple(region_assumptions(self.parameters, self.conditions, point)))
+
+    def _measured(self, point: Point) -> Replay:
+        """The same, without what is assumed."""
+        raise NotImplementedError
+
+    def at_point(self, part: Part, point: Point) -> Part:
+        """A failing part, with the point as a counterexample where its replay sees the violation in floats, too."""
+        instance = {"parameters": ", ".join(f"{name} = {value}" for name, value in point.items())}
+        try:
+            seen = self.replay(instance)
+        except (FedtheoryError, ArithmeticError):
+            return part
+        return replace(part, counterexample=Counterexample(instance, seen)) if seen.violated else part
 
     def followed(self, point: Point, field: str = "x") -> Recurrence | None:
         """The recurrence of a field, exactly; None where the method cannot be followed so."""
@@ -178,6 +219,22 @@ def read_point(value: Formula | tuple[Formula, ...]) -> list[Expression]:
 def show_values(point: Point) -> str:
     """A point in words."""
     return ", ".join(f"{name} = {value}" for name, value in point.items()) or "the instance"
+
+
+def fraction_between(low: float, high: float) -> Fraction:
+    """A simple fraction in the middle half between two numbers, so that their rounding does not matter.
+
+    Raises
+    ------
+    InvalidInput
+        They are too close, or not in order.
+    """
+    middle, near = (low + high) / 2, (high - low) / 4
+    for digits in range(1, 16):
+        found = Fraction(middle).limit_denominator(10**digits)
+        if abs(found - middle) < near:
+            return found
+    raise InvalidInput(f"there is no simple fraction between {low!r} and {high!r}")
 
 
 def problem_in_floats(problem: Any) -> Any:

@@ -12,27 +12,28 @@ the other, and is undecided between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.chance import chance_of_mean, chance_of_signs
-from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.claim import Context, Covered, Finding, Part
+from fedtheory.claims.orderings import ordered
 from fedtheory.claims.statements.named_methods import NamedMethod
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.participation import Participation
 from fedtheory.core.problem import Problem, can, constants
 from fedtheory.measures.catalogue import choose_metrics, look_up
-from fedtheory.measures.paired import paired_difference
 from fedtheory.running.runner import run
 
 #: fewest draws of data that an ordering may rest on, and how many times as many with the full budget
 LEAST_DRAWS, FULL = 10, 2
 #: what is below this share of its start has reached zero, up to rounding
 REACHED = 1e-15
+#: where the draws of planted faults begin
+OTHER_DRAWS = 500
 
 RunSummary = Literal["last", "mean", "best", "late"]
 
@@ -50,6 +51,8 @@ class Side:
     start : number
         Of every coordinate.
     participation : Participation, optional
+    first_draw : int
+        Draws are numbered from here on; sides that begin with the same one share their random numbers.
     name : str
     """
 
@@ -59,6 +62,7 @@ class Side:
     problem: Callable[[np.random.Generator], Problem]
     start: float = 0.0
     participation: Participation | None = None
+    first_draw: int = 0
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -155,12 +159,28 @@ class Ordering:
         """The level of this interval, such that all comparisons together keep the level."""
         return 1 - (1 - self.level) / self.comparisons
 
+    @property
+    def rule(self) -> str:
+        """What decides, in words."""
+        coins = f" of {self.coins} sequences of coins each" if self.coins > 1 else ""
+        return f"the interval at level {self.shared_level:.6g} over {self.draws} draws{coins}: {self.metric}, {self.summary} of {self.rounds} rounds"
+
+    def near_misses(self) -> dict[str, Ordering]:
+        """Nothing but noise at a level a hundred times stricter, and the ordering the other way round, on other draws of data and coins."""
+        first, second = (replace(side, first_draw=OTHER_DRAWS) for side in (self.first, self.second))
+        return {
+            "the first side against itself, on other draws": replace(
+                self, second=first, comparisons=100 * self.comparisons
+            ),
+            "the other way round, on other draws": replace(self, first=second, second=first),
+        }
+
     def findings(self, context: Context) -> Iterator[Finding]:
         """One part: the paired interval over draws."""
         draws = self.draws * context.pick(1, FULL)
         try:
             sides = [
-                np.array([self._of_draw(side, (context.seed, k)) for k in range(draws)])
+                np.array([self._of_draw(side, (context.seed, side.first_draw + k)) for k in range(draws)])
                 for side in (self.first, self.second)
             ]
         except FedtheoryError as error:
@@ -174,27 +194,16 @@ class Ordering:
         Of logarithms, or shares; what is not finite has diverged. Where runs diverged it holds if those of the second all did and none of the first,
         fails the other way round, and is undecided otherwise.
         """
-        gone = [~np.isfinite(values) for values in (first, second)]
-        if gone[0].any() or gone[1].any():
-            holds = (
-                True if gone[1].all() and not gone[0].any() else False if gone[0].all() and not gone[1].any() else None
-            )
-            told = f"{int(gone[0].sum())} and {int(gone[1].sum())} of {len(first)} draws diverged"
-            chance = None if holds is None else chance_of_signs(len(first), len(first))
-            return Part("ordering", holds, "numeric", f"{self}: {told}", chance=chance)
-        better = first - second if self.is_share else second - first
-        found = paired_difference(better, np.zeros_like(better), self.shared_level)
-        holds = True if found.low > self.by else False if found.high < self.by else None
-        size = max(abs(found.low), abs(found.high), self.by, float(np.finfo(float).tiny))
+        sign = 1 if self.is_share else -1
+        higher, lower = (np.where(np.isfinite(values), sign * values, np.nan) for values in (first, second))
         what = "share" if self.is_share else "logarithm"
-        text = (
-            f"{self}: the first is better by {found} in {what} (interval at level {self.shared_level:.6g}"
-            f"{f', against {self.by:g}' if self.by else ''}), and better in {int((better > self.by).sum())} of {len(better)} draws of data and coins"
+        better = int((higher - lower > self.by).sum())
+        part = ordered(
+            "ordering", higher, lower, f"{self}, in {what}", by=self.by, engine="numeric", level=self.shared_level
         )
-        data = {"first": first.tolist(), "second": second.tolist()}
-        edge = found.high if holds is False else found.low
-        chance = chance_of_mean(better, self.by)
-        return Part("ordering", holds, "numeric", text, margin=(edge - self.by) / size, data=data, chance=chance)
+        text = f"{part.text}; better in {better} of {len(higher)} draws of data and coins"
+        covered = Covered(len(higher), "draws")
+        return replace(part, text=text, covered=covered, data={"first": first.tolist(), "second": second.tolist()})
 
     def _of_draw(self, side: Side, draw: tuple[int, int]) -> float:
         every = self.rounds if self.summary == "last" else 1

@@ -14,17 +14,17 @@ else is fitted on runs, with an interval.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.claim import Context, Finding, Part, Replay
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, show_values
+from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, show_values
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import choose_metrics, look_up
@@ -85,6 +85,23 @@ class Rate(InstanceStatement):
         if isinstance(self.metric, str):
             look_up(self.metric)
         super().__post_init__()
+
+    def near_misses(self) -> dict[str, Rate]:
+        """A better rate, and where it is tight a worse one.
+
+        A factor f becomes f(19 + f)/20, which is a twentieth better near one, or f(21 - f)/20; a power differs by 1/5, theta by 1/10.
+        """
+        name, given = self._own_texts()[0]
+        moved = {
+            "factor": ("f*(19 + f)/20", "f*(21 - f)/20"),
+            "exponent": ("f + 1/5", "f - 1/5"),
+            "theta": ("f - 1/10", "f + 1/10"),
+        }[name]
+        found = {}
+        for what, text in zip(("better", "worse") if self.tight else ("better",), moved, strict=False):
+            change: dict[str, Any] = {name: str(Expression.parse(text).substitute({"f": given}))}
+            found[f"a {what} {name}: {text} in the place of f"] = replace(self, **change)
+        return found
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
         given = {"factor": self.factor, "exponent": self.exponent, "theta": self.theta}
@@ -159,7 +176,7 @@ class Rate(InstanceStatement):
             if below is not True:
                 text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, more than {float(claimed):.9g}"
                 yield (
-                    disproved("factor", True, text, "spectrum")
+                    self.at_point(disproved("factor", True, text, "spectrum"), point)
                     if below is False
                     else Part("factor", None, "spectrum", text)
                 )
@@ -179,6 +196,16 @@ class Rate(InstanceStatement):
         if runs:
             yield self._fitted(runs, context)
 
+    def _measured(self, point: Point) -> Replay:
+        found, where, claimed = self.followed(point), show_values(point), self.claimed_at(point)
+        if found is None:
+            raise InvalidInput(f"at {where} the method cannot be followed in fractions")
+        factor = found.largest_modulus() ** 2
+        below = fraction_between(float(claimed), factor)
+        reached = below if lies_within(found.squared, below) is False else claimed
+        what = f"the factor at {where}, in fractions a number below it, against the claimed one"
+        return Replay(what, factor, float(claimed), reached, claimed, "fractions", ())
+
     def _fitted(self, points: Sequence[Point], context: Context) -> Part:
         """Fits on runs, each with its interval; the worst of them decides."""
         outcomes: list[bool | None] = []
@@ -192,7 +219,7 @@ class Rate(InstanceStatement):
                 told = f"at {show_values(point)}: {said}"
             outcomes.append(outcome)
         holds = False if False in outcomes else None if None in outcomes else True
-        return Part("fit", holds, "numeric", f"{self}: {len(points)} runs; {told}")
+        return Part("fit", holds, "numeric", f"{self}: {len(points)} runs; {told}", covered=self.covered(points))
 
     def _fit(self, point: Point, context: Context) -> tuple[bool | None, str]:
         method, problem, x0 = self.float_instance(point)

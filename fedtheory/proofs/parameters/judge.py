@@ -28,7 +28,7 @@ from fedtheory.proofs.regions.region import Region
 
 Word = Literal["proved for all parameters", "proved at points", "refuted", "open"]
 #: simple points, corners and evaluations of the search of a region
-POINTS, CORNERS, EVALUATIONS = 7, 27, 60
+POINTS, CORNERS, EVALUATIONS = 8, 27, 60
 #: log t of the farthest corners, and denominators of t that go with them
 FAR, FINEST = 12.0, 10**6
 

@@ -167,7 +167,7 @@ class Region:
 
     def simple_points(self, count: int) -> list[dict[str, Fraction]]:
         """Points inside with small numerators and denominators of t, the simplest first, at most so many a case."""
-        sizes = [Fraction(1), Fraction(1, 2), Fraction(2), Fraction(1, 4), Fraction(4), Fraction(1, 20), Fraction(20)]
+        sizes = [Fraction(t) for t in ("1", "1/2", "2", "1/4", "4", "1/20", "20", "3")]
         found = []
         for fixed, case in self.cases():
             k = len(case.parameters)
