@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fedtheory.claims import (
     Claim,
     Context,
+    Covered,
     Fault,
     Finding,
     Lemma,
@@ -117,6 +118,7 @@ def check_l2(ctx: Context, *, instance: Mapping[str, Any] = COIN, power: float =
         [0.05] * len(found),
         "exact",
         f"on this instance, beta_P = 0: probabilities that the excess is above A^{power:g}, n_T = {sizes[0]} to {sizes[-1]}",
+        covered=Covered(len(sizes), "points"),
         role="repaired",
     )
     yield Reading(
@@ -183,7 +185,7 @@ def check_t2(ctx: Context, *, law_of_exponent: Any = lambda b: 1 / (2 - b), shif
             "numeric",
             f"fitted {np.mean(slopes):.3f} +- {2 * error:.3f}, stated {claimed:.3f}: exact minimisers on {DRAWS} x {each} samples of {sizes[0]} to "
             f"{sizes[-1]} draws",
-            data={"draws": DRAWS * each},
+            covered=Covered(DRAWS * each, "draws"),
         )
     sizes_q = [100, 400, 1600, 6400]
     for g in (0.0, 1.0, 3.0):
@@ -194,7 +196,7 @@ def check_t2(ctx: Context, *, law_of_exponent: Any = lambda b: 1 / (2 - b), shif
             abs(fitted + beta + shift) <= WITHIN,
             "numeric",
             f"fitted {fitted:.3f}, stated {-beta:.3f}: mean error in closed form, N = {sizes_q[0]} to {sizes_q[-1]}",
-            data={"points": len(sizes_q)},
+            covered=Covered(len(sizes_q), "points"),
         )
     P, D = uniform(0.0, 1.0), uniform(0.3, 0.7)
     gains = {t: [mean_worst_error(t, [(P, 50), (D, n)]) for n in (0, 100, 1000)] for t in (0.5, 0.9)}
@@ -265,8 +267,9 @@ def check_t2d(ctx: Context, *, weight: float = 0.9) -> Iterator[Finding]:
         f"total variation of P and Q {distance:.2f} for every N; mean worst error {errors[0]:.3g} to {errors[-1]:.3g} for N = {sizes[0]} to "
         f"{sizes[-1]}, below "
         "1.6/(N density at t*), as Theorem 2 with beta_Q = beta = 1 says, where O(A) + dist(P, Q) stays above the distance",
+        covered=Covered(len(sizes), "points"),
     )
-    yield holds("distance", distance > 0.4, "numeric", f"{distance:.3f}", data={"points": len(sizes)})
+    yield holds("distance", distance > 0.4, "numeric", f"{distance:.3f}")
 
 
 # ---- Theorem 3 ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ part in a client round is arbitrary. For K local steps and m clients every state
 
 from __future__ import annotations
 
-from fedtheory.claims import Claim
+from fedtheory.claims import Claim, Equivalence, state
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari import lemmas
@@ -60,7 +60,45 @@ def noise_adds_up() -> bool:
     return is_zero(left + total / 2 - squares * (eta * L - 2) / (2 * eta * L))
 
 
+def sums_to_sgd() -> bool:
+    """eta_s^2 sigma_s^2 over 2 eta_s L mu/(L+mu)."""
+    L, mu, eta, s = symbols("L mu eta_s s", positive=True)
+    return is_zero(eta**2 * s / (2 * eta * L * mu / (L + mu)) - (L + mu) / (2 * L * mu) * eta * s)
+
+
 CLAIMS: list[Claim] = [
+    state(
+        "SAFARI-R5a",
+        PAPER,
+        "Remark 5",
+        "For equal clients one may take q = 1, with which SAFARI is FedAvg.",
+        Equivalence("safari", "fedavg", "q = 1, lr, steps = K", "lr, steps = K", region="0 < lr, K in 1..4"),
+        wrong={
+            "one step more": Equivalence(
+                "safari", "fedavg", "q = 1, lr, steps = K + 1", "lr, steps = K", region="0 < lr, K in 1..4"
+            )
+        },
+    ),
+    claim_steps(
+        "SAFARI-R5b",
+        PAPER,
+        "Remark 5",
+        "With q = 0 SAFARI is SGD at the server, and Theorems 4 and 5 become its bounds: 2 (F(x_0) - F*)/(R eta_s) + L eta_s sigma_s^2 for "
+        "eta_s <= 1/L, "
+        "and (1 - etabar)^R ||x_0 - x*||^2 + ((L+mu)/(2 L mu)) eta_s sigma_s^2.",
+        [Step("non-convex", lemmas.SERVER_STEP), Step("strongly convex", lemmas.SERVER_DISTANCE)],
+        conclusions=[
+            Conclusion(
+                "every round",
+                "(L eta_s - 1) ||grad F||^2 <= 0 for eta_s <= 1/L, and eta_s (eta_s - 2/(L+mu)) ||grad F||^2 <= 0 for eta_s <= 2/(L+mu); "
+                "summed over the "
+                "rounds, F >= F*, and the geometric sum of eta_s^2 sigma_s^2 over etabar = 2 eta_s L mu/(L+mu)",
+                ("non-convex", "strongly convex"),
+                confirmed=sums_to_sgd,
+            )
+        ],
+        assumptions=["Assumptions 3 and 4 for F and the server", "F mu-strongly convex for the second"],
+    ),
     claim_steps(
         "SAFARI-T4a",
         PAPER,
