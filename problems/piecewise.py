@@ -144,7 +144,13 @@ def plateau() -> PiecewiseQuadratic:
     return piecewise_quadratic([-2, -1, 0, 1, 2], [0, 1, 0, -1, 0], -1, name="plateau")
 
 
-def flattened_square(curvature: Any, width: Any) -> PiecewiseQuadratic:
-    """(L/2) w^2 for |w| <= width, with constant slope beyond: gradients bounded by L width. Instances I-UNIT and I-T3X of the FedSLR claims."""
-    L, reach = Fraction(curvature), Fraction(width)
-    return piecewise_quadratic([-reach, 0, reach], [-L * reach, 0, L * reach], L * reach**2 / 2, name="flattened square")
+def flattened_square(curvature: Any, width: Any, centre: Any = 0) -> PiecewiseQuadratic:
+    """(L/2)(w - centre)^2 for |w - centre| <= width, with constant slope beyond, so that gradients are bounded by L width.
+
+    Instances I-UNIT, I-T3X and I-SHARP of the FedSLR claims.
+    """
+    L, reach, middle = Fraction(curvature), Fraction(width), Fraction(centre)
+    steep = L * reach
+    return piecewise_quadratic(
+        [middle - reach, middle, middle + reach], [-steep, 0, steep], steep * reach / 2, name="flattened square"
+    )
