@@ -325,7 +325,7 @@ CLAIMS: list[Claim] = [
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
             *(
                 Fault(name, "descent by run, L eta = 0.2", {"method": changed(name)})
-                for name in ("local penalty doubled", "sign of the dual step")
+                for name in ("sign of the dual in local work", "no proximal step at the server", "local penalty halved")
             ),
         ),
         assumptions=("A1 to A3", EXACT, CONTINUOUS),
