@@ -9,7 +9,19 @@ residual), kl_cases (Theorem 2), phase_two (Theorem 3).
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.fedslr import communication, comparison, components, convergence, facts, kl_cases, latency, phase_two, sensitivity, theory, traffic
+from paper_checks.fedslr import (
+    communication,
+    comparison,
+    components,
+    convergence,
+    facts,
+    kl_cases,
+    latency,
+    phase_two,
+    sensitivity,
+    theory,
+    traffic,
+)
 
 CLAIMS: list[Claim] = [
     *communication.CLAIMS,

@@ -25,18 +25,18 @@ from fedtheory.claims import (
     proved,
     refute,
 )
+from fedtheory.core.layers import Layer
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, NuclearNorm
-from fedtheory.core.layers import Layer
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.ground_truth import solve_with_cvxpy
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line, step
-from paper_checks.fedslr.facts import changed
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
+from paper_checks.fedslr.unknown_functions import changed
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
@@ -44,7 +44,7 @@ from problems.piecewise import plateau
 
 PAPER = "fedslr"
 PRINTED_STEP = "0 < eta_g <= 1/(2L)"
-INSIDE = "0 < eta_g < 1/(2L)"
+SHORT_STEP = "0 < eta_g < 1/(2L)"
 
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------
 
@@ -94,8 +94,10 @@ def check_shift(ctx: Context, *, eta: str = "1/2", descent: str = "1", method: A
     yield proved(
         "eta_g < 1/(2L)",
         True,
-        "D is continuous and does not rise, so D_t falls to its value at the cluster point, and by the descent, whose coefficients are positive, "
-        "w_{i,t+1} - w_{i,t} and w_{t+1} - w_t go to 0; gamma_{i,t} = grad f_i(w_{i,t}) then has gamma_{i,t+1} - gamma_{i,t} -> 0 by A1",
+        "D is continuous and does not rise, so D_t falls to its value at the cluster point, and by the "
+        "descent, whose coefficients are positive, "
+        "w_{i,t+1} - w_{i,t} and w_{t+1} - w_t go to 0; gamma_{i,t} = grad f_i(w_{i,t}) then has gamma_{i,t+1} "
+        "- gamma_{i,t} -> 0 by A1",
         role="repaired",
         resting_on=[falls],
     )
@@ -109,7 +111,8 @@ def check_shift(ctx: Context, *, eta: str = "1/2", descent: str = "1", method: A
         series.append({"label": f"L eta = {x}", "x": list(range(2, len(moved) + 2)), "y": moved.tolist()})
     yield Picture("Theorem 1 on a non-convex instance", "round", "||w_{t+1} - w_t||", series, logy=True)
     yield Reading(
-        "Only the closed end is affected: there C_2 = 0, w_t = 0 is stationary all the same, and the copies w_{i,t} and duals alternate for ever. "
+        "Only the closed end is affected: there C_2 = 0, w_t = 0 is stationary all the same, and the copies "
+        "w_{i,t} and duals alternate for ever. "
         "Bounded gradients (A2) are not needed."
     )
 
@@ -123,11 +126,13 @@ def distances_agree(ctx: Context, scale: float = 1.0) -> float:
     for rank in (0, 1, 3):
         w = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 5))
         g, lam = rng.normal(size=(6, 5)), 1.3
-        u, s, vt = np.linalg.svd(w)
+        u, _, vt = np.linalg.svd(w)
         u, vt = u[:, :rank], vt[:rank]
         rest = cvxpy.Variable((6, 5))
         inside = [cvxpy.sigma_max(rest) <= 1, *([u.T @ rest == 0, rest @ vt.T == 0] if rank else [])]
-        least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(g + lam * (u @ vt + rest), "fro")), inside).solve(solver="CLARABEL")
+        least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(g + lam * (u @ vt + rest), "fro")), inside).solve(
+            solver="CLARABEL"
+        )
         formula = NuclearNorm(lam * scale, (Layer("matrix", (6, 5)),)).distance(w.reshape(1, -1), g.reshape(1, -1))[0]
         apart.append(abs(least - float(formula)) / least)
         x = np.where(rng.random(9) < 0.5, 0.0, rng.normal(size=9))
@@ -140,13 +145,17 @@ def distances_agree(ctx: Context, scale: float = 1.0) -> float:
 
 def check_stationary(ctx: Context, *, middle: str = "5", scale: float = 1.0, method: Any = FedSLR) -> Iterator[Finding]:
     """(9) on the whole printed range; then the limit against CVXPY, by the exact subgradient distance."""
-    falls, close = step("the descent", lemmas.FACTORED, role="printed"), step("the distance", lemmas.STATIONARY, role="printed")
+    falls, close = (
+        step("the descent", lemmas.FACTORED, role="printed"),
+        step("the distance", lemmas.STATIONARY, role="printed"),
+    )
     yield falls
     yield close
     inner = proved(
         "eta_g < 1/(2L)",
         True,
-        "the descent makes w_{i,t+1} - w_{i,t} go to 0 (Theorem 1, first part), and with it an element of grad f(w_t) + dR(w_t); subdifferentials "
+        "the descent makes w_{i,t+1} - w_{i,t} go to 0 (Theorem 1, first part), and with it an element of grad "
+        "f(w_t) + dR(w_t); subdifferentials "
         "have closed graphs",
         resting_on=[falls, close],
     )
@@ -158,22 +167,49 @@ def check_stationary(ctx: Context, *, middle: str = "5", scale: float = 1.0, met
     yield proved(
         "eta_g = 1/(2L)",
         True,
-        "D_t - D_{t+1} -> 0, so grad f(w_t) + (s_t + s_{t+1})/2 -> 0, where s_t is in dR(w_t) and w_{t+1} - w_t -> 0: both s converge along a "
+        "D_t - D_{t+1} -> 0, so grad f(w_t) + (s_t + s_{t+1})/2 -> 0, where s_t is in dR(w_t) and w_{t+1} - "
+        "w_t -> 0: both s converge along a "
         "subsequence to elements of dR(w*), a closed convex set, which has their mean",
         resting_on=[between, rests],
     )
     apart = distances_agree(ctx, scale)
-    yield at_most("dist(0, g + dR(w))", apart, 1e-5, "numeric", f"nuclear norm and l1 norm: closed forms and CVXPY differ by {apart:.1e}")
+    yield at_most(
+        "dist(0, g + dR(w))",
+        apart,
+        1e-5,
+        "numeric",
+        f"nuclear norm and l1 norm: closed forms and CVXPY differ by {apart:.1e}",
+    )
     problem = low_rank_regression(seed=ctx.seed).problem
     best, _, how = solve_with_cvxpy(problem)
     L = float(constant(problem, "L"))
-    trace = run(method(0.45 / L), problem, np.zeros(problem.d), 1200, metrics={"d": metrics.stationarity}, every=1200, progress=False)
+    trace = run(
+        method(0.45 / L),
+        problem,
+        np.zeros(problem.d),
+        1200,
+        metrics={"d": metrics.stationarity},
+        every=1200,
+        progress=False,
+    )
     away, size = float(np.linalg.norm(trace.state.x[0] - best)), float(np.linalg.norm(best))
     yield at_most(
-        "low-rank regression, CVXPY", away / size, 1e-4, "numeric", f"after 1200 rounds w_t is {away / size:.1e} of ||w*|| from CVXPY's minimiser ({how})"
+        "low-rank regression, CVXPY",
+        away / size,
+        1e-4,
+        "numeric",
+        f"after 1200 rounds w_t is {away / size:.1e} of ||w*|| from CVXPY's minimiser ({how})",
     )
-    yield at_most("low-rank regression, the distance", float(trace["d"][-1]) ** 0.5, 1e-6, "numeric", f"dist {float(trace['d'][-1]) ** 0.5:.1e}")
-    yield Reading("The closed end point is covered, too, although copies and duals need not converge there (FEDSLR-T1a).")
+    yield at_most(
+        "low-rank regression, the distance",
+        float(trace["d"][-1]) ** 0.5,
+        1e-6,
+        "numeric",
+        f"dist {float(trace['d'][-1]) ** 0.5:.1e}",
+    )
+    yield Reading(
+        "The closed end point is covered, too, although copies and duals need not converge there (FEDSLR-T1a)."
+    )
 
 
 # ---- the residual r_t = D_t - D* --------------------------------------------------------------------------------------
@@ -202,7 +238,8 @@ def recursion(descent: str = "1", role: Role = "repaired", scope: str = "") -> I
     slope = proved(
         "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)",
         slope_of_potential(),
-        "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - w_{i,t})/M for "
+        "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - "
+        "w_{i,t})/(M eta) for w_i and (w_t - w_{i,t})/M for "
         "gamma_i, and the copies are (1 + L eta) times a step away at most",
         role=role,
         resting_on=[near],
@@ -212,7 +249,8 @@ def recursion(descent: str = "1", role: Role = "repaired", scope: str = "") -> I
     yield proved(
         "the recursion",
         True,
-        "r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4",
+        "r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 "
+        "<= (r_t - r_{t+1})/C_4",
         role=role,
         resting_on=[falls, slope],
         scope=scope,
@@ -233,7 +271,8 @@ def check_recursion(ctx: Context, *, descent: str = "1", sign: int = 1, factor: 
     yield disproved(
         "the constants are positive",
         c2_is_negative(Fraction(sign)),
-        "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at 1/(2L): so is C_4, and C_5 is no real number",
+        "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at "
+        "1/(2L): so is C_4, and C_5 is no real number",
     )
     yield from recursion(descent)
     for seen in (low_rank_run(), power_run(6), power_run(8)):
@@ -253,15 +292,17 @@ def check_recursion(ctx: Context, *, descent: str = "1", sign: int = 1, factor: 
 
 def check_length(ctx: Context, *, descent: str = "1", share: float = 1.0) -> Iterator[Finding]:
     """The finite length by the concavity of phi, and on runs."""
-    parts = list(recursion(descent, "printed", INSIDE))
+    parts = list(recursion(descent, "printed", SHORT_STEP))
     yield from parts
     yield proved(
         "convergence",
         True,
-        "phi(v) = c v^(1 - theta) is concave: phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2), "
-        "so the copies travel (C_3/C_2) phi(r_1) at most and converge; w_t - w_{i,t} -> 0 takes w_t along, to a stationary point by Theorem 1",
+        "phi(v) = c v^(1 - theta) is concave: phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) "
+        "(mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2), "
+        "so the copies travel (C_3/C_2) phi(r_1) at most and converge; w_t - w_{i,t} -> 0 takes w_t along, to "
+        "a stationary point by Theorem 1",
         resting_on=parts,
-        scope=INSIDE,
+        scope=SHORT_STEP,
     )
     for seen, problem, start in (
         (low_rank_run(), low_rank_regression().problem, np.zeros(120)),
@@ -271,11 +312,17 @@ def check_length(ctx: Context, *, descent: str = "1", share: float = 1.0) -> Ite
         limit = k.c3 / k.c2 * k.c * seen.residual[0] ** (1 - k.theta)
         travelled = measure_length(FedSLR(seen.eta), problem, start, 400)
         yield at_most(
-            f"length: {seen.name}", travelled, share * limit, "numeric", f"the copies travel {travelled:.4g} from round 1 on, of {limit:.4g} at most"
+            f"length: {seen.name}",
+            travelled,
+            share * limit,
+            "numeric",
+            f"the copies travel {travelled:.4g} from round 1 on, of {limit:.4g} at most",
         )
     yield Reading(
-        "Proved below the end point: at eta_g = 1/(2L) C_2 = 0, and copies need not converge (FEDSLR-T1a). The inequality is local; the usual argument, "
-        "that a sequence which comes near a cluster point with a small residual stays there, gives it from some round on."
+        "Proved below the end point: at eta_g = 1/(2L) C_2 = 0, and copies need not converge (FEDSLR-T1a). The "
+        "inequality is local; the usual argument, "
+        "that a sequence which comes near a cluster point with a small residual stays there, gives it from "
+        "some round on."
     )
 
 
@@ -290,13 +337,17 @@ def measure_length(method: Any, problem: Any, start: Any, rounds: int) -> float:
 
 def check_duals(ctx: Context, *, descent: str = "1", method: Any = FedSLR) -> Iterator[Finding]:
     """gamma_{i,t} - grad f_i(w_t) -> 0."""
-    falls, near = step("the descent", lemmas.FACTORED, constant=descent, role="printed"), step("the copies", kl_lemmas.COPIES, role="printed")
+    falls, near = (
+        step("the descent", lemmas.FACTORED, constant=descent, role="printed"),
+        step("the copies", kl_lemmas.COPIES, role="printed"),
+    )
     yield falls
     yield near
     yield proved(
         "the limit",
         True,
-        "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L (1 + L eta) ||w_{i,t+1} - w_{i,t}||, "
+        "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L "
+        "(1 + L eta) ||w_{i,t+1} - w_{i,t}||, "
         "whose squares have a finite sum where D is bounded below",
         resting_on=[falls, near],
     )
@@ -307,8 +358,17 @@ def check_duals(ctx: Context, *, descent: str = "1", method: Any = FedSLR) -> It
     for t in range(400):
         state = algorithm.round(problem, state, None, Key(ctx.seed, t))
         sizes.append(float(np.linalg.norm(state.gamma_i - problem.grad(state.x), axis=-1).max()))
-    yield at_most("robust regression", sizes[-1], 1e-3 * sizes[0], "numeric", f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400")
-    yield Reading("For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With inexact solves (25) does not hold.")
+    yield at_most(
+        "robust regression",
+        sizes[-1],
+        1e-3 * sizes[0],
+        "numeric",
+        f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400",
+    )
+    yield Reading(
+        "For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With "
+        "inexact solves (25) does not hold."
+    )
 
 
 CONTINUOUS = "a cluster point exists; R is finite and continuous, as the nuclear norm is"
@@ -318,7 +378,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "rate",
         "Theorem 1, (8)",
-        "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
+        "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) "
+        "converges to the same point.",
         check_shift,
         (
             Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None),
@@ -344,7 +405,11 @@ CLAIMS: list[Claim] = [
             Fault("a nuclear norm and an l1 norm that weigh 1 % more", "dist(0, g + dR(w))", {"scale": 1.01}),
             *(
                 Fault(name, "low-rank regression, CVXPY", {"method": changed(name)})
-                for name in ("threshold lambda in place of lambda eta", "no proximal step at the server", "sign of the server's dual")
+                for name in (
+                    "threshold lambda in place of lambda eta",
+                    "no proximal step at the server",
+                    "sign of the server's dual",
+                )
             ),
         ),
         assumptions=("A1 to A3", EXACT, CONTINUOUS),
@@ -358,14 +423,16 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the cluster point",
-                "A1 makes gamma_i* = grad f_i(w_i*) in the limit, so that D* >= f(w*) + R(w*) + (1/(2 eta_g) - L/2) mean ||w* - w_i*||^2, which is finite, "
+                "A1 makes gamma_i* = grad f_i(w_i*) in the limit, so that D* >= f(w*) + R(w*) + (1/(2 eta_g) - "
+                "L/2) mean ||w* - w_i*||^2, which is finite, "
                 "for every eta_g < 1/L",
                 ("from below",),
             )
         ],
         assumptions=[EXACT],
         readings=[
-            "All terms of (10) are finite there, so the lemma says little; the bound is what makes D useful. Bounded gradients are not needed. (33) subtracts "
+            "All terms of (10) are finite there, so the lemma says little; the bound is what makes D useful. "
+            "Bounded gradients are not needed. (33) subtracts "
             "eta_g ||gamma||^2 where completing the square gives half of it."
         ],
     ),
@@ -378,7 +445,8 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the limit",
-                "D is continuous, so D_{t_j} -> D* along the subsequence, and a sequence that does not rise goes to its limit from above",
+                "D is continuous, so D_{t_j} -> D* along the subsequence, and a sequence that does not rise "
+                "goes to its limit from above",
                 ("the potential does not rise",),
             )
         ],
@@ -389,22 +457,26 @@ CLAIMS: list[Claim] = [
         PAPER,
         "proof step",
         "Theorem 2, its constants and (81)",
-        "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 c^2 (1 - theta)^2) are positive.",
+        "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 "
+        "c^2 (1 - theta)^2) are positive.",
         check_recursion,
         (
             Fault("the other sign of C_2", "the constants are positive", {"sign": -1}, holds=True),
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
             Fault("C_4 five times as large", "run: |w|^8/8", {"factor": 5.0}),
         ),
-        assumptions=("A1 to A4", EXACT, KL_HOLDS, INSIDE),
-        repaired="C_2 = 1/(2 eta_g) - L/2 - L^2 eta_g = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
+        assumptions=("A1 to A4", EXACT, KL_HOLDS, SHORT_STEP),
+        repaired=(
+            "C_2 = 1/(2 eta_g) - L/2 - L^2 eta_g = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L)."
+        ),
     ),
     Claim(
         "FEDSLR-T2d",
         PAPER,
         "rate",
         "Theorem 2, last part, and (82) to (85)",
-        "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| is finite.",
+        "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| "
+        "is finite.",
         check_length,
         (
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
@@ -423,6 +495,6 @@ CLAIMS: list[Claim] = [
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
             Fault("duals of the wrong sign", "robust regression", {"method": changed("sign of the dual step")}),
         ),
-        assumptions=("A1 to A3", EXACT, INSIDE),
+        assumptions=("A1 to A3", EXACT, SHORT_STEP),
     ),
 ]

@@ -21,9 +21,7 @@ from problems.piecewise import PiecewiseQuadratic
 
 #: what is assumed of Phase I throughout: local problems are solved exactly, and the duals start at the gradients
 EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
-KL_HOLDS = (
-    "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
-)
+KL_HOLDS = "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
 Points = list[Any]
 
 

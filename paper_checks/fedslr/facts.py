@@ -3,67 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.algorithms.catalogue import listed
 from fedtheory.algorithms.fedslr import FedSLRState
-from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
 from fedtheory.claims import Claim, Context, Fault, Finding, at_most, holds, proved
 from fedtheory.core.layers import Layer
 from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.core.regularisers import L1, NuclearNorm, Regulariser, regularised
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.fedslr.unknown_functions import UnknownFunctions, changed, play_unknown
 from problems.low_rank import robust_low_rank_regression
 
 PAPER = "fedslr"
 ROWS, COLUMNS, CLIENTS = 6, 5, 3
 #: a solver's answer at a gap of 1e-9 is within sqrt(2 eta gap) of the minimiser, for the largest eta that is tried
 NEAR = 1e-4
-
-
-@dataclass(frozen=True, eq=False)
-class UnknownFunctions:
-    """Clients of which only their gradients at the points prox answers with are known, by fresh symbols: prox(v) = v - step g by Fermat's rule.
-
-    Clients and coordinates are alike in Phase I, so two clients on the line stand for all.
-    """
-
-    gradients: NDArray[Any]
-    name = "unknown functions"
-    d = 1
-
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return len(self.gradients)
-
-    def prox(self, v: Any, step: Any) -> Any:
-        """Answer y_i with y_i - v_i + step grad f_i(y_i) = 0."""
-        return v - step * self.gradients
-
-    def take(self, clients: Any) -> UnknownFunctions:
-        """All clients take part."""
-        return self
-
-
-def play_unknown(method: Callable[[Any], Any], clients: int = 2) -> tuple[FedSLRState, FedSLRState, NDArray[Any], Any]:
-    """One round from any state, in symbols: the state before, after, the clients' gradients at their new models, and eta."""
-    eta = symbols("eta", positive=True)
-
-    def column(name: str) -> NDArray[Any]:
-        return np.array([[symbols(f"{name}_{i}")] for i in range(clients)], dtype=object)
-
-    before = FedSLRState(np.array([[symbols("w")]], dtype=object), column("w"), column("gamma"), None, None)
-    problem: Any = UnknownFunctions(column("grad"))
-    after = method(eta).round(problem, before, None, ScriptedKey(0))
-    return before, after, problem.gradients, eta
 
 
 def check_local_facts(ctx: Context, *, method: Callable[[Any], Any] = FedSLR, dual: bool = False) -> Iterator[Finding]:
@@ -74,7 +34,7 @@ def check_local_facts(ctx: Context, *, method: Callable[[Any], Any] = FedSLR, du
     else:
         residual = g - before.gamma_i - (before.x - after.x_i) / eta
         said = "grad f_i(w_{i,t+1}) - gamma_{i,t} - (w_t - w_{i,t+1})/eta_g = 0"
-    found = all([is_zero(r) for r in residual.ravel()])
+    found = all(is_zero(r) for r in residual.ravel())
     yield proved("any functions", found, f"{said}, after a round from any state, with any gradient at the minimiser")
     problem = robust_low_rank_regression(seed=ctx.seed).problem
     sizes: dict[str, float] = {}
@@ -91,12 +51,19 @@ def check_local_facts(ctx: Context, *, method: Callable[[Any], Any] = FedSLR, du
         if not dual:
             wrong = gradient - old.gamma_i - (old.x - state.x_i) * L / 0.45
         sizes[name] = float(np.abs(wrong).max() / np.abs(gradient).max())
-    yield at_most("robust regression", sizes["exact"], 1e-12, "numeric", f"residual of round 5, of the gradients: {sizes['exact']:.1e}")
+    yield at_most(
+        "robust regression",
+        sizes["exact"],
+        1e-12,
+        "numeric",
+        f"residual of round 5, of the gradients: {sizes['exact']:.1e}",
+    )
     yield holds(
         "inexact solves",
         sizes["1 step"] > 1e-3 and sizes["4 steps"] < 0.5 * sizes["1 step"],
         "numeric",
-        f"with gradient steps in the place of the solve it fails: {sizes['1 step']:.1e} after 1 step, {sizes['4 steps']:.1e} after 4",
+        f"with gradient steps in the place of the solve it fails: {sizes['1 step']:.1e} after 1 step, "
+        f"{sizes['4 steps']:.1e} after 4",
         role="reading",
     )
 
@@ -111,7 +78,10 @@ def server_step_is(method: Callable[[Any], Any]) -> bool:
             return v
 
     eta, w = symbols("eta", positive=True), symbols("w")
-    y, g = np.array([[a] for a in symbols("y_1 y_2")], dtype=object), np.array([[a] for a in symbols("g_1 g_2")], dtype=object)
+    y, g = (
+        np.array([[a] for a in symbols("y_1 y_2")], dtype=object),
+        np.array([[a] for a in symbols("g_1 g_2")], dtype=object),
+    )
     start = FedSLRState(np.array([[w]], dtype=object), y, g - (w - y) / eta, None, None)
     problem: Any = regularised(UnknownFunctions(g), Heard(1.0))
     after = method(eta).round(problem, start, None, ScriptedKey(0))
@@ -129,7 +99,8 @@ def check_server_step(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) ->
     yield proved(
         "any regulariser",
         server_step_is(method),
-        "eta_g R(w) + ||w - (mean w_i - eta_g mean gamma_i)||^2/2 and eta_g times R(w) + <mean gamma_i, w> + ||w - mean w_i||^2/(2 eta_g) differ by a "
+        "eta_g R(w) + ||w - (mean w_i - eta_g mean gamma_i)||^2/2 and eta_g times R(w) + <mean gamma_i, w> + "
+        "||w - mean w_i||^2/(2 eta_g) differ by a "
         "constant; both are strongly convex, and (27) is Fermat's rule for the second",
     )
     import cvxpy
@@ -142,7 +113,9 @@ def check_server_step(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) ->
         for eta in (0.3, 1.0, 3.0):
             problem = regularised(robust_low_rank_regression(CLIENTS, ROWS, COLUMNS, seed=ctx.seed).problem.inner, reg)
             d = problem.d
-            old = FedSLRState(rng.normal(size=(1, d)), rng.normal(size=(CLIENTS, d)), rng.normal(size=(CLIENTS, d)), None, None)
+            old = FedSLRState(
+                rng.normal(size=(1, d)), rng.normal(size=(CLIENTS, d)), rng.normal(size=(CLIENTS, d)), None, None
+            )
             algorithm = replace(method(eta), local=GradientSteps(1, 0.1))
             new = algorithm.round(problem, old, None, Key(ctx.seed, 0))
             mean_w, mean_dual = new.x_i.mean(axis=0), (old.gamma_i + (old.x - new.x_i) / eta).mean(axis=0)
@@ -151,16 +124,20 @@ def check_server_step(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) ->
             cvxpy.Problem(cvxpy.Minimize(goal)).solve(solver="CLARABEL")
             apart.append(np.abs(z.value - new.x[0]).max())
             certificate.append(float(reg.distance(new.x, mean_dual + (new.x - mean_w) / eta)[0]))
-        yield at_most(f"{name}, CVXPY", max(apart), NEAR, "numeric", f"largest entry of the difference for three step sizes: {max(apart):.1e}")
         yield at_most(
-            f"{name}, optimality (27)", max(certificate), 1e-12, "numeric", f"distance of 0 from the right side of (27): {max(certificate):.1e}"
+            f"{name}, CVXPY",
+            max(apart),
+            NEAR,
+            "numeric",
+            f"largest entry of the difference for three step sizes: {max(apart):.1e}",
         )
-
-
-def changed(name: str) -> Callable[[Any], Any]:
-    """FedSLR's Phase I with one of its known mistakes, by name, as a function of eta_g."""
-    (mistake,) = (m for m in find_code_mistakes(FedSLR) if m.name == name)
-    return lambda eta: build_mistaken(listed("fedslr-global"), {"eta": eta, "exact": True}, (mistake,))
+        yield at_most(
+            f"{name}, optimality (27)",
+            max(certificate),
+            1e-12,
+            "numeric",
+            f"distance of 0 from the right side of (27): {max(certificate):.1e}",
+        )
 
 
 LOCAL_FAULTS = ("sign of the dual in local work", "local penalty doubled", "duals never updated")
@@ -197,12 +174,15 @@ CLAIMS = [
         PAPER,
         "identity",
         "Fact 3, (26) and (27)",
-        "w_{t+1} = argmin_w R(w) + <mean_i gamma_{i,t+1}, w> + ||w - mean_i w_{i,t+1}||^2/(2 eta_g), and 0 is in dR(w_{t+1}) + mean_i gamma_{i,t+1} + "
+        "w_{t+1} = argmin_w R(w) + <mean_i gamma_{i,t+1}, w> + ||w - mean_i w_{i,t+1}||^2/(2 eta_g), and 0 is "
+        "in dR(w_{t+1}) + mean_i gamma_{i,t+1} + "
         "(w_{t+1} - mean_i w_{i,t+1})/eta_g.",
         check_server_step,
         (
             *_faults(("sign of the server's dual", "server dual not multiplied by eta"), "any regulariser"),
-            *_faults(("no proximal step at the server", "threshold lambda in place of lambda eta"), "nuclear norm, CVXPY"),
+            *_faults(
+                ("no proximal step at the server", "threshold lambda in place of lambda eta"), "nuclear norm, CVXPY"
+            ),
         ),
         assumptions=("R proper, closed and convex",),
     ),

@@ -33,10 +33,10 @@ from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_lemmas, lemmas
-from paper_checks.fedslr.convergence import CONTINUOUS, INSIDE, PRINTED_STEP, recursion
+from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, SHORT_STEP, recursion
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line, step
-from paper_checks.fedslr.facts import play_unknown
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
+from paper_checks.fedslr.unknown_functions import play_unknown
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
 
@@ -49,8 +49,13 @@ def picture_of(runs: list[KLRun], title: str, *, printed: bool = False, logx: bo
     for seen in runs:
         keep = seen.distance > 0
         series.append({"label": seen.name, "x": seen.rounds[keep].tolist(), "y": seen.distance[keep].tolist()})
-        for label, bound in (("corrected bound", seen.corrected), *((("as printed", seen.printed),) if printed else ())):
-            series.append({"label": f"{label}, {seen.name}", "x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"})
+        for label, bound in (
+            ("corrected bound", seen.corrected),
+            *((("as printed", seen.printed),) if printed else ()),
+        ):
+            series.append(
+                {"label": f"{label}, {seen.name}", "x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"}
+            )
     return Picture(title, "round T", "dist(0, grad f(w_T) + dR(w_T))", series, logx=logx, logy=True)
 
 
@@ -68,13 +73,15 @@ def exponent_part(seen: KLRun, role: Role = "repaired") -> Part:
 def check_finite(ctx: Context, *, growth: str = "1", eta: str = "9/20") -> Iterator[Finding]:
     """D is a bowl in the copies around every stationary point; then what is seen where f + R is sharp."""
     bowl = step("growth in the copies", kl_lemmas.BOWL, constant=growth, role="printed")
-    slope = step("slope in the copies", kl_lemmas.SLOPE, role="printed")
+    slope = step("slope in the copies", kl_lemmas.COPY_SLOPE, role="printed")
     yield from (bowl, slope)
     yield proved(
         "the hypothesis is never met",
         True,
-        "a cluster point w* is stationary (Theorem 1), so (w*, {w*}, {grad f_i(w*)}) is a critical point of D. Around it D - D* >= (1/(2 eta) - L/2) "
-        "mean ||u_i||^2 at copies w* + u_i, where dist(0, dD) is of order ||u||: (D - D*)^theta <= c (1 - theta) dist fails for theta < 1/2 as u -> 0. "
+        "a cluster point w* is stationary (Theorem 1), so (w*, {w*}, {grad f_i(w*)}) is a critical point of D. "
+        "Around it D - D* >= (1/(2 eta) - L/2) "
+        "mean ||u_i||^2 at copies w* + u_i, where dist(0, dD) is of order ||u||: (D - D*)^theta <= c (1 - "
+        "theta) dist fails for theta < 1/2 as u -> 0. "
         "So (11), and (12) for theta < 1/2, are true of nothing",
         resting_on=[bowl, slope],
     )
@@ -88,13 +95,17 @@ def check_finite(ctx: Context, *, growth: str = "1", eta: str = "9/20") -> Itera
     yield decided(
         "finite identification on (w - 3/10)^2/2 + |w|",
         all(still) and all(falls) and compare(residuals[-1], ">", 0),
-        f"w_t = 0, the minimiser, in rounds 4 to 12, while r_t > 0 falls by (eta/(1 + eta))^2 = {ratio} a round: the exponent of f + R is 0, that of D 1/2",
+        f"w_t = 0, the minimiser, in rounds 4 to 12, while r_t > 0 falls by (eta/(1 + eta))^2 = {ratio} a "
+        "round: the exponent of f + R is 0, that of D 1/2",
         role="reading",
     )
     yield exponent_part(sharp_run(), "reading")
-    yield picture_of([sharp_run()], "theta = 0 of f + R: the distance is 0 from round 4 on, the bound is linear", logx=False)
+    yield picture_of(
+        [sharp_run()], "theta = 0 of f + R: the distance is 0 from round 4 on, the bound is linear", logx=False
+    )
     yield Reading(
-        "A4 is read of D at every critical point. The statement is empty, not false: zero distance after finitely many rounds is seen where f + R is "
+        "A4 is read of D at every critical point. The statement is empty, not false: zero distance after "
+        "finitely many rounds is seen where f + R is "
         "sharp, and it does not follow from A4."
     )
 
@@ -123,13 +134,20 @@ def replay_linear(instance: Mapping[str, Any]) -> Replay:
         r = potentials.fedslr(number(eta))(problem, states[t])
         values[exactly] = problem.grad(states[t + 1].x)[0, 0] ** 2, k.c1_printed * r / k.c2
         if exactly:
-            scaled = [abs((1 + L * eta) * getattr(states[t + 2], name) - getattr(states[t + 1], name)).max() for name in ("x", "x_i", "gamma_i")]
+            scaled = [
+                abs((1 + L * eta) * getattr(states[t + 2], name) - getattr(states[t + 1], name)).max()
+                for name in ("x", "x_i", "gamma_i")
+            ]
     assumptions = (
         assume("A1, the curvature of f", "bend <= L", bend=abs(problem_bend(L, start)), L=L),
         assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
         Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
         assume("step size", "2*L*eta < 1", L=L, eta=eta),
-        assume("every later round is this one divided by 1 + L eta, so that no later t_0 helps", "away <= 0", away=max(scaled)),
+        assume(
+            "every later round is this one divided by 1 + L eta, so that no later t_0 helps",
+            "away <= 0",
+            away=max(scaled),
+        ),
     )
     what = f"dist^2 in round {t + 1} against C_1 r_{t}/|C_2|"
     (exact, bound), (measured, limit) = values[True], values[False]
@@ -141,7 +159,9 @@ def problem_bend(L: Fraction, start: Fraction) -> Any:
     return flattened_square(L, 2 * start).curvatures.max()
 
 
-def check_linear(ctx: Context, *, eta: str = "1/1000", L: str = "100", descent: str = "1", faster: float = 1.0) -> Iterator[Finding]:
+def check_linear(
+    ctx: Context, *, eta: str = "1/1000", L: str = "100", descent: str = "1", faster: float = 1.0
+) -> Iterator[Finding]:
     """(12) fails with the printed C_1 in units in which eta is small, and holds with the corrected constants."""
     for t in (0, 1, 12):
         yield refute(f"with C_1 as printed, t_0 = {t}", replay_linear, {"L": L, "eta": eta, "start": "1", "t": t})
@@ -151,7 +171,8 @@ def check_linear(ctx: Context, *, eta: str = "1/1000", L: str = "100", descent: 
     yield proved(
         "with corrected constants",
         True,
-        "r_t <= 1 and 2 theta <= 1 make r_t^(2 theta) >= r_t, so r_{t+1} <= (1 - C_4) r_t from t_0 on, and dist^2 <= C_1 mean ||w_{i,t+1} - w_{i,t}||^2 <= "
+        "r_t <= 1 and 2 theta <= 1 make r_t^(2 theta) >= r_t, so r_{t+1} <= (1 - C_4) r_t from t_0 on, and "
+        "dist^2 <= C_1 mean ||w_{i,t+1} - w_{i,t}||^2 <= "
         "C_1 (r_t - r_{t+1})/C_2 <= C_1 r_t/C_2",
         role="repaired",
         resting_on=[*parts, close],
@@ -167,13 +188,15 @@ def check_linear(ctx: Context, *, eta: str = "1/1000", L: str = "100", descent: 
             seen.distance[keep],
             bound,
             "numeric",
-            f"every round; the distance falls by {speed} a round, the bound by {(1 - k.c4) ** 0.5:.6f}; least c = {k.c:.4g}",
+            f"every round; the distance falls by {speed} a round, the bound by {(1 - k.c4) ** 0.5:.6f}; least "
+            f"c = {k.c:.4g}",
             role="repaired",
         )
         yield exponent_part(seen)
     yield picture_of(runs, "theta = 1/2: linear convergence with an active nuclear norm", logx=False)
     yield Reading(
-        "C_2 is read as -C_2 throughout (FEDSLR-T2-81). Only theta = 1/2 occurs (FEDSLR-T2a). The printed C_1 is large enough where eta_g >= 1/4 in the units "
+        "C_2 is read as -C_2 throughout (FEDSLR-T2-81). Only theta = 1/2 occurs (FEDSLR-T2a). The printed C_1 "
+        "is large enough where eta_g >= 1/4 in the units "
         "at hand; it has no fixed dimension, and the linear rate itself stands."
     )
 
@@ -189,7 +212,11 @@ def powers_are_slow(p: int) -> bool:
     before, after, g, eta = play_unknown(FedSLR, clients=1)
     old = before.x[0, 0] + eta * before.gamma_i[0, 0]
     y, slope = after.x_i[0, 0], g[0, 0]
-    rounds = [is_zero(y + eta * slope - old), is_zero(after.x[0, 0] - (y - eta * slope)), is_zero(after.gamma_i[0, 0] - slope)]
+    rounds = [
+        is_zero(y + eta * slope - old),
+        is_zero(after.x[0, 0] - (y - eta * slope)),
+        is_zero(after.gamma_i[0, 0] - slope),
+    ]
     gamma, e = symbols("gamma e")
     a = gamma + e / eta
     bounded = is_zero(gamma * e + e**2 / (2 * eta) - (a * e - e**2 / (2 * eta)))
@@ -199,10 +226,14 @@ def powers_are_slow(p: int) -> bool:
 
 
 SLOW = (
-    "f(w) = |w|^p/p for |w| <= 1, with slope 1 beyond, one client, R = 0 and 0 < w_0 <= 1: s_t = w_t + eta gamma_t obeys s_{t+1} + eta s_{t+1}^(p-1) = s_t and "
-    "w_t = s_t - eta s_t^(p-1), so by Bernoulli s_{t+1}^(2-p) <= s_t^(2-p) + (p-2) eta and dist(0, grad f(w_T)) = w_T^(p-1) >= const T^(-(p-1)/(p-2)) = const "
-    "T^(-theta/(2 theta - 1)), theta = 1 - 1/p. That is D's exponent at 0: with a = gamma + (w - y)/eta, b = f'(y) - a, e = w - y all at most dist(0, dD), "
-    "D = f(y) + a e - e^2/(2 eta) <= const dist^(1/theta) for dist <= 1. As theta/(2 theta - 1) < 4 theta - 2, no constant C_5 does"
+    "f(w) = |w|^p/p for |w| <= 1, with slope 1 beyond, one client, R = 0 and 0 < w_0 <= 1: s_t = w_t + eta "
+    "gamma_t obeys s_{t+1} + eta s_{t+1}^(p-1) = s_t and "
+    "w_t = s_t - eta s_t^(p-1), so by Bernoulli s_{t+1}^(2-p) <= s_t^(2-p) + (p-2) eta and dist(0, grad "
+    "f(w_T)) = w_T^(p-1) >= const T^(-(p-1)/(p-2)) = const "
+    "T^(-theta/(2 theta - 1)), theta = 1 - 1/p. That is D's exponent at 0: with a = gamma + (w - y)/eta, b = "
+    "f'(y) - a, e = w - y all at most dist(0, dD), "
+    "D = f(y) + a e - e^2/(2 eta) <= const dist^(1/theta) for dist <= 1. As theta/(2 theta - 1) < 4 theta - 2, "
+    "no constant C_5 does"
 )
 
 
@@ -220,7 +251,9 @@ def measured_rate(p: int, known: Any, exponent: float | None) -> Rate:
     )
 
 
-def check_sublinear(ctx: Context, *, p: int = 6, descent: str = "1", exponent: Any = None, instance: Any = power) -> Iterator[Finding]:
+def check_sublinear(
+    ctx: Context, *, p: int = 6, descent: str = "1", exponent: Any = None, instance: Any = power
+) -> Iterator[Finding]:
     """(13)'s exponent against a lower bound, then the corrected one with its constants, then measured rates and exponents."""
     for degree in (p, 8, 10) if p == 6 else (p,):
         yield disproved(f"on |w|^{degree}/{degree}", powers_are_slow(degree), SLOW)
@@ -231,7 +264,8 @@ def check_sublinear(ctx: Context, *, p: int = 6, descent: str = "1", exponent: A
     yield proved(
         "with the exponent -1/(4 theta - 2)",
         is_zero(1 / (2 - 4 * theta) + 1 / (4 * theta - 2)),
-        "v^(1 - 2 theta) is convex, so r_{t+1}^(1 - 2 theta) >= r_t^(1 - 2 theta) + (2 theta - 1) C_4, and r_1^(1 - 2 theta) >= C_4 as r_2 >= 0: r_T <= "
+        "v^(1 - 2 theta) is convex, so r_{t+1}^(1 - 2 theta) >= r_t^(1 - 2 theta) + (2 theta - 1) C_4, and "
+        "r_1^(1 - 2 theta) >= C_4 as r_2 >= 0: r_T <= "
         "((2 theta - 1) C_4 T)^(-1/(2 theta - 1)), and dist <= sqrt(C_1 r_T/C_2)",
         role="repaired",
         resting_on=[*parts, close],
@@ -242,7 +276,12 @@ def check_sublinear(ctx: Context, *, p: int = 6, descent: str = "1", exponent: A
     runs = [power_run(6), power_run(8), flat_matrix_run()]
     for seen in runs:
         yield at_most(
-            f"bound: {seen.name}", seen.distance, seen.corrected, "numeric", f"every round up to {int(seen.rounds[-1])}, C_5 = {seen.constants.c5:.4g}", role="repaired"
+            f"bound: {seen.name}",
+            seen.distance,
+            seen.corrected,
+            "numeric",
+            f"every round up to {int(seen.rounds[-1])}, C_5 = {seen.constants.c5:.4g}",
+            role="repaired",
         )
         yield exponent_part(seen)
     above = runs[1].rounds[runs[1].distance > runs[1].printed]
@@ -250,13 +289,16 @@ def check_sublinear(ctx: Context, *, p: int = 6, descent: str = "1", exponent: A
         "printed bound with numbers",
         not len(above),
         "numeric",
-        f"on |w|^8/8 with corrected constants and the printed exponent the bound is exceeded from round {int(above[0]) if len(above) else 'none'} on",
+        "on |w|^8/8 with corrected constants and the printed exponent the bound is exceeded from round "
+        f"{int(above[0]) if len(above) else 'none'} on",
         role="reading",
     )
     yield picture_of(runs[1:], "theta > 1/2: the printed exponent is too good", printed=True)
     yield Reading(
-        "The step before (13) has the right exponent, T^(1/(2 - 4 theta)); the slip is in its last rewriting, and contradicts Remark 7. Printed and corrected "
-        "agree at theta = 3/4; the printed rate is exceeded where 8 theta^2 - 9 theta + 2 > 0, theta > (9 + sqrt 17)/16 = 0.8202. 'For all T > 0' needs the KL "
+        "The step before (13) has the right exponent, T^(1/(2 - 4 theta)); the slip is in its last rewriting, "
+        "and contradicts Remark 7. Printed and corrected "
+        "agree at theta = 3/4; the printed rate is exceeded where 8 theta^2 - 9 theta + 2 > 0, theta > (9 + "
+        "sqrt 17)/16 = 0.8202. 'For all T > 0' needs the KL "
         "inequality at every iterate."
     )
 
@@ -281,15 +323,19 @@ CLAIMS: list[Claim] = [
         PAPER,
         "rate",
         "Theorem 2, 0 < theta <= 1/2, (12)",
-        "There is a t_0 so that for T > t_0 dist^2 <= (C_1 r_{t_0}/C_2)(1 - C_4)^(T - t_0), C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
+        "There is a t_0 so that for T > t_0 dist^2 <= (C_1 r_{t_0}/C_2)(1 - C_4)^(T - t_0), C_1 = 4 (eta_g L^2 "
+        "+ eta_g^2 L^4 + 1/eta_g + L^2).",
         check_linear,
         (
             Fault("eta_g of order one", "with C_1 as printed, t_0 = 1", {"eta": "1/3", "L": "1"}, holds=True),
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
             Fault("a factor that is 10 % smaller a round", "low-rank regression, L eta = 0.45", {"faster": 0.9}),
         ),
-        assumptions=(*SAME, KL_HOLDS, INSIDE),
-        repaired="(12) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for t_0 with r_{t_0} <= 1.",
+        assumptions=(*SAME, KL_HOLDS, SHORT_STEP),
+        repaired=(
+            "(12) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), "
+            "for t_0 with r_{t_0} <= 1."
+        ),
         replay=replay_linear,
     ),
     Claim(
@@ -304,7 +350,10 @@ CLAIMS: list[Claim] = [
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
             Fault("a rate that is 5 % better", "rate on |w|^8/8", {"exponent": 2.45}),
         ),
-        assumptions=(*SAME, KL_HOLDS, INSIDE),
-        repaired="dist <= C_5 T^(-1/(4 theta - 2)) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), and 0 < eta_g < 1/(2L).",
+        assumptions=(*SAME, KL_HOLDS, SHORT_STEP),
+        repaired=(
+            "dist <= C_5 T^(-1/(4 theta - 2)) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
+            "eta_g)(1 + L eta_g)/(2 eta_g), and 0 < eta_g < 1/(2L)."
+        ),
     ),
 ]

@@ -62,7 +62,7 @@ def slope_in_copies(w: Any, p: Any, c: Any) -> Any:
     return norm2(gu - g + u / p.eta) - norm2(u) * (c.c * (p.L + 1 / p.eta) ** 2)
 
 
-SLOPE = Lemma("slope in the copies", "ours", "0 < L, 0 < eta < 1/L", slope_in_copies, {"c": 1})
+COPY_SLOPE = Lemma("slope in the copies", "ours", "0 < L, 0 < eta < 1/L", slope_in_copies, {"c": 1})
 
 
 def drift_of_loss(w: Any, p: Any, c: Any) -> Any:

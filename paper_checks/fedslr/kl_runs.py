@@ -159,7 +159,15 @@ def sharp_run(rounds: int = 25) -> KLRun:
 def flat_matrix_run(rounds: int = 6000) -> KLRun:
     """I-ZS: a nuclear norm without strict complementarity, theta = 3/4."""
     known = no_strict_complementarity()
-    return follow("2 x 2, no strict complementarity", known.problem, known.theta, [1.2, 0.5, 0.4, 0.3], rounds, least=known.minimum, error=1e-15)
+    return follow(
+        "2 x 2, no strict complementarity",
+        known.problem,
+        known.theta,
+        [1.2, 0.5, 0.4, 0.3],
+        rounds,
+        least=known.minimum,
+        error=1e-15,
+    )
 
 
 @lru_cache(maxsize=2)
@@ -168,4 +176,6 @@ def low_rank_run(rounds: int = 1500, step: float = STEP) -> KLRun:
     problem = low_rank_regression().problem
     start = np.zeros(problem.d)
     best = run(FedSLR(1.0), problem, start, 600, metrics={"v": metrics.value}, every=600, progress=False)["v"][-1]
-    return follow("low-rank regression", problem, 0.5, start, rounds, step=step, least=float(best), error=LEAST_RESIDUAL / 100)
+    return follow(
+        "low-rank regression", problem, 0.5, start, rounds, step=step, least=float(best), error=LEAST_RESIDUAL / 100
+    )

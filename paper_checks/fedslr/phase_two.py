@@ -59,7 +59,9 @@ def on_the_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
     """FedSLR on one client (L/2) w^2 for T rounds, with Phase II; what (14) and (100) compare, at N = T."""
     L, eta, start, lr, weight = fractions_of(instance, ("L", "eta", "start", "lr", "mu"))
     T, K = int(instance["T"]), int(instance["K"])
-    problem, states = play_on_line(flattened_square(L, 2 * start), eta, start, T, personal=(K, lr, weight), exactly=exactly)
+    problem, states = play_on_line(
+        flattened_square(L, 2 * start), eta, start, T, personal=(K, lr, weight), exactly=exactly
+    )
     if not exactly:
         L, eta, start, lr, weight = (float(v) for v in (L, eta, start, lr, weight))  # type: ignore[assignment]
     first = potentials.fedslr(eta)(problem, states[0])
@@ -109,7 +111,9 @@ def square_instance(L: int, start: str, T: int) -> dict[str, Any]:
     return {"L": str(L), "eta": f"2/{5 * L}", "start": start, "lr": f"1/{10 * (L + 1)}", "mu": "1/1000", "T": T, "K": 2}
 
 
-def check_theorem(ctx: Context, *, L: int = 10**7, descent: str = "1", share: float = 1.0, method: Any = FedSLR) -> Iterator[Finding]:
+def check_theorem(
+    ctx: Context, *, L: int = 10**7, descent: str = "1", share: float = 1.0, method: Any = FedSLR
+) -> Iterator[Finding]:
     """(14) fails for every N <= T; what its proof gives with a right constant, in steps and by a run."""
     yield refute("every N <= T", replay_theorem, square_instance(L, f"{L}/3", 60))
     falls, drift = step("proximal descent", lemmas.PROXIMAL_DESCENT, constant=descent), step("drift", kl_lemmas.DRIFT)
@@ -117,7 +121,8 @@ def check_theorem(ctx: Context, *, L: int = 10**7, descent: str = "1", share: fl
     yield proved(
         "the corrected bound",
         True,
-        "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds phi_i changes by B ||w_{t+1} - w_t|| + "
+        "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds "
+        "phi_i changes by B ||w_{t+1} - w_t|| + "
         "(L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
         role="repaired",
         resting_on=[falls, drift],
@@ -139,9 +144,16 @@ def check_theorem(ctx: Context, *, L: int = 10**7, descent: str = "1", share: fl
     s1, s2 = np.cumsum(moved)[:, None], np.cumsum(np.square(moved))[:, None]
     bound = share * (value + B * s1 + smooth / 2 * s2) / ((lr - smooth * lr**2 / 2) * T * K)
     total = np.cumsum(left, axis=0) / (T * K)
-    yield at_most("Phase II is (7)", max(apart), 1e-14, "numeric", "the library's steps and the definition's", role="repaired")
     yield at_most(
-        "robust regression", total, bound, "numeric", f"every client and T <= {rounds}: T times the left side ends at {T[-1, 0] * total[-1].max():.3g}", role="repaired"
+        "Phase II is (7)", max(apart), 1e-14, "numeric", "the library's steps and the definition's", role="repaired"
+    )
+    yield at_most(
+        "robust regression",
+        total,
+        bound,
+        "numeric",
+        f"every client and T <= {rounds}: T times the left side ends at {T[-1, 0] * total[-1].max():.3g}",
+        role="repaired",
     )
     yield Picture(
         "Theorem 3, corrected, sigma = 0",
@@ -155,9 +167,12 @@ def check_theorem(ctx: Context, *, L: int = 10**7, descent: str = "1", share: fl
         logy=True,
     )
     yield Reading(
-        "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so that N depends on T and C_7 is no constant; the instance "
-        "violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed left side is empty. The rate O(1/T) for sigma = 0 "
-        "stands, as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d). With noise the coefficient is 2/C_6 + 2 eta_l, and unbiased gradients are used."
+        "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so "
+        "that N depends on T and C_7 is no constant; the instance "
+        "violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed "
+        "left side is empty. The rate O(1/T) for sigma = 0 "
+        "stands, as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d). With noise the coefficient is 2/C_6 + 2 "
+        "eta_l, and unbiased gradients are used."
     )
 
 
@@ -167,7 +182,9 @@ def sums_of_steps() -> bool:
     return is_zero((N + 1) * (N + 2) / 2 + (N + 2) - (N + 2) * (N + 3) / 2)
 
 
-def check_sum(ctx: Context, *, L: int = 100, start: str = "10", first: str = "1", share: float = 1.0) -> Iterator[Finding]:
+def check_sum(
+    ctx: Context, *, L: int = 100, start: str = "10", first: str = "1", share: float = 1.0
+) -> Iterator[Finding]:
     """(100) fails for every N <= T, and is true with L^2 on all terms."""
     yield refute("every N <= T", replay_sum, square_instance(L, start, 20))
     warm, later = step("the first round", lemmas.WARM, constant=first), step("later rounds", lemmas.LEMMA_3_MONOTONE)
@@ -175,14 +192,17 @@ def check_sum(ctx: Context, *, L: int = 100, start: str = "10", first: str = "1"
     yield proved(
         "with L^2 on every term",
         sums_of_steps(),
-        "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the sum is at most 2 eta_g (D_0 - D_t) <= "
+        "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the "
+        "sum is at most 2 eta_g (D_0 - D_t) <= "
         "2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
         role="repaired",
         resting_on=[warm, later],
     )
     for curvature, x, T in ((10.0, 0.45, 60), (100.0, 0.4, 20)):
         eta = x / curvature
-        problem, states = play_on_line(flattened_square(int(curvature), 20), Fraction(eta), Fraction(10), T, exactly=False)
+        problem, states = play_on_line(
+            flattened_square(int(curvature), 20), Fraction(eta), Fraction(10), T, exactly=False
+        )
         w = np.array([s.x[0, 0] for s in states])
         N = int(np.flatnonzero(w**2 * T > 1)[-1]) + 1
         gap = float(potentials.fedslr(eta)(problem, states[0]))
@@ -190,7 +210,12 @@ def check_sum(ctx: Context, *, L: int = 100, start: str = "10", first: str = "1"
         left = float((curvature * w[:T]).dot(curvature * w[:T])) / T
         printed = c7(curvature, eta, 10.0, gap, N) / T
         yield at_most(
-            f"L = {curvature:g}, smallest N = {N}", left, share * corrected / T, "numeric", f"{left:.4g} of {corrected / T:.4g}; printed {printed:.4g}", role="repaired"
+            f"L = {curvature:g}, smallest N = {N}",
+            left,
+            share * corrected / T,
+            "numeric",
+            f"{left:.4g} of {corrected / T:.4g}; printed {printed:.4g}",
+            role="repaired",
         )
     yield Reading("(98) has L^2 in the sum and (100) has lost it. With N free and large (100) is true; see FEDSLR-T3.")
 
@@ -203,7 +228,11 @@ def shrinks_like_a_root() -> bool:
     slope = L * (p - b) + mu
     new = p - lr * slope
     after = L * (new - b) + mu
-    return is_zero(slope - L * delta) and is_zero(after - s / (1 + s) * L * delta) and is_positive(s / (1 + s) / (L * delta))
+    return (
+        is_zero(slope - L * delta)
+        and is_zero(after - s / (1 + s) * L * delta)
+        and is_positive(s / (1 + s) / (L * delta))
+    )
 
 
 def check_remark(ctx: Context, *, power: int = 1, slack: str = "1") -> Iterator[Finding]:
@@ -219,7 +248,8 @@ def check_remark(ctx: Context, *, power: int = 1, slack: str = "1") -> Iterator[
     yield disproved(
         "O(eps) at p_{i,t,k+1}",
         all(worse) and shrinks_like_a_root(),
-        "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above every C eps for small eps",
+        "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above "
+        "every C eps for small eps",
     )
     near = step("the next point", lemmas.NEXT_POINT, constant=slack)
     yield near
@@ -240,7 +270,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "bound",
         "Theorem 3, (14)",
-        "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + 1) sigma^2), C_7 with N of "
+        "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - "
+        "phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + 1) sigma^2), C_7 with N of "
         "the proof.",
         check_theorem,
         (
@@ -249,8 +280,11 @@ CLAIMS: list[Claim] = [
             Fault("a hundredth of the bound", "robust regression", {"share": 0.01}),
         ),
         assumptions=("A1 to A5", "0 < eta_l < 2/(L + 1)", EXACT, CONTINUOUS),
-        repaired="For sigma = 0 and 0 < eta_l < 2/L the sum over t = 0..T-1, k = 0..K-1 is at most (phi_i(w_0, p_0) - inf phi_i + B S_1 + (L/2) S_2)/((eta_l - "
-        "L eta_l^2/2) T K), S_1 = sum ||w_{t+1} - w_t||, S_2 = sum ||w_{t+1} - w_t||^2.",
+        repaired=(
+            "For sigma = 0 and 0 < eta_l < 2/L the sum over t = 0..T-1, k = 0..K-1 is at most (phi_i(w_0, "
+            "p_0) - inf phi_i + B S_1 + (L/2) S_2)/((eta_l - "
+            "L eta_l^2/2) T K), S_1 = sum ||w_{t+1} - w_t||, S_2 = sum ||w_{t+1} - w_t||^2."
+        ),
         replay=replay_theorem,
     ),
     Claim(
@@ -258,7 +292,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "proof step",
         "Theorem 3, (98) to (100)",
-        "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
+        "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) "
+        "eta_g (D_0 - D*) + L^2.",
         check_sum,
         (
             Fault("L = 1", "every N <= T", {"L": 1}, holds=True),
