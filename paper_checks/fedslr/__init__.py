@@ -3,7 +3,7 @@
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
 and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
 (appendix C, with the lemmas of `lemmas`), facts (Facts 1 to 3), convergence (Theorem 1, the
-residual), kl_cases (Theorem 2), phase_two (Theorem 3).
+residual), kl_cases (Theorem 2), phase_two (Theorem 3), designs (Appendix A).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from paper_checks.fedslr import (
     comparison,
     components,
     convergence,
+    designs,
     facts,
     kl_cases,
     latency,
@@ -35,4 +36,5 @@ CLAIMS: list[Claim] = [
     *convergence.CLAIMS,
     *kl_cases.CLAIMS,
     *phase_two.CLAIMS,
+    *designs.CLAIMS,
 ]

@@ -140,7 +140,7 @@ def distances_agree(ctx: Context, scale: float = 1.0) -> float:
         inside = [cvxpy.abs(sign) <= 1, cvxpy.multiply(x != 0, sign) == np.sign(x)]
         least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(h + lam * sign)), inside).solve(solver="CLARABEL")
         apart.append(abs(least - float(L1(lam * scale).distance(x[None], h[None])[0])) / least)
-    return max(apart)
+    return float(max(apart))
 
 
 def check_stationary(ctx: Context, *, middle: str = "5", scale: float = 1.0, method: Any = FedSLR) -> Iterator[Finding]:
