@@ -116,7 +116,7 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
         "never more than the sum of ranks",
         role="repaired",
     )
-    problem = low_rank_regression(seed=ctx.seed).problem
+    problem: Any = low_rank_regression(seed=ctx.seed).problem
     lr = 0.5 / float(constant(problem, "L"))
     trace = run(LocalProximal(10, lr), problem, np.zeros(problem.d), 400, every=400, progress=False)
     own, _ = ProximalSteps(10, lr, problem.regulariser)(
@@ -147,7 +147,7 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     """Ranks and sizes of LPGD's local models for growing weights; the word 'guaranteed' is looked at apart."""
     rows, sizes = [], []
     for weight in weights:
-        problem = low_rank_regression(weight=weight, seed=ctx.seed).problem
+        problem: Any = low_rank_regression(weight=weight, seed=ctx.seed).problem
         lr = 0.5 / float(constant(problem, "L"))
         trace = run(LocalProximal(10, lr), problem, np.zeros(problem.d), 300, every=300, progress=False)
         own, _ = ProximalSteps(10, lr, problem.regulariser)(
@@ -201,7 +201,7 @@ def check_global_prox(ctx: Context, *, steps: int = 2, method: Any = FedSLR) -> 
         "on x^2/2 and 2 (x - 1)^2 with |x|/10 the minimiser 19/25 stays with one local step, as proximal "
         f"gradient descent does, and not with {steps}",
     )
-    problem = low_rank_regression(seed=ctx.seed).problem
+    problem: Any = low_rank_regression(seed=ctx.seed).problem
     best_w, _, _ = solve_with_cvxpy(problem)
     L = float(constant(problem, "L"))
     rows, away = [], {}
@@ -256,9 +256,7 @@ def check_components(ctx: Context, *, deviations: int = 6, draws: int = DRAWS) -
     names = {"LR+S": (True, False), "S+S": (False, False), "LR+LR": (True, True), "S+LR": (False, True)}
     found = {
         name: [
-            recovery_error(
-                low_rank_regression(10, nonzeros=deviations, seed=10 * ctx.seed + k), *kinds
-            )
+            recovery_error(low_rank_regression(10, nonzeros=deviations, seed=10 * ctx.seed + k), *kinds)
             for k in range(draws)
         ]
         for name, kinds in names.items()
@@ -292,12 +290,12 @@ def check_memory_efficient(ctx: Context, *, method: Any = FedSLR) -> Iterator[Fi
         name="Algorithms 1 and 3",
     )
     yield from same.findings(ctx)
-    problem = low_rank_regression(seed=ctx.seed).problem
+    problem: Any = low_rank_regression(seed=ctx.seed).problem
     ends = [
         run(algorithm, problem, np.zeros(problem.d), 200, every=200, progress=False).state.x
         for algorithm in (method(0.08), FedSLR(0.08, server="average"))
     ]
-    yield equal("with a nuclear norm", *ends, "numeric", "200 rounds on low-rank regression", rtol=1e-10)
+    yield equal("with a nuclear norm", ends[0], ends[1], "numeric", "200 rounds on low-rank regression", rtol=1e-10)
     yield Reading(
         "The server's proximal operator is applied to the same point by both, whatever R is; gamma_0 "
         "of Algorithm 3 is mean_i gamma_{i,0}."
@@ -376,7 +374,7 @@ CLAIMS: list[Claim] = [
         (
             Fault(
                 "Algorithm 1 with the dual of before the round",
-                "fractions",
+                "the same iterates",
                 {"method": changed("server dual of before the round")},
             ),
             Fault(
