@@ -2,8 +2,8 @@
 
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
 and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
-(appendix C, with the lemmas of `lemmas`), facts (Facts 1 to 3), convergence (Theorem 1, the
-residual), kl_cases (Theorem 2), phase_two (Theorem 3), designs (Appendix A).
+(lemmas of appendix C, by `lemmas`), convergence (Theorem 1, what its proof and that of Theorem 2 rest on), kl_cases (Theorem 2's three
+rates, by `kl_lemmas` and the runs of `kl_runs`), phase_two (Theorem 3), designs (Appendix A).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from paper_checks.fedslr import (
     components,
     convergence,
     designs,
-    facts,
     kl_cases,
     latency,
     phase_two,
@@ -32,7 +31,6 @@ CLAIMS: list[Claim] = [
     *sensitivity.CLAIMS,
     *components.CLAIMS,
     *theory.CLAIMS,
-    *facts.CLAIMS,
     *convergence.CLAIMS,
     *kl_cases.CLAIMS,
     *phase_two.CLAIMS,
