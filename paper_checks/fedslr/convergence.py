@@ -94,10 +94,9 @@ def check_shift(ctx: Context, *, eta: str = "1/2", descent: str = "1", method: A
     yield proved(
         "eta_g < 1/(2L)",
         True,
-        "D is continuous and does not rise, so D_t falls to its value at the cluster point, and by the "
-        "descent, whose coefficients are positive, "
-        "w_{i,t+1} - w_{i,t} and w_{t+1} - w_t go to 0; gamma_{i,t} = grad f_i(w_{i,t}) then has gamma_{i,t+1} "
-        "- gamma_{i,t} -> 0 by A1",
+        "D is continuous and does not rise, so D_t falls to its value at the cluster point, and by the descent, whose coefficients are "
+        "positive, w_{i,t+1} - w_{i,t} and w_{t+1} - w_t go to 0; gamma_{i,t} = grad f_i(w_{i,t}) then has gamma_{i,t+1} - gamma_{i,t} -> 0 by "
+        "A1",
         role="repaired",
         resting_on=[falls],
     )
@@ -111,9 +110,8 @@ def check_shift(ctx: Context, *, eta: str = "1/2", descent: str = "1", method: A
         series.append({"label": f"L eta = {x}", "x": list(range(2, len(moved) + 2)), "y": moved.tolist()})
     yield Picture("Theorem 1 on a non-convex instance", "round", "||w_{t+1} - w_t||", series, logy=True)
     yield Reading(
-        "Only the closed end is affected: there C_2 = 0, w_t = 0 is stationary all the same, and the copies "
-        "w_{i,t} and duals alternate for ever. "
-        "Bounded gradients (A2) are not needed."
+        "Only the closed end is affected: there C_2 = 0, w_t = 0 is stationary all the same, and the copies w_{i,t} and duals alternate for "
+        "ever. Bounded gradients (A2) are not needed."
     )
 
 
@@ -145,33 +143,32 @@ def distances_agree(ctx: Context, scale: float = 1.0) -> float:
 
 def check_stationary(ctx: Context, *, middle: str = "5", scale: float = 1.0, method: Any = FedSLR) -> Iterator[Finding]:
     """(9) on the whole printed range; then the limit against CVXPY, by the exact subgradient distance."""
-    falls, close = (
-        step("the descent", lemmas.FACTORED, role="printed"),
-        step("the distance", lemmas.STATIONARY, role="printed"),
-    )
-    yield falls
-    yield close
+    one = "one of several steps"
+    falls = step("the descent", lemmas.FACTORED, role="printed", scope=one)
+    close = step("the distance", lemmas.STATIONARY, role="printed", scope=one)
+    yield from (falls, close)
     inner = proved(
         "eta_g < 1/(2L)",
         True,
-        "the descent makes w_{i,t+1} - w_{i,t} go to 0 (Theorem 1, first part), and with it an element of grad "
-        "f(w_t) + dR(w_t); subdifferentials "
-        "have closed graphs",
+        "the descent makes w_{i,t+1} - w_{i,t} go to 0 (Theorem 1, first part), and with it an element of grad f(w_t) + dR(w_t); "
+        "subdifferentials have closed graphs",
         resting_on=[falls, close],
+        scope=SHORT_STEP,
     )
     yield inner
-    between = step("the midpoint", kl_lemmas.MIDPOINT, constant=middle, role="printed")
-    rests = step("the descent at the end point", lemmas.LEMMA_3_MONOTONE, role="printed")
-    yield between
-    yield rests
-    yield proved(
+    between = step("the midpoint", kl_lemmas.MIDPOINT, constant=middle, role="printed", scope=one)
+    rests = step("the descent at the end point", lemmas.LEMMA_3_MONOTONE, role="printed", scope=one)
+    yield from (between, rests)
+    end = proved(
         "eta_g = 1/(2L)",
         True,
-        "D_t - D_{t+1} -> 0, so grad f(w_t) + (s_t + s_{t+1})/2 -> 0, where s_t is in dR(w_t) and w_{t+1} - "
-        "w_t -> 0: both s converge along a "
+        "D_t - D_{t+1} -> 0, so grad f(w_t) + (s_t + s_{t+1})/2 -> 0, where s_t is in dR(w_t) and w_{t+1} - w_t -> 0: both s converge along a "
         "subsequence to elements of dR(w*), a closed convex set, which has their mean",
         resting_on=[between, rests],
+        scope="eta_g = 1/(2L)",
     )
+    yield end
+    yield proved("every eta_g <= 1/(2L)", True, "both cases together", resting_on=[inner, end])
     apart = distances_agree(ctx, scale)
     yield at_most(
         "dist(0, g + dR(w))",
@@ -238,9 +235,8 @@ def recursion(descent: str = "1", role: Role = "repaired", scope: str = "") -> I
     slope = proved(
         "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)",
         slope_of_potential(),
-        "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - "
-        "w_{i,t})/(M eta) for w_i and (w_t - w_{i,t})/M for "
-        "gamma_i, and the copies are (1 + L eta) times a step away at most",
+        "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
+        "w_{i,t})/M for gamma_i, and the copies are (1 + L eta) times a step away at most",
         role=role,
         resting_on=[near],
         scope=scope,
@@ -249,8 +245,7 @@ def recursion(descent: str = "1", role: Role = "repaired", scope: str = "") -> I
     yield proved(
         "the recursion",
         True,
-        "r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 "
-        "<= (r_t - r_{t+1})/C_4",
+        "r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4",
         role=role,
         resting_on=[falls, slope],
         scope=scope,
@@ -271,8 +266,8 @@ def check_recursion(ctx: Context, *, descent: str = "1", sign: int = 1, factor: 
     yield disproved(
         "the constants are positive",
         c2_is_negative(Fraction(sign)),
-        "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at "
-        "1/(2L): so is C_4, and C_5 is no real number",
+        "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at 1/(2L): so is C_4, and C_5 is no "
+        "real number",
     )
     yield from recursion(descent)
     for seen in (low_rank_run(), power_run(6), power_run(8)):
@@ -297,10 +292,9 @@ def check_length(ctx: Context, *, descent: str = "1", share: float = 1.0) -> Ite
     yield proved(
         "convergence",
         True,
-        "phi(v) = c v^(1 - theta) is concave: phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) "
-        "(mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2), "
-        "so the copies travel (C_3/C_2) phi(r_1) at most and converge; w_t - w_{i,t} -> 0 takes w_t along, to "
-        "a stationary point by Theorem 1",
+        "phi(v) = c v^(1 - theta) is concave: phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) (mean_i ||w_{i,t+1} - "
+        "w_{i,t}||^2)^(1/2), so the copies travel (C_3/C_2) phi(r_1) at most and converge; w_t - w_{i,t} -> 0 takes w_t along, to a stationary "
+        "point by Theorem 1",
         resting_on=parts,
         scope=SHORT_STEP,
     )
@@ -319,10 +313,8 @@ def check_length(ctx: Context, *, descent: str = "1", share: float = 1.0) -> Ite
             f"the copies travel {travelled:.4g} from round 1 on, of {limit:.4g} at most",
         )
     yield Reading(
-        "Proved below the end point: at eta_g = 1/(2L) C_2 = 0, and copies need not converge (FEDSLR-T1a). The "
-        "inequality is local; the usual argument, "
-        "that a sequence which comes near a cluster point with a small residual stays there, gives it from "
-        "some round on."
+        "Proved below the end point: at eta_g = 1/(2L) C_2 = 0, and copies need not converge (FEDSLR-T1a). The inequality is local; the usual "
+        "argument, that a sequence which comes near a cluster point with a small residual stays there, gives it from some round on."
     )
 
 
@@ -346,9 +338,8 @@ def check_duals(ctx: Context, *, descent: str = "1", method: Any = FedSLR) -> It
     yield proved(
         "the limit",
         True,
-        "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L "
-        "(1 + L eta) ||w_{i,t+1} - w_{i,t}||, "
-        "whose squares have a finite sum where D is bounded below",
+        "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L (1 + L eta) ||w_{i,t+1} - "
+        "w_{i,t}||, whose squares have a finite sum where D is bounded below",
         resting_on=[falls, near],
     )
     problem = robust_low_rank_regression(seed=ctx.seed).problem
@@ -366,8 +357,7 @@ def check_duals(ctx: Context, *, descent: str = "1", method: Any = FedSLR) -> It
         f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400",
     )
     yield Reading(
-        "For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With "
-        "inexact solves (25) does not hold."
+        "For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With inexact solves (25) does not hold."
     )
 
 
@@ -378,8 +368,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "rate",
         "Theorem 1, (8)",
-        "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) "
-        "converges to the same point.",
+        "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
         check_shift,
         (
             Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None),
@@ -423,17 +412,15 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the cluster point",
-                "A1 makes gamma_i* = grad f_i(w_i*) in the limit, so that D* >= f(w*) + R(w*) + (1/(2 eta_g) - "
-                "L/2) mean ||w* - w_i*||^2, which is finite, "
-                "for every eta_g < 1/L",
+                "A1 makes gamma_i* = grad f_i(w_i*) in the limit, so that D* >= f(w*) + R(w*) + (1/(2 eta_g) - L/2) mean ||w* - w_i*||^2, "
+                "which is finite, for every eta_g < 1/L",
                 ("from below",),
             )
         ],
         assumptions=[EXACT],
         readings=[
-            "All terms of (10) are finite there, so the lemma says little; the bound is what makes D useful. "
-            "Bounded gradients are not needed. (33) subtracts "
-            "eta_g ||gamma||^2 where completing the square gives half of it."
+            "All terms of (10) are finite there, so the lemma says little; the bound is what makes D useful. Bounded gradients are not needed. "
+            "(33) subtracts eta_g ||gamma||^2 where completing the square gives half of it."
         ],
     ),
     claim_steps(
@@ -445,8 +432,7 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the limit",
-                "D is continuous, so D_{t_j} -> D* along the subsequence, and a sequence that does not rise "
-                "goes to its limit from above",
+                "D is continuous, so D_{t_j} -> D* along the subsequence, and a sequence that does not rise goes to its limit from above",
                 ("the potential does not rise",),
             )
         ],
@@ -457,8 +443,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "proof step",
         "Theorem 2, its constants and (81)",
-        "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 "
-        "c^2 (1 - theta)^2) are positive.",
+        "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 c^2 (1 - theta)^2) are positive.",
         check_recursion,
         (
             Fault("the other sign of C_2", "the constants are positive", {"sign": -1}, holds=True),
@@ -475,8 +460,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "rate",
         "Theorem 2, last part, and (82) to (85)",
-        "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| "
-        "is finite.",
+        "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| is finite.",
         check_length,
         (
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
@@ -495,6 +479,6 @@ CLAIMS: list[Claim] = [
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
             Fault("duals of the wrong sign", "robust regression", {"method": changed("sign of the dual step")}),
         ),
-        assumptions=("A1 to A3", EXACT, SHORT_STEP),
+        assumptions=("A1", "f bounded below, as Remark 4 reads A3", EXACT, SHORT_STEP),
     ),
 ]

@@ -65,8 +65,7 @@ def check_cost_of_prox(ctx: Context, *, decomposed: bool = True) -> Iterator[Fin
         rest,
         0.5,
         "numeric",
-        f"shrinking and multiplying back takes {rest:.3f} times the CPU time of the decomposition of a {SIDE} "
-        f"x {SIDE} matrix, median of turns",
+        f"shrinking and multiplying back takes {rest:.3f} times the CPU time of the decomposition of a {SIDE} x {SIDE} matrix, median of turns",
     )
 
 
@@ -112,8 +111,7 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
     yield decided(
         "ranks add up",
         compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0),
-        "E_11 and E_22 have rank one, their mean has determinant 1/4, so rank 2 = 1 + 1; the rank of a sum is "
-        "never more than the sum of ranks",
+        "E_11 and E_22 have rank one, their mean has determinant 1/4, so rank 2 = 1 + 1; the rank of a sum is never more than the sum of ranks",
         role="repaired",
     )
     problem: Any = low_rank_regression(seed=ctx.seed).problem
@@ -128,13 +126,11 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
         "low-rank regression",
         after >= inside.max() and after > best,
         "numeric",
-        f"LPGD with K = 10: local models of ranks {inside.min()} to {inside.max()}, an average of rank "
-        f"{after}; the minimiser has rank {best}",
+        f"LPGD with K = 10: local models of ranks {inside.min()} to {inside.max()}, an average of rank {after}; the minimiser has rank {best}",
         role="repaired",
     )
     yield Reading(
-        "Taken at its word. What is meant, that averages of different models of low rank lose it in "
-        "general, is seen on the regression."
+        "Taken at its word. What is meant, that averages of different models of low rank lose it in general, is seen on the regression."
     )
 
 
@@ -171,13 +167,11 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     yield decided(
         "guaranteed",
         not compare(w[0] * w[3] - w[1] * w[2], "!=", 0),
-        "with C = 3 I, lam = 1 and one step of size 1 the local model is 2 I: of full rank, as every singular "
-        "value is above eta lam",
+        "with C = 3 I, lam = 1 and one step of size 1 the local model is 2 I: of full rank, as every singular value is above eta lam",
         role="reading",
     )
     yield Reading(
-        "Read as: can be of low rank, for lam large enough; for small lam local models are of full "
-        "rank and factors save nothing."
+        "Read as: can be of low rank, for lam large enough; for small lam local models are of full rank and factors save nothing."
     )
 
 
@@ -198,8 +192,8 @@ def check_global_prox(ctx: Context, *, steps: int = 2, method: Any = FedSLR) -> 
     yield decided(
         "client drift",
         compare(moved[1], "==", best) and compare(moved[steps], "!=", best),
-        "on x^2/2 and 2 (x - 1)^2 with |x|/10 the minimiser 19/25 stays with one local step, as proximal "
-        f"gradient descent does, and not with {steps}",
+        "on x^2/2 and 2 (x - 1)^2 with |x|/10 the minimiser 19/25 stays with one local step, as proximal gradient descent does, and not with "
+        f"{steps}",
     )
     problem: Any = low_rank_regression(seed=ctx.seed).problem
     best_w, _, _ = solve_with_cvxpy(problem)
@@ -221,8 +215,7 @@ def check_global_prox(ctx: Context, *, steps: int = 2, method: Any = FedSLR) -> 
         "low-rank regression",
         away["GPGD, K = 1"] < 1e-4 and min(drift) > 0.02 and drift == sorted(drift),
         "numeric",
-        f"GPGD stops {', '.join(f'{d:.1%}' for d in drift)} away with K = 2, 5, 10, and {away['GPGD, K = 1']:.0e} "
-        "with K = 1",
+        f"GPGD stops {', '.join(f'{d:.1%}' for d in drift)} away with K = 2, 5, 10, and {away['GPGD, K = 1']:.0e} with K = 1",
     )
     yield at_most("FedSLR", away["FedSLR"], 1e-4, "numeric", f"FedSLR is {away['FedSLR']:.0e} away")
 
@@ -272,8 +265,7 @@ def check_components(ctx: Context, *, deviations: int = 6, draws: int = DRAWS) -
             f"LR+S before {name}", difference.sign > 0, "numeric", f"error of {name} less that of LR+S: {difference}"
         )
     yield Reading(
-        "Of models that are low rank plus sparse, where the statement is to be expected; the paper "
-        "reports no experiment with other components."
+        "Of models that are low rank plus sparse, where the statement is to be expected; the paper reports no experiment with other components."
     )
 
 
@@ -297,8 +289,7 @@ def check_memory_efficient(ctx: Context, *, method: Any = FedSLR) -> Iterator[Fi
     ]
     yield equal("with a nuclear norm", ends[0], ends[1], "numeric", "200 rounds on low-rank regression", rtol=1e-10)
     yield Reading(
-        "The server's proximal operator is applied to the same point by both, whatever R is; gamma_0 "
-        "of Algorithm 3 is mean_i gamma_{i,0}."
+        "The server's proximal operator is applied to the same point by both, whatever R is; gamma_0 of Algorithm 3 is mean_i gamma_{i,0}."
     )
 
 

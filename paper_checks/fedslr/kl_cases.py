@@ -78,11 +78,9 @@ def check_finite(ctx: Context, *, growth: str = "1", eta: str = "9/20") -> Itera
     yield proved(
         "the hypothesis is never met",
         True,
-        "a cluster point w* is stationary (Theorem 1), so (w*, {w*}, {grad f_i(w*)}) is a critical point of D. "
-        "Around it D - D* >= (1/(2 eta) - L/2) "
-        "mean ||u_i||^2 at copies w* + u_i, where dist(0, dD) is of order ||u||: (D - D*)^theta <= c (1 - "
-        "theta) dist fails for theta < 1/2 as u -> 0. "
-        "So (11), and (12) for theta < 1/2, are true of nothing",
+        "a cluster point w* is stationary (Theorem 1), so (w*, {w*}, {grad f_i(w*)}) is a critical point of D. Around it D - D* >= (1/(2 eta) "
+        "- L/2) mean ||u_i||^2 at copies w* + u_i, where dist(0, dD) is of order ||u||: (D - D*)^theta <= c (1 - theta) dist fails for theta < "
+        "1/2 as u -> 0. So (11), and (12) for theta < 1/2, are true of nothing",
         resting_on=[bowl, slope],
     )
     step_size = Fraction(eta)
@@ -95,8 +93,8 @@ def check_finite(ctx: Context, *, growth: str = "1", eta: str = "9/20") -> Itera
     yield decided(
         "finite identification on (w - 3/10)^2/2 + |w|",
         all(still) and all(falls) and compare(residuals[-1], ">", 0),
-        f"w_t = 0, the minimiser, in rounds 4 to 12, while r_t > 0 falls by (eta/(1 + eta))^2 = {ratio} a "
-        "round: the exponent of f + R is 0, that of D 1/2",
+        f"w_t = 0, the minimiser, in rounds 4 to 12, while r_t > 0 falls by (eta/(1 + eta))^2 = {ratio} a round: the exponent of f + R is 0, "
+        "that of D 1/2",
         role="reading",
     )
     yield exponent_part(sharp_run(), "reading")
@@ -104,9 +102,8 @@ def check_finite(ctx: Context, *, growth: str = "1", eta: str = "9/20") -> Itera
         [sharp_run()], "theta = 0 of f + R: the distance is 0 from round 4 on, the bound is linear", logx=False
     )
     yield Reading(
-        "A4 is read of D at every critical point. The statement is empty, not false: zero distance after "
-        "finitely many rounds is seen where f + R is "
-        "sharp, and it does not follow from A4."
+        "A4 is read of D at every critical point. The statement is empty, not false: zero distance after finitely many rounds is seen where f + "
+        "R is sharp, and it does not follow from A4."
     )
 
 
@@ -171,9 +168,8 @@ def check_linear(
     yield proved(
         "with corrected constants",
         True,
-        "r_t <= 1 and 2 theta <= 1 make r_t^(2 theta) >= r_t, so r_{t+1} <= (1 - C_4) r_t from t_0 on, and "
-        "dist^2 <= C_1 mean ||w_{i,t+1} - w_{i,t}||^2 <= "
-        "C_1 (r_t - r_{t+1})/C_2 <= C_1 r_t/C_2",
+        "r_t <= 1 and 2 theta <= 1 make r_t^(2 theta) >= r_t, so r_{t+1} <= (1 - C_4) r_t from t_0 on, and dist^2 <= C_1 mean ||w_{i,t+1} - "
+        "w_{i,t}||^2 <= C_1 (r_t - r_{t+1})/C_2 <= C_1 r_t/C_2",
         role="repaired",
         resting_on=[*parts, close],
     )
@@ -188,16 +184,14 @@ def check_linear(
             seen.distance[keep],
             bound,
             "numeric",
-            f"every round; the distance falls by {speed} a round, the bound by {(1 - k.c4) ** 0.5:.6f}; least "
-            f"c = {k.c:.4g}",
+            f"every round; the distance falls by {speed} a round, the bound by {(1 - k.c4) ** 0.5:.6f}; least c = {k.c:.4g}",
             role="repaired",
         )
         yield exponent_part(seen)
     yield picture_of(runs, "theta = 1/2: linear convergence with an active nuclear norm", logx=False)
     yield Reading(
-        "C_2 is read as -C_2 throughout (FEDSLR-T2-81). Only theta = 1/2 occurs (FEDSLR-T2a). The printed C_1 "
-        "is large enough where eta_g >= 1/4 in the units "
-        "at hand; it has no fixed dimension, and the linear rate itself stands."
+        "C_2 is read as -C_2 throughout (FEDSLR-T2-81). Only theta = 1/2 occurs (FEDSLR-T2a). The printed C_1 is large enough where eta_g >= "
+        "1/4 in the units at hand; it has no fixed dimension, and the linear rate itself stands."
     )
 
 
@@ -226,14 +220,11 @@ def powers_are_slow(p: int) -> bool:
 
 
 SLOW = (
-    "f(w) = |w|^p/p for |w| <= 1, with slope 1 beyond, one client, R = 0 and 0 < w_0 <= 1: s_t = w_t + eta "
-    "gamma_t obeys s_{t+1} + eta s_{t+1}^(p-1) = s_t and "
-    "w_t = s_t - eta s_t^(p-1), so by Bernoulli s_{t+1}^(2-p) <= s_t^(2-p) + (p-2) eta and dist(0, grad "
-    "f(w_T)) = w_T^(p-1) >= const T^(-(p-1)/(p-2)) = const "
-    "T^(-theta/(2 theta - 1)), theta = 1 - 1/p. That is D's exponent at 0: with a = gamma + (w - y)/eta, b = "
-    "f'(y) - a, e = w - y all at most dist(0, dD), "
-    "D = f(y) + a e - e^2/(2 eta) <= const dist^(1/theta) for dist <= 1. As theta/(2 theta - 1) < 4 theta - 2, "
-    "no constant C_5 does"
+    "f(w) = |w|^p/p for |w| <= 1, with slope 1 beyond, one client, R = 0 and 0 < w_0 <= 1: s_t = w_t + eta gamma_t obeys s_{t+1} + eta "
+    "s_{t+1}^(p-1) = s_t and w_t = s_t - eta s_t^(p-1), so by Bernoulli s_{t+1}^(2-p) <= s_t^(2-p) + (p-2) eta and dist(0, grad f(w_T)) = "
+    "w_T^(p-1) >= const T^(-(p-1)/(p-2)) = const T^(-theta/(2 theta - 1)), theta = 1 - 1/p. That is D's exponent at 0: with a = gamma + (w - "
+    "y)/eta, b = f'(y) - a, e = w - y all at most dist(0, dD), D = f(y) + a e - e^2/(2 eta) <= const dist^(1/theta) for dist <= 1. As theta/(2 "
+    "theta - 1) < 4 theta - 2, no constant C_5 does"
 )
 
 
@@ -264,9 +255,8 @@ def check_sublinear(
     yield proved(
         "with the exponent -1/(4 theta - 2)",
         is_zero(1 / (2 - 4 * theta) + 1 / (4 * theta - 2)),
-        "v^(1 - 2 theta) is convex, so r_{t+1}^(1 - 2 theta) >= r_t^(1 - 2 theta) + (2 theta - 1) C_4, and "
-        "r_1^(1 - 2 theta) >= C_4 as r_2 >= 0: r_T <= "
-        "((2 theta - 1) C_4 T)^(-1/(2 theta - 1)), and dist <= sqrt(C_1 r_T/C_2)",
+        "v^(1 - 2 theta) is convex, so r_{t+1}^(1 - 2 theta) >= r_t^(1 - 2 theta) + (2 theta - 1) C_4, and r_1^(1 - 2 theta) >= C_4 as r_2 >= "
+        "0: r_T <= ((2 theta - 1) C_4 T)^(-1/(2 theta - 1)), and dist <= sqrt(C_1 r_T/C_2)",
         role="repaired",
         resting_on=[*parts, close],
     )
@@ -299,11 +289,9 @@ def check_sublinear(
     )
     yield picture_of(runs[1:], "theta > 1/2: the printed exponent is too good", printed=True)
     yield Reading(
-        "The step before (13) has the right exponent, T^(1/(2 - 4 theta)); the slip is in its last rewriting, "
-        "and contradicts Remark 7. Printed and corrected "
-        "agree at theta = 3/4; the printed rate is exceeded where 8 theta^2 - 9 theta + 2 > 0, theta > (9 + "
-        "sqrt 17)/16 = 0.8202. 'For all T > 0' needs the KL "
-        "inequality at every iterate."
+        "The step before (13) has the right exponent, T^(1/(2 - 4 theta)); the slip is in its last rewriting, and contradicts Remark 7. Printed "
+        "and corrected agree at theta = 3/4; the printed rate is exceeded where 8 theta^2 - 9 theta + 2 > 0, theta > (9 + sqrt 17)/16 = 0.8202. "
+        "'For all T > 0' needs the KL inequality at every iterate."
     )
 
 
@@ -327,8 +315,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "rate",
         "Theorem 2, 0 < theta <= 1/2, (12)",
-        "There is a t_0 so that for T > t_0 dist^2 <= (C_1 r_{t_0}/C_2)(1 - C_4)^(T - t_0), C_1 = 4 (eta_g L^2 "
-        "+ eta_g^2 L^4 + 1/eta_g + L^2).",
+        "There is a t_0 so that for T > t_0 dist^2 <= (C_1 r_{t_0}/C_2)(1 - C_4)^(T - t_0), C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
         check_linear,
         (
             Fault("eta_g of order one", "with C_1 as printed, t_0 = 1", {"eta": "1/3", "L": "1"}, holds=True),
@@ -337,8 +324,7 @@ CLAIMS: list[Claim] = [
         ),
         assumptions=(*SAME, KL_HOLDS, SHORT_STEP),
         repaired=(
-            "(12) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), "
-            "for t_0 with r_{t_0} <= 1."
+            "(12) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for t_0 with r_{t_0} <= 1."
         ),
         replay=replay_linear,
     ),
@@ -356,8 +342,8 @@ CLAIMS: list[Claim] = [
         ),
         assumptions=(*SAME, KL_HOLDS, SHORT_STEP),
         repaired=(
-            "dist <= C_5 T^(-1/(4 theta - 2)) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
-            "eta_g)(1 + L eta_g)/(2 eta_g), and 0 < eta_g < 1/(2L)."
+            "dist <= C_5 T^(-1/(4 theta - 2)) with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), and 0 < "
+            "eta_g < 1/(2L)."
         ),
     ),
 ]

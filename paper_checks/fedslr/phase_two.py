@@ -121,9 +121,8 @@ def check_theorem(
     yield proved(
         "the corrected bound",
         True,
-        "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds "
-        "phi_i changes by B ||w_{t+1} - w_t|| + "
-        "(L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
+        "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds phi_i changes by B ||w_{t+1} - w_t|| "
+        "+ (L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
         role="repaired",
         resting_on=[falls, drift],
     )
@@ -167,12 +166,10 @@ def check_theorem(
         logy=True,
     )
     yield Reading(
-        "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so "
-        "that N depends on T and C_7 is no constant; the instance "
-        "violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed "
-        "left side is empty. The rate O(1/T) for sigma = 0 "
-        "stands, as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d). With noise the coefficient is 2/C_6 + 2 "
-        "eta_l, and unbiased gradients are used."
+        "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so that N depends on T and C_7 is no "
+        "constant; the instance violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed left side "
+        "is empty. The rate O(1/T) for sigma = 0 stands, as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d). With noise the coefficient is 2/C_6 + "
+        "2 eta_l, and unbiased gradients are used."
     )
 
 
@@ -192,9 +189,8 @@ def check_sum(
     yield proved(
         "with L^2 on every term",
         sums_of_steps(),
-        "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the "
-        "sum is at most 2 eta_g (D_0 - D_t) <= "
-        "2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
+        "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the sum is at most 2 eta_g (D_0 - "
+        "D_t) <= 2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
         role="repaired",
         resting_on=[warm, later],
     )
@@ -248,8 +244,7 @@ def check_remark(ctx: Context, *, power: int = 1, slack: str = "1") -> Iterator[
     yield disproved(
         "O(eps) at p_{i,t,k+1}",
         all(worse) and shrinks_like_a_root(),
-        "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above "
-        "every C eps for small eps",
+        "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above every C eps for small eps",
     )
     near = step("the next point", lemmas.NEXT_POINT, constant=slack)
     yield near
@@ -270,9 +265,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "bound",
         "Theorem 3, (14)",
-        "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - "
-        "phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + 1) sigma^2), C_7 with N of "
-        "the proof.",
+        "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
+        "1) sigma^2), C_7 with N of the proof.",
         check_theorem,
         (
             Fault("L = 1", "every N <= T", {"L": 1}, holds=True),
@@ -281,9 +275,8 @@ CLAIMS: list[Claim] = [
         ),
         assumptions=("A1 to A5", "0 < eta_l < 2/(L + 1)", EXACT, CONTINUOUS),
         repaired=(
-            "For sigma = 0 and 0 < eta_l < 2/L the sum over t = 0..T-1, k = 0..K-1 is at most (phi_i(w_0, "
-            "p_0) - inf phi_i + B S_1 + (L/2) S_2)/((eta_l - "
-            "L eta_l^2/2) T K), S_1 = sum ||w_{t+1} - w_t||, S_2 = sum ||w_{t+1} - w_t||^2."
+            "For sigma = 0 and 0 < eta_l < 2/L the sum over t = 0..T-1, k = 0..K-1 is at most (phi_i(w_0, p_0) - inf phi_i + B S_1 + (L/2) "
+            "S_2)/((eta_l - L eta_l^2/2) T K), S_1 = sum ||w_{t+1} - w_t||, S_2 = sum ||w_{t+1} - w_t||^2."
         ),
         replay=replay_theorem,
     ),
@@ -292,8 +285,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "proof step",
         "Theorem 3, (98) to (100)",
-        "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) "
-        "eta_g (D_0 - D*) + L^2.",
+        "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
         check_sum,
         (
             Fault("L = 1", "every N <= T", {"L": 1}, holds=True),
