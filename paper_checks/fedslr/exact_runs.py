@@ -31,7 +31,7 @@ def step(name: str, lemma: Lemma, *, constant: Any = None, role: Role = "repaire
     ``scope``: what the conclusion is narrower in than the statement, as a step proves no more of that.
     """
     lemma = lemma if constant is None else lemma.with_constants(c=Fraction(constant))
-    text = f"{lemma.source}: {lemma.build.__doc__}".split("\n")[0]
+    text = f"{lemma.source}: {lemma.build.__doc__ or lemma.name}".split("\n")[0]
     return proved(name, is_derived(lemma), text, role=role, scope=scope)
 
 

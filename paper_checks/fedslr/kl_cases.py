@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims import (
     Assumption,
@@ -39,6 +41,7 @@ from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, po
 from paper_checks.fedslr.unknown_functions import play_unknown
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
+from problems.quadratics import scalar_quadratics
 
 PAPER = "fedslr"
 
@@ -156,8 +159,22 @@ def problem_bend(L: Fraction, start: Fraction) -> Any:
     return flattened_square(L, 2 * start).curvatures.max()
 
 
+def factor_on_quadratics(times: str) -> Rate:
+    """||w_t - w*||^2 falls by 1/(1 + eta a)^2 a round on quadratics of curvature a with different minimisers, no less and no more."""
+    return Rate(
+        lambda eta: FedSLR(eta),
+        problem=lambda a: scalar_quadratics(np.array([a, a]), [0, 1]),
+        start=2,
+        region="0 < a <= 1, 0 < eta < 1/2",
+        metric="distance",
+        factor=f"({times})/(1 + eta*a)**2",
+        tight=True,
+        name="quadratics of one curvature",
+    )
+
+
 def check_linear(
-    ctx: Context, *, eta: str = "1/1000", L: str = "100", descent: str = "1", faster: float = 1.0
+    ctx: Context, *, eta: str = "1/1000", L: str = "100", descent: str = "1", faster: float = 1.0, times: str = "1"
 ) -> Iterator[Finding]:
     """(12) fails with the printed C_1 in units in which eta is small, and holds with the corrected constants."""
     for t in (0, 1, 12):
@@ -173,6 +190,8 @@ def check_linear(
         role="repaired",
         resting_on=[*parts, close],
     )
+    exactly = next(found for found in factor_on_quadratics(times).findings(ctx) if isinstance(found, Part))
+    yield replace(exactly, name="exact factor on quadratics", role="repaired")
     runs = [low_rank_run(), low_rank_run(step=0.2)]
     for seen in runs:
         keep = seen.trusted
@@ -320,6 +339,7 @@ CLAIMS: list[Claim] = [
         (
             Fault("eta_g of order one", "with C_1 as printed, t_0 = 1", {"eta": "1/3", "L": "1"}, holds=True),
             Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
+            Fault("an exact factor that is 1 % smaller", "exact factor on quadratics", {"times": "99/100"}),
             Fault("a factor that is 10 % smaller a round", "low-rank regression, L eta = 0.45", {"faster": 0.9}),
         ),
         assumptions=(*SAME, KL_HOLDS, SHORT_STEP),
