@@ -107,15 +107,15 @@ def replay_sum(instance: Mapping[str, Any]) -> Replay:
 
 
 def square_instance(L: int, start: str, T: int) -> dict[str, Any]:
-    """I-T3X7 and its likes: L eta_g = 2/5, eta_l = 1/(10 (L + 1)), two steps, mu = 1/1000."""
-    return {"L": str(L), "eta": f"2/{5 * L}", "start": start, "lr": f"1/{10 * (L + 1)}", "mu": "1/1000", "T": T, "K": 2}
+    """L eta_g = 1/3, eta_l = 1/(4L), two steps, mu = 1/1024: like I-T3X7, with numbers that stay short in fractions."""
+    return {"L": str(L), "eta": f"1/{3 * L}", "start": start, "lr": f"1/{4 * L}", "mu": "1/1024", "T": T, "K": 2}
 
 
 def check_theorem(
-    ctx: Context, *, L: int = 10**7, descent: str = "1", share: float = 1.0, method: Any = FedSLR
+    ctx: Context, *, L: int = 2**24, descent: str = "1", share: float = 1.0, method: Any = FedSLR
 ) -> Iterator[Finding]:
     """(14) fails for every N <= T; what its proof gives with a right constant, in steps and by a run."""
-    yield refute("every N <= T", replay_theorem, square_instance(L, f"{L}/3", 60))
+    yield refute("every N <= T", replay_theorem, square_instance(L, f"{L}/4", 64))
     falls, drift = step("proximal descent", lemmas.PROXIMAL_DESCENT, constant=descent), step("drift", kl_lemmas.DRIFT)
     yield from (falls, drift)
     yield proved(
@@ -180,10 +180,10 @@ def sums_of_steps() -> bool:
 
 
 def check_sum(
-    ctx: Context, *, L: int = 100, start: str = "10", first: str = "1", share: float = 1.0
+    ctx: Context, *, L: int = 128, start: str = "8", first: str = "1", share: float = 1.0
 ) -> Iterator[Finding]:
     """(100) fails for every N <= T, and is true with L^2 on all terms."""
-    yield refute("every N <= T", replay_sum, square_instance(L, start, 20))
+    yield refute("every N <= T", replay_sum, square_instance(L, start, 24))
     warm, later = step("the first round", lemmas.WARM, constant=first), step("later rounds", lemmas.LEMMA_3_MONOTONE)
     yield from (warm, later)
     yield proved(
