@@ -1,9 +1,10 @@
-"""FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, the arithmetic of its tables, and steps of its theory.
+"""FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, the arithmetic of its tables, and its theory.
 
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2
 and 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory
-(appendix C, with the lemmas of `lemmas`), operators (appendix A.1), potential (KL exponents, best iterates, Theorem 3 repaired), variants (what
-Phase I equals) and closed_forms (instances by hand).
+(lemmas of appendix C, by `lemmas`), facts (Facts 1 to 3), convergence (Theorem 1, what its proof and that of Theorem 2 rest on), kl_cases
+(Theorem 2's three rates, by `kl_lemmas` and the runs of `kl_runs`), phase_two (Theorem 3), designs and operators (Appendix A), potential (KL
+exponents, best iterates, Theorem 3 repaired), variants (what Phase I equals) and closed_forms (instances by hand).
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ from paper_checks.fedslr import (
     communication,
     comparison,
     components,
+    convergence,
+    designs,
+    facts,
+    kl_cases,
     latency,
     operators,
+    phase_two,
     potential,
     sensitivity,
     theory,
@@ -31,8 +37,13 @@ CLAIMS: list[Claim] = [
     *sensitivity.CLAIMS,
     *components.CLAIMS,
     *theory.CLAIMS,
+    *convergence.CLAIMS,
+    *kl_cases.CLAIMS,
+    *phase_two.CLAIMS,
+    *designs.CLAIMS,
+    *facts.CLAIMS,
     *operators.CLAIMS,
+    *potential.CLAIMS,
     *variants.CLAIMS,
     *closed_forms.CLAIMS,
-    *potential.CLAIMS,
 ]

@@ -6,37 +6,17 @@ wrong code.
 
 from __future__ import annotations
 
-import inspect
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
+from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, FedSplit, Scaffold
-from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
 from fedtheory.local import newton, stochastic
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics, rates
 from fedtheory.running import falsifier, record
 from problems import finite_sum, logistic, lower_bound, quadratics, separable
-
-SAYS_IT_HOLDS = {"proved", "supported", "reproduced", "repaired"}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One edit of one function, and the claims that must take back their word; ``everyday``: run in the everyday tests."""
-
-    name: str
-    function: Callable[..., Any]
-    old: str
-    new: str
-    killers: tuple[str, ...]
-    everyday: bool = False
 
 
 def lower(text: str, by: str = "0.9") -> tuple[str, str]:
@@ -84,35 +64,12 @@ MUTANTS = (
 )  # fmt: skip
 
 
-def edited(function: Callable[..., Any], old: str, new: str) -> Any:
-    """The code of a function with one piece of its text replaced."""
-    text = textwrap.dedent(inspect.getsource(function))
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {function.__qualname__}"
-    lines = [line for line in text.replace(old, new).splitlines() if not line.startswith("@")]
-    namespace: dict[str, Any] = {}
-    exec(
-        compile("from __future__ import annotations\n" + "\n".join(lines), f"<{function.__qualname__}>", "exec"),
-        namespace,
-    )
-    return namespace[function.__name__].__code__
-
-
-def forget() -> None:
-    """Empty what the modules of claims, library and problems keep between calls."""
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in ("fedtheory", "paper_checks", "problems"):
-            for value in list(vars(module).values()):
-                if callable(getattr(value, "cache_clear", None)):
-                    value.cache_clear()
-
-
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Mutant], None]]:
     """Plant a mutant until the test is over."""
 
     def plant(mutant: Mutant) -> None:
-        function: Any = inspect.unwrap(mutant.function)
-        monkeypatch.setattr(function, "__code__", edited(function, mutant.old, mutant.new))
+        plant_mutant(mutant, monkeypatch)
 
     forget()
     yield plant
@@ -121,10 +78,8 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Mutant], None
 
 
 def word(claim: str) -> str:
-    """The status of a claim, checked in this process to its end."""
-    verdict = check_one(Reference("paper_checks.fedpd", f"FEDPD-{claim}"), Context())
-    assert verdict.error is None
-    return verdict.status
+    """The status of a FedPD claim."""
+    return word_of("paper_checks.fedpd", f"FEDPD-{claim}")
 
 
 @pytest.mark.slow

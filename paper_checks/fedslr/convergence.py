@@ -1,0 +1,484 @@
+"""FedSLR's Theorem 1 with its end point eta = 1/(2L), Lemmas 2 and 4, and what (81), finite length and the privacy remark take from their proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import FedSLR
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Part,
+    Picture,
+    Reading,
+    Replay,
+    Role,
+    assume,
+    at_most,
+    disproved,
+    proved,
+    refute,
+)
+from fedtheory.core.layers import Layer
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1, NuclearNorm
+from fedtheory.measures import metrics, potentials
+from fedtheory.measures.ground_truth import solve_with_cvxpy
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.running.runner import run
+from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line, step
+from paper_checks.fedslr.kl_runs import low_rank_run, power_run
+from paper_checks.fedslr.unknown_functions import changed
+from paper_checks.steps import Conclusion, Step, claim_steps
+from problems.known_exponents import power
+from problems.low_rank import low_rank_regression, robust_low_rank_regression
+from problems.piecewise import plateau
+
+PAPER = "fedslr"
+PRINTED_STEP = "0 < eta_g <= 1/(2L)"
+SHORT_STEP = "0 < eta_g < 1/(2L)"
+
+# ---- Theorem 1 --------------------------------------------------------------------------------------------------------
+
+
+def replay_cycle(instance: Mapping[str, Any]) -> Replay:
+    """Three rounds on the plateau: the state of round 3 is that of round 1, and that of round 2 is another one."""
+    eta, start, weight = fractions_of(instance, ("eta", "start", "lam"))
+    f = plateau()
+    measured = {}
+    for exactly in (True, False):
+        _, states = play_on_line(f, eta, start, 3, weight=weight, exactly=exactly)
+        rows = [np.concatenate([s.x[0], s.x_i[0], s.gamma_i[0]]) for s in states]
+        measured[exactly] = abs(rows[2] - rows[1]).max()
+        if exactly:
+            returned = abs(rows[3] - rows[1]).max()
+    bends, slopes = f.curvatures, f.slopes
+    assumptions = (
+        assume("A1 with L = 1, the steepest piece of f'", "steepest <= 1", steepest=abs(bends).max()),
+        assume("A2, the largest slope", "B <= 1", B=abs(slopes).max()),
+        assume("A3: f falls to no side", "left <= right", left=-slopes[0, -1], right=-slopes[0, 0]),
+        assume("step size", "2*eta <= 1", eta=eta),
+        assume("the state after 3 rounds is that after 1, so that odd rounds converge", "away <= 0", away=returned),
+    )
+    what = "distance between the cluster point of the odd rounds and that of the rounds after them"
+    return Replay(what, float(measured[False]), 0.0, measured[True], Fraction(0), "fractions", assumptions)
+
+
+def measure_descent(method: Any, problem: Any, L: float, rounds: int) -> tuple[Any, Any, Any]:
+    """From round 1 on: D_t - D_{t+1}, what Lemma 3 says that it is at least, and ||w_{t+1} - w_t||."""
+    copies, server = potentials.fedslr_decrease(method.eta, L)
+    potential = potentials.fedslr(method.eta)
+    state, found = method.init(problem, np.zeros((1, problem.d))), []
+    for t in range(rounds):
+        old, state = state, method.round(problem, state, None, Key(0, t))
+        spread = float(((state.x_i - old.x_i) ** 2).sum(axis=-1).mean())
+        moved = float(np.linalg.norm(state.x - old.x))
+        fall = float(potential(problem, old) - potential(problem, state))
+        found.append((fall, copies * spread + server * moved**2, moved))
+    return tuple(np.array(column)[1:] for column in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def check_shift(ctx: Context, *, eta: str = "1/2", descent: str = "1", method: Any = FedSLR) -> Iterator[Finding]:
+    """(8) fails at the end point, by an exact 2-cycle; below it is a consequence of the descent."""
+    yield refute("eta_g = 1/(2L)", replay_cycle, {"eta": eta, "start": "1/10", "lam": "1"})
+    falls = step("the descent", lemmas.FACTORED, constant=descent)
+    yield falls
+    yield proved(
+        "eta_g < 1/(2L)",
+        True,
+        "D is continuous and does not rise, so D_t falls to its value at the cluster point, and by the descent, whose coefficients are "
+        "positive, w_{i,t+1} - w_{i,t} and w_{t+1} - w_t go to 0; gamma_{i,t} = grad f_i(w_{i,t}) then has gamma_{i,t+1} - gamma_{i,t} -> 0 by "
+        "A1",
+        role="repaired",
+        resting_on=[falls],
+    )
+    problem = robust_low_rank_regression(seed=ctx.seed).problem
+    L = float(constant(problem, "L"))
+    series = []
+    for x in (0.2, 0.45, 0.49):
+        fall, owed, moved = measure_descent(method(x / L), problem, L, 150)
+        said = f"150 rounds; w_t moves by {moved[0]:.2g} in round 2 and by {moved[-1]:.2g} in the last"
+        yield at_most(f"descent by run, L eta = {x}", owed, fall, "numeric", said, role="repaired", error=1e-14)
+        series.append({"label": f"L eta = {x}", "x": list(range(2, len(moved) + 2)), "y": moved.tolist()})
+    yield Picture("Theorem 1 on a non-convex instance", "round", "||w_{t+1} - w_t||", series, logy=True)
+    yield Reading(
+        "Only the closed end is affected: there C_2 = 0, w_t = 0 is stationary all the same, and the copies w_{i,t} and duals alternate for "
+        "ever. Bounded gradients (A2) are not needed."
+    )
+
+
+def distances_agree(ctx: Context, scale: float = 1.0) -> float:
+    """Largest relative difference between dist(0, g + dR(w)) by the closed forms and by CVXPY over the subdifferential."""
+    import cvxpy
+
+    rng = ctx.rng()
+    apart = []
+    for rank in (0, 1, 3):
+        w = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 5))
+        g, lam = rng.normal(size=(6, 5)), 1.3
+        u, _, vt = np.linalg.svd(w)
+        u, vt = u[:, :rank], vt[:rank]
+        rest = cvxpy.Variable((6, 5))
+        inside = [cvxpy.sigma_max(rest) <= 1, *([u.T @ rest == 0, rest @ vt.T == 0] if rank else [])]
+        least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(g + lam * (u @ vt + rest), "fro")), inside).solve(
+            solver="CLARABEL"
+        )
+        formula = NuclearNorm(lam * scale, (Layer("matrix", (6, 5)),)).distance(w.reshape(1, -1), g.reshape(1, -1))[0]
+        apart.append(abs(least - float(formula)) / least)
+        x = np.where(rng.random(9) < 0.5, 0.0, rng.normal(size=9))
+        h, sign = 2 * rng.normal(size=9), cvxpy.Variable(9)
+        inside = [cvxpy.abs(sign) <= 1, cvxpy.multiply(x != 0, sign) == np.sign(x)]
+        least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(h + lam * sign)), inside).solve(solver="CLARABEL")
+        apart.append(abs(least - float(L1(lam * scale).distance(x[None], h[None])[0])) / least)
+    return float(max(apart))
+
+
+def check_stationary(ctx: Context, *, middle: str = "5", scale: float = 1.0, method: Any = FedSLR) -> Iterator[Finding]:
+    """(9) on the whole printed range; then the limit against CVXPY, by the exact subgradient distance."""
+    one = "one of several steps"
+    falls = step("the descent", lemmas.FACTORED, role="printed", scope=one)
+    close = step("the distance", lemmas.STATIONARY, role="printed", scope=one)
+    yield from (falls, close)
+    inner = proved(
+        "eta_g < 1/(2L)",
+        True,
+        "the descent makes w_{i,t+1} - w_{i,t} go to 0 (Theorem 1, first part), and with it an element of grad f(w_t) + dR(w_t); "
+        "subdifferentials have closed graphs",
+        resting_on=[falls, close],
+        scope=SHORT_STEP,
+    )
+    yield inner
+    between = step("the midpoint", kl_lemmas.MIDPOINT, constant=middle, role="printed", scope=one)
+    rests = step("the descent at the end point", lemmas.LEMMA_3_MONOTONE, role="printed", scope=one)
+    yield from (between, rests)
+    end = proved(
+        "eta_g = 1/(2L)",
+        True,
+        "D_t - D_{t+1} -> 0, so grad f(w_t) + (s_t + s_{t+1})/2 -> 0, where s_t is in dR(w_t) and w_{t+1} - w_t -> 0: both s converge along a "
+        "subsequence to elements of dR(w*), a closed convex set, which has their mean",
+        resting_on=[between, rests],
+        scope="eta_g = 1/(2L)",
+    )
+    yield end
+    yield proved("every eta_g <= 1/(2L)", True, "both cases together", resting_on=[inner, end])
+    apart = distances_agree(ctx, scale)
+    yield at_most(
+        "dist(0, g + dR(w))",
+        apart,
+        1e-5,
+        "numeric",
+        f"nuclear norm and l1 norm: closed forms and CVXPY differ by {apart:.1e}",
+    )
+    problem = low_rank_regression(seed=ctx.seed).problem
+    best, _, how = solve_with_cvxpy(problem)
+    L = float(constant(problem, "L"))
+    trace = run(
+        method(0.45 / L),
+        problem,
+        np.zeros(problem.d),
+        1200,
+        metrics={"d": metrics.stationarity},
+        every=1200,
+        progress=False,
+    )
+    away, size = float(np.linalg.norm(trace.state.x[0] - best)), float(np.linalg.norm(best))
+    yield at_most(
+        "low-rank regression, CVXPY",
+        away / size,
+        1e-4,
+        "numeric",
+        f"after 1200 rounds w_t is {away / size:.1e} of ||w*|| from CVXPY's minimiser ({how})",
+    )
+    yield at_most(
+        "low-rank regression, the distance",
+        float(trace["d"][-1]) ** 0.5,
+        1e-6,
+        "numeric",
+        f"dist {float(trace['d'][-1]) ** 0.5:.1e}",
+    )
+    yield Reading(
+        "The closed end point is covered, too, although copies and duals need not converge there (FEDSLR-T1a)."
+    )
+
+
+# ---- the residual r_t = D_t - D* --------------------------------------------------------------------------------------
+
+
+def slope_of_potential() -> bool:
+    """D's derivatives in w_i and gamma_i, and that (1 + 1/eta^2)(1 + L eta)^2 <= C_3^2 with the printed C_3."""
+    x, y, g = symbols("w w_i gamma_i")
+    eta, L = symbols("eta L", positive=True)
+    coupling = g * (x - y) + (x - y) ** 2 / (2 * eta)
+    k = Constants(L, eta)
+    room = k.c3**2 - (1 + 1 / eta**2) * (1 + L * eta) ** 2
+    return (
+        is_zero(coupling.diff(y) + g + (x - y) / eta)
+        and is_zero(coupling.diff(g) - (x - y))
+        and is_zero(room - 2 * (1 + L * eta) ** 2 / eta)
+        and is_positive(2 * (1 + L * eta) ** 2 / eta)
+    )
+
+
+def recursion(descent: str = "1", role: Role = "repaired", scope: str = "") -> Iterator[Part]:
+    """(81) with corrected constants, as parts of which the last one is the statement."""
+    falls = step("the descent", lemmas.FACTORED, constant=descent, role=role, scope=scope)
+    near = step("the copies", kl_lemmas.COPIES, role=role, scope=scope)
+    yield from (falls, near)
+    slope = proved(
+        "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)",
+        slope_of_potential(),
+        "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
+        "w_{i,t})/M for gamma_i, and the copies are (1 + L eta) times a step away at most",
+        role=role,
+        resting_on=[near],
+        scope=scope,
+    )
+    yield slope
+    yield proved(
+        "the recursion",
+        True,
+        "r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4",
+        role=role,
+        resting_on=[falls, slope],
+        scope=scope,
+    )
+
+
+def c2_is_negative(at: Fraction = Fraction(1)) -> bool:
+    """The printed C_2, for eta = 1/(2 L (1 + s)), s > 0, is -L s (3 + 2 s)/(2 (1 + s)); ``at``: a factor of the printed constant."""
+    L, s = symbols("L s", positive=True)
+    eta = 1 / (2 * L * (1 + s))
+    printed = at * (L**2 * eta + L / 2 - 1 / (2 * eta))
+    size = L * s * (3 + 2 * s) / (2 * (1 + s))
+    return is_zero(printed + size) and is_positive(size)
+
+
+def check_recursion(ctx: Context, *, descent: str = "1", sign: int = 1, factor: float = 1.0) -> Iterator[Finding]:
+    """The sign of C_2, then (81) with the right one, then runs."""
+    yield disproved(
+        "the constants are positive",
+        c2_is_negative(Fraction(sign)),
+        "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at 1/(2L): so is C_4, and C_5 is no "
+        "real number",
+    )
+    yield from recursion(descent)
+    for seen in (low_rank_run(), power_run(6), power_run(8)):
+        keep = seen.trusted[1:] & (np.diff(seen.rounds) == 1)
+        r, new = seen.residual[:-1][keep], seen.residual[1:][keep]
+        k = seen.constants
+        yield at_most(
+            f"run: {seen.name}",
+            factor * k.c4 * r ** (2 * k.theta),
+            r - new,
+            "numeric",
+            f"{int(keep.sum())} rounds, theta = {k.theta:.4g}, least c = {k.c:.4g}, C_4 = {k.c4:.3g}",
+            role="repaired",
+        )
+    yield Reading("C_2 is read as -C_2, as (71) needs; with the printed sign (81) says less than that D does not rise.")
+
+
+def check_length(ctx: Context, *, descent: str = "1", share: float = 1.0) -> Iterator[Finding]:
+    """The finite length by the concavity of phi, and on runs."""
+    parts = list(recursion(descent, "printed", SHORT_STEP))
+    yield from parts
+    yield proved(
+        "convergence",
+        True,
+        "phi(v) = c v^(1 - theta) is concave: phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) (mean_i ||w_{i,t+1} - "
+        "w_{i,t}||^2)^(1/2), so the copies travel (C_3/C_2) phi(r_1) at most and converge; w_t - w_{i,t} -> 0 takes w_t along, to a stationary "
+        "point by Theorem 1",
+        resting_on=parts,
+        scope=SHORT_STEP,
+    )
+    for seen, problem, start in (
+        (low_rank_run(), low_rank_regression().problem, np.zeros(120)),
+        *((power_run(p), power(p).problem, np.array([0.9])) for p in (4, 6, 8)),
+    ):
+        k = seen.constants
+        limit = k.c3 / k.c2 * k.c * seen.residual[0] ** (1 - k.theta)
+        travelled = measure_length(FedSLR(seen.eta), problem, start, 400)
+        yield at_most(
+            f"length: {seen.name}",
+            travelled,
+            share * limit,
+            "numeric",
+            f"the copies travel {travelled:.4g} from round 1 on, of {limit:.4g} at most",
+        )
+    yield Reading(
+        "Proved below the end point: at eta_g = 1/(2L) C_2 = 0, and copies need not converge (FEDSLR-T1a). The inequality is local; the usual "
+        "argument, that a sequence which comes near a cluster point with a small residual stays there, gives it from some round on."
+    )
+
+
+def measure_length(method: Any, problem: Any, start: Any, rounds: int) -> float:
+    """sum_{t >= 1} mean_i ||w_{i,t+1} - w_{i,t}||."""
+    state, total = method.init(problem, start[None]), 0.0
+    for t in range(rounds):
+        old, state = state, method.round(problem, state, None, Key(0, t))
+        total += float(np.linalg.norm(state.x_i - old.x_i, axis=-1).mean()) if t else 0.0
+    return total
+
+
+def check_duals(ctx: Context, *, descent: str = "1", method: Any = FedSLR) -> Iterator[Finding]:
+    """gamma_{i,t} - grad f_i(w_t) -> 0."""
+    falls, near = (
+        step("the descent", lemmas.FACTORED, constant=descent, role="printed"),
+        step("the copies", kl_lemmas.COPIES, role="printed"),
+    )
+    yield falls
+    yield near
+    yield proved(
+        "the limit",
+        True,
+        "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L (1 + L eta) ||w_{i,t+1} - "
+        "w_{i,t}||, whose squares have a finite sum where D is bounded below",
+        resting_on=[falls, near],
+    )
+    problem = robust_low_rank_regression(seed=ctx.seed).problem
+    L = float(constant(problem, "L"))
+    algorithm = method(0.45 / L)
+    state, sizes = algorithm.init(problem, np.zeros((1, problem.d))), []
+    for t in range(400):
+        state = algorithm.round(problem, state, None, Key(ctx.seed, t))
+        sizes.append(float(np.linalg.norm(state.gamma_i - problem.grad(state.x), axis=-1).max()))
+    yield at_most(
+        "robust regression",
+        sizes[-1],
+        1e-3 * sizes[0],
+        "numeric",
+        f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400",
+    )
+    yield Reading(
+        "For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With inexact solves (25) does not hold."
+    )
+
+
+CONTINUOUS = "a cluster point exists; R is finite and continuous, as the nuclear norm is"
+CLAIMS: list[Claim] = [
+    Claim(
+        "FEDSLR-T1a",
+        PAPER,
+        "rate",
+        "Theorem 1, (8)",
+        "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
+        check_shift,
+        (
+            Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None),
+            Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
+            *(
+                Fault(name, "descent by run, L eta = 0.2", {"method": changed(name)})
+                for name in ("sign of the dual in local work", "no proximal step at the server", "local penalty halved")
+            ),
+        ),
+        assumptions=("A1 to A3", EXACT, CONTINUOUS),
+        repaired="The same for 0 < eta_g < 1/(2L).",
+        replay=replay_cycle,
+    ),
+    Claim(
+        "FEDSLR-T1b",
+        PAPER,
+        "rate",
+        "Theorem 1, (9)",
+        "For 0 < eta_g <= 1/(2L) a cluster point satisfies 0 in dR(w*) + grad f(w*).",
+        check_stationary,
+        (
+            Fault("a midpoint that is 10 % closer", "the midpoint", {"middle": "9/2"}),
+            Fault("a nuclear norm and an l1 norm that weigh 1 % more", "dist(0, g + dR(w))", {"scale": 1.01}),
+            *(
+                Fault(name, "low-rank regression, CVXPY", {"method": changed(name)})
+                for name in (
+                    "threshold lambda in place of lambda eta",
+                    "no proximal step at the server",
+                    "sign of the server's dual",
+                )
+            ),
+        ),
+        assumptions=("A1 to A3", EXACT, CONTINUOUS),
+    ),
+    claim_steps(
+        "FEDSLR-L2",
+        PAPER,
+        "Lemma 2, (32)",
+        "D at the cluster point is more than -infinity.",
+        [Step("from below", lemmas.LOWER)],
+        conclusions=[
+            Conclusion(
+                "the cluster point",
+                "A1 makes gamma_i* = grad f_i(w_i*) in the limit, so that D* >= f(w*) + R(w*) + (1/(2 eta_g) - L/2) mean ||w* - w_i*||^2, "
+                "which is finite, for every eta_g < 1/L",
+                ("from below",),
+            )
+        ],
+        assumptions=[EXACT],
+        readings=[
+            "All terms of (10) are finite there, so the lemma says little; the bound is what makes D useful. Bounded gradients are not needed. "
+            "(33) subtracts eta_g ||gamma||^2 where completing the square gives half of it."
+        ],
+    ),
+    claim_steps(
+        "FEDSLR-L4",
+        PAPER,
+        "Lemma 4",
+        "r_t = D_t - D* >= 0 for t > 0, and r_t -> 0.",
+        [Step("the potential does not rise", lemmas.LEMMA_3_MONOTONE)],
+        conclusions=[
+            Conclusion(
+                "the limit",
+                "D is continuous, so D_{t_j} -> D* along the subsequence, and a sequence that does not rise goes to its limit from above",
+                ("the potential does not rise",),
+            )
+        ],
+        assumptions=[EXACT, CONTINUOUS],
+    ),
+    Claim(
+        "FEDSLR-T2-81",
+        PAPER,
+        "proof step",
+        "Theorem 2, its constants and (81)",
+        "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 c^2 (1 - theta)^2) are positive.",
+        check_recursion,
+        (
+            Fault("the other sign of C_2", "the constants are positive", {"sign": -1}, holds=True),
+            Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
+            Fault("C_4 five times as large", "run: |w|^8/8", {"factor": 5.0}),
+        ),
+        assumptions=("A1 to A4", EXACT, KL_HOLDS, SHORT_STEP),
+        repaired=(
+            "C_2 = 1/(2 eta_g) - L/2 - L^2 eta_g = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L)."
+        ),
+    ),
+    Claim(
+        "FEDSLR-T2d",
+        PAPER,
+        "rate",
+        "Theorem 2, last part, and (82) to (85)",
+        "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| is finite.",
+        check_length,
+        (
+            Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
+            Fault("a length that is ten times as short", "length: |w|^8/8", {"share": 0.1}),
+        ),
+        assumptions=("A1 to A4", EXACT, KL_HOLDS, PRINTED_STEP, CONTINUOUS),
+    ),
+    Claim(
+        "FEDSLR-D6",
+        PAPER,
+        "rate",
+        "Appendix A.6.1",
+        "gamma_{i,t} approximates the client's gradient as t goes to infinity.",
+        check_duals,
+        (
+            Fault("a descent that is 1 % larger", "the descent", {"descent": "101/100"}),
+            Fault("duals of the wrong sign", "robust regression", {"method": changed("sign of the dual step")}),
+        ),
+        assumptions=("A1", "f bounded below, as Remark 4 reads A3", EXACT, SHORT_STEP),
+    ),
+]

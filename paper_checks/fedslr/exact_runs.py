@@ -1,0 +1,115 @@
+"""What FedSLR's theory checks share: runs on the line in fractions and in floats, steps of proofs, and the constants of Theorem 2."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import FedSLR
+from fedtheory.claims import Lemma, Part, Role, proved
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.core.regularisers import L1, regularised
+from fedtheory.local.proximal_steps import ProximalSteps
+from fedtheory.measures import potentials
+from problems.piecewise import PiecewiseQuadratic
+
+#: what is assumed of Phase I throughout: local problems are solved exactly, and the duals start at the gradients
+EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
+KL_HOLDS = "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
+Points = list[Any]
+
+
+def step(name: str, lemma: Lemma, *, constant: Any = None, role: Role = "repaired", scope: str = "") -> Part:
+    """A step of a proof: a lemma that is derived for all parameters, or with another constant, as a planted fault.
+
+    ``scope``: what the conclusion is narrower in than the statement, as a step proves no more of that.
+    """
+    lemma = lemma if constant is None else lemma.with_constants(c=Fraction(constant))
+    text = f"{lemma.source}: {lemma.build.__doc__ or lemma.name}".split("\n")[0]
+    return proved(name, is_derived(lemma), text, role=role, scope=scope)
+
+
+def play_on_line(
+    f: PiecewiseQuadratic,
+    eta: Fraction,
+    start: Fraction,
+    rounds: int,
+    *,
+    weight: Fraction = Fraction(0),
+    personal: tuple[int, Fraction, Fraction] | None = None,
+    exactly: bool = True,
+) -> tuple[Any, Points]:
+    """FedSLR on one function of the line plus ``weight`` |w|: the problem, and the states after 0, 1, ... rounds, in fractions or floats.
+
+    ``personal``: steps, step size and l1 weight of Phase II.
+    """
+    number: Any = Fraction if exactly else float
+    if not exactly:
+        arrays = {name: getattr(f, name).astype(float) for name in ("knots", "slopes", "base")}
+        f = dataclasses.replace(f, **arrays)
+    problem: Any = regularised(f, L1(number(weight))) if weight else f
+    second = None
+    if personal is not None:
+        second = ProximalSteps(personal[0], number(personal[1]), L1(number(personal[2])))
+    method = FedSLR(number(eta), personal=second)
+    x0 = np.empty((1, 1), dtype=object if exactly else float)
+    x0[0, 0] = number(start)
+    states = [method.init(problem, x0)]
+    for t in range(rounds):
+        states.append(method.round(problem, states[-1], None, ScriptedKey(t)))  # type: ignore[arg-type]
+    return problem, states
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Theorem 2's constants for given L, eta, KL constant c and exponent theta; C_1 and C_2 as corrected unless ``printed``.
+
+    C_1 = (1/eta + eta L^2)^2, printed 4 (eta L^2 + eta^2 L^4 + 1/eta + L^2); C_2 = (1 - 2 L eta)(1 + L eta)/(2 eta), printed with the other
+    sign, which is not followed here: no root could be taken. Exact in fractions where no power is asked for.
+    """
+
+    L: Any
+    eta: Any
+    c: Any = 1
+    theta: Any = Fraction(1, 2)
+
+    @property
+    def c1(self) -> Any:
+        """C_1, corrected."""
+        return (1 / self.eta + self.eta * self.L**2) ** 2
+
+    @property
+    def c1_printed(self) -> Any:
+        """C_1 as printed below (70)."""
+        return 4 * (self.eta * self.L**2 + self.eta**2 * self.L**4 + 1 / self.eta + self.L**2)
+
+    @property
+    def c2(self) -> Any:
+        """C_2, corrected."""
+        return potentials.fedslr_decrease(self.eta, self.L)[0]
+
+    @property
+    def c3(self) -> Any:
+        """C_3 = (1 + eta)(L + 1/eta)."""
+        return (1 + self.eta) * (self.L + 1 / self.eta)
+
+    @property
+    def c4(self) -> Any:
+        """C_4 = C_2 / (C_3 c (1 - theta))^2."""
+        return self.c2 / (self.c3 * self.c * (1 - self.theta)) ** 2
+
+    @property
+    def c5(self) -> Any:
+        """C_5 = sqrt(C_1/C_2) ((2 theta - 1) C_4)^{1/(2 - 4 theta)}."""
+        return (self.c1 / self.c2) ** 0.5 * ((2 * self.theta - 1) * self.c4) ** (1 / (2 - 4 * self.theta))
+
+
+def fractions_of(instance: Any, names: Sequence[str]) -> list[Fraction]:
+    """Numbers of a stored instance, read exactly."""
+    return [Fraction(str(instance[name])) for name in names]

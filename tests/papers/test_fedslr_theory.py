@@ -1,0 +1,148 @@
+"""FedSLR's theorems and designs: verdicts, planted faults, replays, and what their helpers measure."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedtheory.algorithms import FedSLR
+from fedtheory.claims.checking import Reference, check_one, run_faults
+from fedtheory.claims.claim import Context
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.report import write_counterexamples
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.symbolic import is_zero
+from paper_checks.fedslr import convergence, designs, kl_cases, phase_two
+from paper_checks.fedslr.exact_runs import Constants, play_on_line
+from paper_checks.fedslr.kl_runs import flat_matrix_run, low_rank_run, power_run, sharp_run
+from paper_checks.fedslr.unknown_functions import changed, play_unknown
+from problems.piecewise import flattened_square, piecewise_quadratic, plateau
+
+SOURCE = "paper_checks.fedslr"
+#: status, and of a repaired statement how its correction stands
+VERDICTS = {
+    **dict.fromkeys(("T1b", "L2", "L4", "T2a", "D6", "D2c", "D5"), ("proved", None)),
+    **dict.fromkeys(("T1a", "T2-81", "T2b", "T2c", "T3", "T3-100", "R8", "D2a"), ("repaired", "proved")),
+    **dict.fromkeys(("T2d", "D2b"), ("supported", None)),
+    **dict.fromkeys(("D1", "D3"), ("reproduced", None)),
+}
+LONG = {"T2c", "D2c", "D3", "D2b"}
+IDS = [pytest.param(id, marks=[pytest.mark.slow] if id in LONG else []) for id in sorted(VERDICTS)]
+
+
+def test_the_table_has_every_claim_of_these_modules() -> None:
+    modules = (convergence, designs, kl_cases, phase_two)
+    assert {c.id for module in modules for c in module.CLAIMS} == {f"FEDSLR-{id}" for id in VERDICTS}
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_verdicts(id: str) -> None:
+    found = check_one(Reference(SOURCE, f"FEDSLR-{id}"), Context())
+    assert (found.error, found.status, found.repair) == (None, *VERDICTS[id])
+    assert not found.vouched
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("id", sorted(VERDICTS))
+def test_verdicts_do_not_hang_on_the_seed(id: str, seed: int) -> None:
+    found = check_one(Reference(SOURCE, f"FEDSLR-{id}"), Context(seed=seed))
+    assert (found.status, found.repair) == VERDICTS[id]
+
+
+@pytest.mark.parametrize(
+    "id", [pytest.param(i, marks=[] if i in ("R8", "T2a") else [pytest.mark.slow]) for i in sorted(VERDICTS)]
+)
+def test_planted_faults_are_caught(id: str) -> None:
+    reports = run_faults(Reference(SOURCE, f"FEDSLR-{id}"), Context())
+    assert reports and [report.detail for report in reports if not report.caught] == []
+
+
+@pytest.mark.parametrize("id", ["T1a", "T2b", "T3", "T3-100", "D2a"])
+def test_refutations_are_replayed(id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedtheory.claims import replay
+
+    monkeypatch.setattr(replay, "find_papers", lambda: {SOURCE: SOURCE})
+    written = write_counterexamples([check_one(Reference(SOURCE, f"FEDSLR-{id}"), Context())], tmp_path)[0]
+    again = replay_file(written)
+    assert again.confirmed and again.seen.admissible
+    stored = json.loads(written.read_text())
+    stored["instance"]["start" if "start" in stored["instance"] else "lr"] = "7/5"
+    written.write_text(json.dumps(stored))
+    assert not replay_file(written).confirmed, "other numbers are measured on another instance"
+
+
+def test_instances_outside_the_assumptions_refute_nothing() -> None:
+    longer = convergence.replay_cycle({"eta": "3/5", "start": "1/10", "lam": "1"})
+    assert not longer.admissible and not longer.violated
+    small = phase_two.replay_theorem(phase_two.square_instance(1, "1/3", 60))
+    assert small.admissible and not small.violated
+
+
+# ---- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_cycle_by_hand() -> None:
+    _, states = play_on_line(plateau(), Fraction(1, 2), Fraction(1, 10), 4, weight=Fraction(1))
+    copies = [s.x_i[0, 0] for s in states]
+    assert copies == [Fraction(1, 10), Fraction(1, 10), Fraction(-1, 10), Fraction(1, 10), Fraction(-1, 10)]
+    assert [s.x[0, 0] for s in states[1:]] == [0, 0, 0, 0]
+
+
+def test_a_round_on_unknown_functions_is_the_code_s() -> None:
+    _, after, g, _ = play_unknown(FedSLR)
+    assert all(is_zero(value) for value in (after.gamma_i - g).ravel())
+    _, wrong, g, _ = play_unknown(changed("sign of the dual step"))
+    assert not any(is_zero(value) for value in (wrong.gamma_i - g).ravel())
+
+
+def test_printed_and_corrected_constants() -> None:
+    k = Constants(Fraction(100), Fraction(1, 1000))
+    assert (k.c1, k.c1_printed, k.c2) == (Fraction(1010) ** 2, 44440, 440)
+    assert k.c3 == (1 + Fraction(1, 1000)) * 1100
+
+
+@pytest.mark.parametrize(
+    ("run", "theta", "of_potential"), [(sharp_run, 0, 0.5), (low_rank_run, 0.5, 0.5), (flat_matrix_run, 0.75, 0.75)]
+)
+def test_runs_of_known_exponent(run, theta, of_potential) -> None:
+    seen = run()
+    assert (seen.theta, seen.theta_of_potential) == (theta, of_potential)
+    assert seen.exponent.low - 1e-6 <= of_potential <= seen.exponent.high + 1e-6
+    assert np.all(seen.distance[seen.trusted] <= seen.corrected[seen.trusted])
+
+
+def test_the_printed_rate_is_exceeded_on_a_high_power_only() -> None:
+    assert np.any(power_run(8).distance > power_run(8).printed)
+    flat = flat_matrix_run()
+    np.testing.assert_allclose(flat.printed, flat.corrected)
+
+
+# ---- instances --------------------------------------------------------------------------------------------------------
+
+
+def test_piecewise_quadratics() -> None:
+    f = plateau()
+    x = np.linspace(-3, 3, 25)[:, None, None]
+    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])(x)
+    inside = np.abs(x) <= 1
+    np.testing.assert_allclose(f.value(exact)[inside[..., 0]].astype(float), -(x[inside] ** 2) / 2)
+    assert np.all(f.value(exact)[np.abs(x[..., 0]) >= 2] == -1)
+    v = f.prox(exact, Fraction(1, 2))
+    assert np.all(v + Fraction(1, 2) * f.grad(v) - exact == 0), "Fermat's rule in fractions"
+    found = f.certify()
+    assert (found["L"].value, found["mu"].value, found["B"].value, f.lower_bound().value) == (1, -1, 1, -1)
+    assert flattened_square(4, 2, 1).lower_bound().value == 0
+
+
+def test_piecewise_quadratics_refuse_what_they_are_not() -> None:
+    with pytest.raises(InvalidInput, match="increase strictly"):
+        piecewise_quadratic([0, 0], [0, 1], name="twice")
+    with pytest.raises(InvalidInput, match="one shape"):
+        piecewise_quadratic([0, 1], [0, 1, 2], name="odd")
+    with pytest.raises(InvalidInput, match="largest concavity"):
+        plateau().prox(np.zeros((1, 1)), Fraction(1))
