@@ -27,6 +27,7 @@ from fedtheory.claims import (
     holds,
     refute,
 )
+from fedtheory.claims.chance import chance_of_signs
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.layers import Layer, factor_floats, ranks
 from fedtheory.core.problem import constant
