@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import theory
+from paper_checks.dualfl import convergence, sequence, theory
 
-CLAIMS: list[Claim] = [*theory.CLAIMS]
+CLAIMS: list[Claim] = [*theory.CLAIMS, *sequence.CLAIMS, *convergence.CLAIMS]
