@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import convergence, sequence, theory
+from paper_checks.dualfl import convergence, equivalences, sequence, theory
 
-CLAIMS: list[Claim] = [*theory.CLAIMS, *sequence.CLAIMS, *convergence.CLAIMS]
+CLAIMS: list[Claim] = [*theory.CLAIMS, *sequence.CLAIMS, *convergence.CLAIMS, *equivalences.CLAIMS]
