@@ -91,12 +91,12 @@ def linear_rounds() -> bool:
 
 
 def inexact_quadratics(
-    context: Context, *, smooth: bool = False, gamma: float = 0.5, falling: bool = True
+    context: Context, *, smooth: bool = False, gamma: float = 1.0, falling: bool = True
 ) -> Iterator[Finding]:
     """Quadratics with every local gap exactly at (8) or (9), against the bound with its explicit constant."""
-    worst, n = [], np.arange(1, context.pick(120, 400) + 1)
+    worst, n = [], np.arange(1, context.pick(200, 400) + 1)
     for seed in range(context.seed, context.seed + 10):
-        problem = random_quadratics(4, 5, L=50.0, mu=1.0, seed=seed)
+        problem = random_quadratics(4, 5, L=50.0 if smooth else 4.0, mu=1.0, seed=seed)
         mu, L = float(constant(problem, "mu").value), float(constant(problem, "L").value)
         nu = 0.8 * mu
         rho = nu / L if smooth else 0.0

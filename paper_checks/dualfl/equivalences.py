@@ -78,7 +78,9 @@ def dualfl_is_ascent(method: Callable[..., Any], local: LocalSolver) -> Equivale
     )
 
 
-def corresponding(name: str, made: Callable[..., Equivalence], method: Callable[..., Any], context: Context) -> Iterator[Finding]:
+def corresponding(
+    name: str, made: Callable[..., Equivalence], method: Callable[..., Any], context: Context
+) -> Iterator[Finding]:
     """What engines find of an equivalence with exact local solves, and with any errors in them."""
     yield from under_one_name(name, made(method, Exact()).findings(context))
     if method is DualFL:
@@ -118,7 +120,14 @@ def on_runs(context: Context, method: Callable[..., Any]) -> Iterator[Finding]:
                 ours.append(state.x[0])
             pairs.append((ours, algorithm_two(problem, nu, rho, 60)))
     ours, theirs = (np.array(side) for side in zip(*pairs, strict=True))
-    yield equal("Algorithm 2 as printed", ours, theirs, "numeric", "ten runs of sixty rounds, rho = 0 and nu/L, to rounding", rtol=1e-10)
+    yield equal(
+        "Algorithm 2 as printed",
+        ours,
+        theirs,
+        "numeric",
+        "ten runs of sixty rounds, rho = 0 and nu/L, to rounding",
+        rtol=1e-10,
+    )
 
 
 # ---- Lemma 6.4 --------------------------------------------------------------------------------------------------------
@@ -173,7 +182,9 @@ def check_blocks(context: Context, *, constant_of: str = "1", accuracy_of: str =
 # ---- Lemma 6.6 --------------------------------------------------------------------------------------------------------
 
 
-def check_dualised(context: Context, *, method: Callable[..., Any] = DualFL, shift: int = 0, sign: int = 1) -> Iterator[Finding]:
+def check_dualised(
+    context: Context, *, method: Callable[..., Any] = DualFL, shift: int = 0, sign: int = 1
+) -> Iterator[Finding]:
     """Corresponding states in every round; (25b); runs; what Gamma has to do with the accuracy of the blocks."""
     yield from corresponding("states", dualfl_is_fista, method, context)
     nu, b, before = symbols("nu b b_before")
@@ -183,7 +194,9 @@ def check_dualised(context: Context, *, method: Callable[..., Any] = DualFL, shi
     used = before if shift else b
     eta = nu * (new - (1 + used) * model + sign * used * model_old)
     by_24 = (1 + b) * nu * (zeta - local) - b * nu * (zeta_old - local_old)
-    yield proved("(25b)", is_zero(eta - by_24), "(4), (25a) and (25b) give eta = (1 + beta) xi^{n+1} - beta xi^n, which is (24)")
+    yield proved(
+        "(25b)", is_zero(eta - by_24), "(4), (25a) and (25b) give eta = (1 + beta) xi^{n+1} - beta xi^n, which is (24)"
+    )
     yield from on_runs(context, method)
     yield proved(
         "accuracy",
@@ -209,7 +222,9 @@ def check_corresponding(
     yield from on_runs(context, method)
 
 
-def check_predualised(context: Context, *, method: Callable[..., Any] = DualFL, accuracy_of: str = "1") -> Iterator[Finding]:
+def check_predualised(
+    context: Context, *, method: Callable[..., Any] = DualFL, accuracy_of: str = "1"
+) -> Iterator[Finding]:
     """DualFL's primal iterates are Algorithm 2's dual ones through (21), and a step of Algorithm 2 is one of its blocks, side by side."""
     yield from corresponding("predualisation", dualfl_is_fista, method, context)
     yield from check_blocks(context, accuracy_of=accuracy_of)
@@ -224,7 +239,11 @@ def check_baselines(context: Context, *, relaxation: Any = (1, 2), penalty: Any 
     fedpd = lambda eta: FedPD(eta, init_dual="zero")  # noqa: E731
     pairs = {
         "FedPD = FedDR(1)": Equivalence(
-            fedpd, lambda eta: FedDR(eta, one), region="0 < eta", states={"x": "x", "x_i": "x_i", "y_i": "x_i - eta*lam_i"}, kept={"x0_i": "x"}
+            fedpd,
+            lambda eta: FedDR(eta, one),
+            region="0 < eta",
+            states={"x": "x", "x_i": "x_i", "y_i": "x_i - eta*lam_i"},
+            kept={"x0_i": "x"},
         ),
         "FedPD = FedDyn(1/eta)": Equivalence(
             fedpd,
@@ -323,6 +342,8 @@ CLAIMS: list[Claim] = [
             Fault("FedDyn with half the penalty", "FedPD = FedDyn(1/eta)", {"penalty": 0.5}),
             Fault("FedDR without over-relaxation", "FedDR(2) = FedSplit", {"relaxation": (1, 1)}),
         ),
-        assumptions=("exact local solves, all clients, duals zero at first; FedDR's first proximal step counts as a round",),
+        assumptions=(
+            "exact local solves, all clients, duals zero at first; FedDR's first proximal step counts as a round",
+        ),
     ),
 ]
