@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import convergence, duality, equivalences, regularised, sequence, theory
+from paper_checks.dualfl import convergence, duality, equivalences, horizons, regularised, sequence, theory
 
-CLAIMS: list[Claim] = [*theory.CLAIMS, *sequence.CLAIMS, *convergence.CLAIMS, *equivalences.CLAIMS, *duality.CLAIMS, *regularised.CLAIMS]
+CLAIMS: list[Claim] = [*theory.CLAIMS, *sequence.CLAIMS, *convergence.CLAIMS, *equivalences.CLAIMS, *duality.CLAIMS, *regularised.CLAIMS, *horizons.CLAIMS]
