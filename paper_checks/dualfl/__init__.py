@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import convergence, duality, equivalences, horizons, regularised, sequence, theory
+from paper_checks.dualfl import convergence, duality, equivalences, horizons, local_work, regularised, sequence, theory
 
-CLAIMS: list[Claim] = [*theory.CLAIMS, *sequence.CLAIMS, *convergence.CLAIMS, *equivalences.CLAIMS, *duality.CLAIMS, *regularised.CLAIMS, *horizons.CLAIMS]
+CLAIMS: list[Claim] = [
+    *theory.CLAIMS,
+    *sequence.CLAIMS,
+    *convergence.CLAIMS,
+    *equivalences.CLAIMS,
+    *duality.CLAIMS,
+    *regularised.CLAIMS,
+    *horizons.CLAIMS,
+    *local_work.CLAIMS,
+]

@@ -9,16 +9,20 @@ So Psi_n = Phi_n + e_n has Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 e_{n+1}, Psi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding
-from fedtheory.claims.parts import at_most
+from fedtheory.algorithms.momentum import beta
+from fedtheory.claims import Claim, Context, Fault, Finding, Picture
+from fedtheory.claims.parts import at_most, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.problem import constant
+from fedtheory.proofs import FunctionClass, check, prove
+from fedtheory.proofs.facts import compare, confirm
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.runs import (
@@ -132,12 +136,39 @@ TO_VALUES = Step("(30)", lemmas.ENERGY_ERROR)
 BY_GAPS = Step("gaps", inexact.GAP_BOUNDS_THE_ERROR)
 
 
+def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
+    """Worst cases of rounds 1 to 6 for mu = nu = 1, L = 16, proved for every N, against ``share`` of the bound; the inertia is rounded to four digits."""
+    method = DualFL(Fraction(1), lambda n: Fraction(beta(1 / 16, n)).limit_denominator(10**4))
+    found, limits, below = [], [], True
+    for n in range(1, context.pick(6, 7) + 1):
+        certificate = prove(method, FunctionClass(L=16, mu=1, zeta=1), rounds=n)
+        confirm("certificate", check, dict(certificate.data))
+        limits.append(min(Fraction(4, (n + 1) ** 2), Fraction(5, 4) * Fraction(3, 4) ** n * Fraction(16, 15)))
+        found.append(certificate.bound)
+        below = compare(certificate.bound, "<=", share * limits[-1]) and below
+    told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
+    yield proved(
+        "certificates",
+        below,
+        f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}",
+        "exact",
+        scope="L = 16, inertia to four digits",
+    )
+    rounds = list(range(1, len(found) + 1))
+    series = [
+        {"label": "DUALFL-N2", "x": rounds, "y": [float(v) for v in limits], "style": "dashed"},
+        {"label": "worst case, every N", "x": rounds, "y": [float(v) for v in found]},
+    ]
+    yield Picture("error with V* = 1, kappa = 16", "round", "||theta - theta*||^2", series, logy=True)
+
+
 def nonsmooth_and_smooth(context: Context, **changed: Any) -> Iterator[Finding]:
     """Both regimes, exact local solves."""
     yield from on_chain_and_machines(context, **changed)
     pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
     factor = changed.get("factor", 1.0)
     yield below_n2("two clients", pair, factor, factor / 100, 150, share=changed.get("share", 1.0))
+    yield from certificates(context, Fraction(str(changed.get("share", 1))))
 
 
 FAULTS = (
@@ -296,5 +327,6 @@ CLAIMS: list[Claim] = [
         nonsmooth_and_smooth,
         *FAULTS[:2],
         *NONSMOOTH_FAULTS[:2],
+        Fault("a tenth of the bound", "certificates", {"share": 0.1}),
     ),
 ]

@@ -263,9 +263,7 @@ def check_fenchel(context: Context, *, a: str = "2") -> Iterator[Finding]:
 # ---- nu = mu ----------------------------------------------------------------------------------------------------------
 
 
-def check_infinite(
-    context: Context, *, share: float = 1.0, step: str = "1/5", scale: str = "1"
-) -> Iterator[Finding]:
+def check_infinite(context: Context, *, share: float = 1.0, step: str = "1/5", scale: str = "1") -> Iterator[Finding]:
     """f = x^2/2 + |x|, nu = mu = 1, nu zeta = 3: the gap at gradient iterates; the repaired rule's error; a run with it at nu = mu."""
     one = np.ones((1, 1))
     problem = Huber(one, 0 * one, 0 * one, 0 * one, one, name="|x| + x^2/2")

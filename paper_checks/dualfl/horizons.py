@@ -47,7 +47,9 @@ def printed_edge(b: Any) -> Any:
     return (2 + 2 * b) / (1 + 2 * b)
 
 
-def check_unstable(context: Context, *, edge: Callable[[Any], Any] = printed_edge, factor: float = 1.45) -> Iterator[Finding]:
+def check_unstable(
+    context: Context, *, edge: Callable[[Any], Any] = printed_edge, factor: float = 1.45
+) -> Iterator[Finding]:
     """The multipliers of a round with inertia b, the library's rounds beside the edge, and runs of the sequence with rho = 0."""
     h, b, x = symbols("h b x", positive=True)
     polynomial = x**2 - (1 + b) * (1 - h) * x + b * (1 - h)
@@ -55,16 +57,28 @@ def check_unstable(context: Context, *, edge: Callable[[Any], Any] = printed_edg
         "edge",
         is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
         "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); "
-        "p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the edge, which tends to 4/3 for b -> 1",
+        "p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
     )
     family = {"problem": two_parabolas, "start": 1, "region": "0 <= b < 1, 0 < k < 1"}
-    yield from under_one_name("beyond it", Divergence(beside_the_edge(1, edge), name="DualFL beyond the edge", **family).findings(context))  # type: ignore[arg-type]
-    yield from under_one_name("below it", Limit(beside_the_edge(-1, edge), name="DualFL below the edge", **family).findings(context))  # type: ignore[arg-type]
+    yield from under_one_name(
+        "beyond it", Divergence(beside_the_edge(1, edge), name="DualFL beyond the edge", **family).findings(context)
+    )  # type: ignore[arg-type]
+    yield from under_one_name(
+        "below it", Limit(beside_the_edge(-1, edge), name="DualFL below the edge", **family).findings(context)
+    )  # type: ignore[arg-type]
     problem = random_quadratics(3, 4, L=10.0, mu=1.0, seed=2)
     grows, falls = (squared_errors(DualFL(nu), problem, problem.solution(), 300)[-1] for nu in (factor, 1.2))
-    yield at_most("runs", [1e3, falls], [grows, 1e-6], "numeric", f"rho = 0, 300 rounds: error {grows:.2g} for nu = {factor} mu, {falls:.2g} for nu = 1.2 mu")
+    yield at_most(
+        "runs",
+        [1e3, falls],
+        [grows, 1e-6],
+        "numeric",
+        f"rho = 0, 300 rounds: error {grows:.2g} for nu = {factor} mu, {falls:.2g} for nu = 1.2 mu",
+    )
     said = outside("nu > mu", problem, factor)
-    text = "the checks of Theorems 3.2 and 3.3 refuse such a setting and do not run it" + ("" if said is None else f": {said.text}")
+    text = "the checks of Theorems 3.2 and 3.3 refuse such a setting and do not run it" + (
+        "" if said is None else f": {said.text}"
+    )
     yield holds("told", said is not None and said.holds is None, "numeric", text)
 
 
@@ -161,14 +175,26 @@ def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.
         chain = nesterov_chain(120, L=kappa, mu=1.0)
         x_star = chain.solution()
         ours = DualFL(1.0, 1 / kappa) if accelerated else DualAscent(1.0, None)
-        for name, method in (("DualFL", ours), ("dual ascent", DualAscent(1.0, None)), ("gradient descent", GradientDescent(1 / kappa))):
+        for name, method in (
+            ("DualFL", ours),
+            ("dual ascent", DualAscent(1.0, None)),
+            ("gradient descent", GradientDescent(1 / kappa)),
+        ):
             counts[name].append(rounds_to(method, chain, x_star, 1e-6, 10_000))
         found = squared_errors(DualFL(1.0, 1 / kappa), chain, x_star, 30)
         tails = np.array([np.sum(x_star[int(reach * n) :] ** 2) for n in range(1, 31)])
         slack.append(tails / found)
     fits = {name: fit_exponent(kappas, np.array(c), slice(0, 5)) for name, c in counts.items()}
-    told = "; ".join(f"{name}: {', '.join(str(int(v)) for v in counts[name])}, power {fit.rate:.3f}" for name, fit in fits.items())
-    yield at_most("power of kappa", [fits["DualFL"].high, 0.85], [0.65, min(fits["dual ascent"].low, fits["gradient descent"].low)], "numeric", told)
+    told = "; ".join(
+        f"{name}: {', '.join(str(int(v)) for v in counts[name])}, power {fit.rate:.3f}" for name, fit in fits.items()
+    )
+    yield at_most(
+        "power of kappa",
+        [fits["DualFL"].high, 0.85],
+        [0.65, min(fits["dual ascent"].low, fits["gradient descent"].low)],
+        "numeric",
+        told,
+    )
     yield at_most(
         "support",
         slack,
@@ -201,10 +227,17 @@ CLAIMS: list[Claim] = [
             "Theorem 3.2 in values",
             "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have "
             "E - E* <= 2/(nu (n+1)^2) mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
-            [Step("one step", LINEAR_STEP), Step("spread", SPREAD), Step("last iterate", LAST), Step("(29)", lemmas.PRIMAL_ERROR)],
+            [
+                Step("one step", LINEAR_STEP),
+                Step("spread", SPREAD),
+                Step("last iterate", LAST),
+                Step("(29)", lemmas.PRIMAL_ERROR),
+            ],
             conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=plain_facts)],
             assumptions=[CONVEX, "exact local solves, rho = 0"],
-            readings=["Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order 1/n^2 for averages."],
+            readings=[
+                "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order 1/n^2 for averages."
+            ],
             kind="bound",
         ),
         averages,
@@ -227,7 +260,9 @@ CLAIMS: list[Claim] = [
                 )
             ],
             assumptions=[CONVEX, SMOOTH, "(9)"],
-            readings=["What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et al.); of DualFL it is seen on the chain."],
+            readings=[
+                "What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et al.); of DualFL it is seen on the chain."
+            ],
             kind="rate",
         ),
         check_chain,

@@ -81,25 +81,38 @@ def huber_gaps(rounds: Callable[[float], int], weights: tuple[float, ...]) -> np
     least = ground_truth(problem, witness=False).f
     found = []
     for alpha in weights:
-        trace = run(DualFL.regularised(alpha), problem, np.zeros(1), rounds(alpha), metrics={"f": metrics.value}, progress=False)
+        trace = run(
+            DualFL.regularised(alpha), problem, np.zeros(1), rounds(alpha), metrics={"f": metrics.value}, progress=False
+        )
         found.append(float(trace["f"][-1]) - least)
     return np.array(found)
 
 
-def iterated_limit(context: Context, *, rounds: Callable[[float], int] = lambda alpha: int(30 / alpha)) -> Iterator[Finding]:
+def iterated_limit(
+    context: Context, *, rounds: Callable[[float], int] = lambda alpha: int(30 / alpha)
+) -> Iterator[Finding]:
     """The gap after 30/alpha rounds against alpha ||theta*||^2/2 = alpha/8; and, as a reading, twenty rounds whatever alpha."""
     weights = (0.1, 0.01, context.pick(0.003, 0.001))
     gaps = huber_gaps(rounds, weights)
     said = ", ".join(f"{gap:.2g}" for gap in gaps)
     limits = np.array(weights) / 8 + 1e-3
-    yield at_most("two Huber losses", gaps, limits, "numeric", f"after 30/alpha rounds the gaps are {said}; theta* is certified", error=1e-12)
+    yield at_most(
+        "two Huber losses",
+        gaps,
+        limits,
+        "numeric",
+        f"after 30/alpha rounds the gaps are {said}; theta* is certified",
+        error=1e-12,
+    )
     fixed = huber_gaps(lambda alpha: 20, (0.1, 0.01, 0.001, 1e-5))
     yield holds(
         "joint limit",
         fixed[-1] < 0.1,
         "numeric",
         "n and alpha at once, in any way: for a fixed n every local answer tends to the client's own minimiser as alpha falls, so that the gap tends to 1/4; it "
-        "is " + ", ".join(f"{gap:.3g}" for gap in fixed) + " after twenty rounds with alpha = 1/10, 1/100, 1/1000, 1/100000",
+        "is "
+        + ", ".join(f"{gap:.3g}" for gap in fixed)
+        + " after twenty rounds with alpha = 1/10, 1/100, 1/1000, 1/100000",
         role="reading",
     )
 
@@ -116,7 +129,9 @@ def chain_at(alpha: float) -> tuple[Any, Any, Any, float]:
 
 def gradient_bound(n: Any, alpha: float, truth: Any, L: float) -> Any:
     """(14) with the constant of DUALFL-N2: L sqrt(bound) + alpha ||theta^alpha||."""
-    return L * np.sqrt(bound_n2(n, alpha, alpha / (L + alpha), truth.heterogeneity)) + alpha * float(np.linalg.norm(truth.x))
+    return L * np.sqrt(bound_n2(n, alpha, alpha / (L + alpha), truth.heterogeneity)) + alpha * float(
+        np.linalg.norm(truth.x)
+    )
 
 
 def gradient_runs(context: Context, *, share: float = 1.0) -> Iterator[Finding]:
@@ -127,7 +142,14 @@ def gradient_runs(context: Context, *, share: float = 1.0) -> Iterator[Finding]:
         method = DualFL.regularised(alpha, L)
         trace = run(method, chain, np.zeros(chain.d), 150, metrics={"g": metrics.stationarity}, progress=False)
         worst.append(np.sqrt(trace["g"][1:]) / (share * gradient_bound(np.arange(1, 151), alpha, truth, L)))
-    yield at_most("chain", worst, 1.0, "numeric", f"150 rounds of three alpha: at most {np.max(worst):.2g} of (14) with its constant", error=1e-9)
+    yield at_most(
+        "chain",
+        worst,
+        1.0,
+        "numeric",
+        f"150 rounds of three alpha: at most {np.max(worst):.2g} of (14) with its constant",
+        error=1e-9,
+    )
 
 
 def rounds_of_15(context: Context, *, plain: bool = False) -> Iterator[Finding]:
@@ -143,12 +165,25 @@ def rounds_of_15(context: Context, *, plain: bool = False) -> Iterator[Finding]:
         rounds = min(int(limit) + 1, 6000)
         method = DualAscent(alpha, None) if plain else DualFL(alpha, rho)
         norms = metrics.stationarity
-        trace = run(method, regularised, np.zeros(chain.d), rounds, metrics={"g": lambda f, s, c=chain, m=norms: m(c, s)}, progress=False)
+        trace = run(
+            method,
+            regularised,
+            np.zeros(chain.d),
+            rounds,
+            metrics={"g": lambda f, s, c=chain, m=norms: m(c, s)},
+            progress=False,
+        )
         above = np.flatnonzero(np.sqrt(trace["g"]) > eps)
         needed.append(float(above[-1]) + 1)
         allowed.append(limit)
     told = ", ".join(f"{int(m)} of {int(limit)}" for m, limit in zip(needed, allowed, strict=True))
-    yield at_most("chain", needed, allowed, "numeric", f"rounds from which on the gradient stays below 1/100, 3/1000, 1/1000: {told}")
+    yield at_most(
+        "chain",
+        needed,
+        allowed,
+        "numeric",
+        f"rounds from which on the gradient stays below 1/100, 3/1000, 1/1000: {told}",
+    )
 
 
 def check_logarithm(context: Context, *, factor: Any = 2) -> Iterator[Finding]:
@@ -157,14 +192,20 @@ def check_logarithm(context: Context, *, factor: Any = 2) -> Iterator[Finding]:
     changed = is_zero(((1 + s) / (1 - s)).subs(s, 1 / (2 * t + 1)) - (1 + 1 / t))
     derivative = 1 / (1 + s) + 1 / (1 - s) - factor
     grows = is_positive(derivative.subs(s, 1 / (1 + u)).factor())
-    yield proved("inequality", changed and grows, "equal to 0 at s = 0, and log((1 + s)/(1 - s)) - 2 s has the derivative 2 s^2/(1 - s^2) > 0")
+    yield proved(
+        "inequality",
+        changed and grows,
+        "equal to 0 at s = 0, and log((1 + s)/(1 - s)) - 2 s has the derivative 2 s^2/(1 - s^2) > 0",
+    )
 
 
 def logarithm_of_15() -> bool:
     """eps/(eps + 2 L R_0) = 1/t^2 for t^2 = 1 + 2 L R_0/eps, and 2/(2/(2 t + 1)) = 1 + 2 t."""
     L, radius, eps, t = symbols("L R eps t", positive=True)
     same = is_zero(eps / (eps + 2 * L * radius) - 1 / (1 + 2 * L * radius / eps))
-    return same and is_zero(2 / (2 / (2 * t + 1)) - (1 + 2 * t)) and all(part.holds for part in check_logarithm(Context()))
+    return (
+        same and is_zero(2 / (2 / (2 * t + 1)) - (1 + 2 * t)) and all(part.holds for part in check_logarithm(Context()))
+    )
 
 
 def modulus_of_regularised() -> bool:
@@ -200,7 +241,11 @@ CLAIMS: list[Claim] = [
             conclusions=[
                 Conclusion(
                     "iterated limit",
-                    "f_j + (alpha/2)||.||^2 is alpha-strongly convex, so that for each alpha theta^(n) -> theta^alpha by Theorem 3.2: " + RECURSION + PLAIN + FROM_GAPS + "E is "
+                    "f_j + (alpha/2)||.||^2 is alpha-strongly convex, so that for each alpha theta^(n) -> theta^alpha by Theorem 3.2: "
+                    + RECURSION
+                    + PLAIN
+                    + FROM_GAPS
+                    + "E is "
                     "continuous, so that lim_n E(theta^(n)) - E* = E(theta^alpha) - E* <= (alpha/2)||theta*||^2, which tends to zero.",
                     ("value",),
                     confirmed=lambda: plain_rounds() and is_derived(lemmas.PRIMAL_ERROR),
@@ -227,7 +272,11 @@ CLAIMS: list[Claim] = [
                 Conclusion(
                     "every round",
                     "grad E(theta^alpha) = -alpha theta^alpha and the triangle inequality leave L ||theta^(n) - theta^alpha||, and f_j + (alpha/2)||.||^2 is alpha-strongly convex and "
-                    "(L + alpha)-smooth, so that Theorem 3.3 applies with rho = nu/(L + alpha). " + RECURSION + LINEAR + FROM_GAPS + "With exact local solves "
+                    "(L + alpha)-smooth, so that Theorem 3.3 applies with rho = nu/(L + alpha). "
+                    + RECURSION
+                    + LINEAR
+                    + FROM_GAPS
+                    + "With exact local solves "
                     "C = (L/alpha) sqrt((1 + sqrt(rho)) V*/(1 - rho)), V* at theta^alpha.",
                     ("gradient",),
                     confirmed=lambda: linear_rounds() and is_derived(lemmas.PRIMAL_ERROR) and modulus_of_regularised(),
