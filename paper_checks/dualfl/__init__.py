@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import convergence, duality, equivalences, horizons, local_work, regularised, sequence, theory
+from paper_checks.dualfl import (
+    convergence,
+    duality,
+    equivalences,
+    horizons,
+    local_work,
+    primal_baselines,
+    regularised,
+    sequence,
+    theory,
+)
 
 CLAIMS: list[Claim] = [
     *theory.CLAIMS,
@@ -14,4 +24,5 @@ CLAIMS: list[Claim] = [
     *regularised.CLAIMS,
     *horizons.CLAIMS,
     *local_work.CLAIMS,
+    *primal_baselines.CLAIMS,
 ]

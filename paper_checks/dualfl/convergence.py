@@ -25,7 +25,7 @@ from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
-from paper_checks.dualfl.runs import (
+from paper_checks.dualfl.certified_runs import (
     AtTheLimit,
     below_n2,
     bound_n2,

@@ -30,7 +30,7 @@ from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
-from paper_checks.dualfl.runs import bound_n2, hinge_machines, squared_errors, truth_of
+from paper_checks.dualfl.certified_runs import bound_n2, hinge_machines, squared_errors, truth_of
 from problems.chains import total_variation_chain
 from problems.huber import Huber
 from problems.logistic import logistic

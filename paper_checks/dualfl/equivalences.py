@@ -169,14 +169,14 @@ def accuracy(w: Any, p: Any, c: Any) -> Any:
     return whole(xi, at_xi) - whole(z, at_z) - d * c.c
 
 
-ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})
+BLOCK_ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})
 
 
 def check_blocks(context: Context, *, constant_of: str = "1", accuracy_of: str = "1") -> Iterator[Finding]:
     """The sum of the blocks' objectives, and what accuracy of the blocks gives."""
     yield from find_of_lemma(SUM_BELOW.with_constants(c=constant_of), name="sum, at most")
     yield from find_of_lemma(SUM_ABOVE.with_constants(c=constant_of), name="sum, at least")
-    yield from find_of_lemma(ACCURACY.with_constants(c=accuracy_of), name="accuracy")
+    yield from find_of_lemma(BLOCK_ACCURACY.with_constants(c=accuracy_of), name="accuracy")
 
 
 # ---- Lemma 6.6 --------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def check_dualised(
     yield from on_runs(context, method)
     yield proved(
         "accuracy",
-        is_derived(GAP_BOUNDS_THE_ERROR) and is_derived(ACCURACY),
+        is_derived(GAP_BOUNDS_THE_ERROR) and is_derived(BLOCK_ACCURACY),
         "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N bounds the error of each block; by "
         "Lemma 6.4 the step (23) is then taken to delta_n",
     )

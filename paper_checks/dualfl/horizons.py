@@ -19,7 +19,7 @@ from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.convergence import CONVEX, SMOOTH, linear_rounds, plain_facts
-from paper_checks.dualfl.runs import outside, squared_errors, with_runs
+from paper_checks.dualfl.certified_runs import outside, squared_errors, with_runs
 from paper_checks.dualfl.sequence import printed_t
 from paper_checks.fedpd.common import under_one_name
 from paper_checks.steps import Conclusion, Step, claim_steps

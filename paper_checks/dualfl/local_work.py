@@ -19,7 +19,7 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.runs import with_runs
+from paper_checks.dualfl.certified_runs import with_runs
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.huber import Huber
 from problems.quadratics import random_quadratics

@@ -22,7 +22,7 @@ from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.convergence import FROM_GAPS, LINEAR, PLAIN, RECURSION, linear_rounds, plain_rounds
-from paper_checks.dualfl.runs import bound_n2, squared_errors, truth_of, with_runs
+from paper_checks.dualfl.certified_runs import bound_n2, squared_errors, truth_of, with_runs
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain
 from problems.huber import Huber
