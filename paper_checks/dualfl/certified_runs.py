@@ -74,6 +74,7 @@ class AtTheLimit:
 
     def __call__(self, sub: Subproblem, start: Any, key: Key, memory: None) -> tuple[Any, None]:
         """Gamma is a square of the error: one trial gives its size."""
+        assert sub.a is not None, "the local problem is f_j - nu <zeta_j, .>"
         exact, _ = Exact()(sub, start, key, None)
         direction = key.client_uniform("local error", sub.f.n, sub.f.d) - 0.5
         trial = local_gap(sub.f, exact + direction, -sub.a / self.nu, self.nu)
@@ -129,7 +130,8 @@ def below_n2(
     limit = share * bound_n2(n, nu, rho, truth.heterogeneity)
     worst = float(np.max(found / limit))
     text = (
-        f"{problem.name}, {rounds} rounds: at most {worst:.2g} of the bound; theta* is certified to {truth.distance:.1g}, the subgradients at it to "
+        f"{problem.name}, {rounds} rounds: at most {worst:.2g} of the bound; theta* is certified to "
+        f"{truth.distance:.1g}, the subgradients at it to "
         f"a Fenchel-Young gap of {truth.short:.1g}"
     )
     floor = 1e-24 * float(squared_norm(truth.x)) + 2 * truth.distance * float(np.sqrt(found.max())) + truth.distance**2

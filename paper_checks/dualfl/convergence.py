@@ -8,7 +8,7 @@ So Psi_n = Phi_n + e_n has Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 e_{n+1}, Psi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -43,20 +43,26 @@ CONVEX = "f_j mu-strongly convex (f_j - (mu/2)||.||^2 convex), 0 < nu <= mu"
 SMOOTH = "f_j L-smooth in the usual sense (the displayed definition repeats strong convexity)"
 
 RECURSION = (
-    "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n sqrt(2 nu (1 - rho) delta_n), "
-    "Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n) and Minkowski. "
+    "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
+    "sqrt(2 nu (1 - rho) delta_n), "
+    "Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by t_n (t_n - 1) = t_{n-1}^2 (1 - "
+    "rho t_n) and Minkowski. "
 )
 PLAIN = (
-    "For rho = 0, (n + 1)/2 <= t_{n-1} <= n, so that E_d(xi^n) - E_d* <= 2/(nu (n+1)^2) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu b_k))^2 with "
+    "For rho = 0, (n + 1)/2 <= t_{n-1} <= n, so that E_d(xi^n) - E_d* <= 2/(nu (n+1)^2) (||xi^0 - xi*|| + 2 sum_{k<n} "
+    "sqrt(2 nu b_k))^2 with "
     "b_k = (k+1)^2 delta_k. "
 )
 LINEAR = (
-    "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, dividing by the products gives E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) "
+    "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, dividing by the products gives "
+    "E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) "
     "(||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, a geometric sum in sqrt(a/q) for delta_k = a^k. "
 )
 FROM_GAPS = (
-    "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and theta^(n) = -mean_j xi_j^n/nu; "
-    "as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = -nu theta*, for which ||xi^0 - xi*||^2 = N V*. "
+    "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and "
+    "theta^(n) = -mean_j xi_j^n/nu; "
+    "as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = -nu theta*, for which ||xi^0 - "
+    "xi*||^2 = N V*. "
 )
 
 
@@ -94,11 +100,17 @@ def linear_rounds() -> bool:
     return is_derived(inexact.STEP_SMOOTH) and is_derived(inexact.ERROR_SMOOTH) and linear_facts()
 
 
+def constantly(value: float) -> Callable[[int], float]:
+    """The same value in every round."""
+    return lambda n: value
+
+
 def inexact_quadratics(
     context: Context, *, smooth: bool = False, gamma: float = 1.0, falling: bool = True
 ) -> Iterator[Finding]:
     """Quadratics with every local gap exactly at (8) or (9), against the bound with its explicit constant."""
-    worst, n = [], np.arange(1, context.pick(200, 400) + 1)
+    worst: list[Any] = []
+    n = np.arange(1, context.pick(200, 400) + 1)
     for seed in range(context.seed, context.seed + 10):
         problem = random_quadratics(4, 5, L=50.0 if smooth else 4.0, mu=1.0, seed=seed)
         mu, L = float(constant(problem, "mu").value), float(constant(problem, "L").value)
@@ -106,8 +118,8 @@ def inexact_quadratics(
         rho = nu / L if smooth else 0.0
         limit = allowed_gap(problem.n, nu, gamma, rho if smooth else None)
         truth = truth_of(problem)
-        method = DualFL(nu, rho, AtTheLimit(nu, limit if falling else lambda r, limit=limit: limit(0)))
-        found = squared_errors(method, problem, truth.x, len(n), seed)
+        local = AtTheLimit(nu, limit if falling else constantly(limit(0)))
+        found = squared_errors(DualFL(nu, rho, local), problem, truth.x, len(n), seed)
         total = np.sqrt(nu) / (1 - (1 + gamma) ** -0.5) if smooth else 1 + 2 / gamma
         worst.append(found / bound_n2(n, nu, rho, truth.heterogeneity, 2 * np.sqrt(2 / problem.n) * total))
     text = f"ten draws of quadratics and errors, gamma = {gamma}: at most {np.max(worst):.2g} of the bound with its constant"
@@ -137,7 +149,7 @@ BY_GAPS = Step("gaps", inexact.GAP_BOUNDS_THE_ERROR)
 
 
 def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
-    """Worst cases of rounds 1 to 6 for mu = nu = 1, L = 16, proved for every N, against ``share`` of the bound; the inertia is rounded to four digits."""
+    """Worst cases of rounds 1 to 6 for mu = nu = 1, L = 16, every N, against ``share`` of the bound; inertia rounded to four digits."""
     method = DualFL(Fraction(1), lambda n: Fraction(beta(1 / 16, n)).limit_denominator(10**4))
     found, limits, below = [], [], True
     for n in range(1, context.pick(6, 7) + 1):
@@ -194,7 +206,8 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[CONVEX],
         readings=[
-            "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k sqrt(2 nu b_k))^2."
+            "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k "
+            "sqrt(2 nu b_k))^2."
         ],
         kind="rate",
     ),
@@ -202,7 +215,8 @@ CLAIMS: list[Claim] = [
         "DUALFL-P6.3",
         PAPER,
         "Proposition 6.3",
-        "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
+        "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a "
+        "< 1 - sqrt(rho).",
         LINEAR_STEPS,
         conclusions=[
             Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=linear_facts)
@@ -268,7 +282,8 @@ CLAIMS: list[Claim] = [
             "DUALFL-T3.3b",
             PAPER,
             "Theorem 3.3, second part",
-            "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = mu, kappa = L/mu.",
+            "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = "
+            "mu, kappa = L/mu.",
             [TO_MODELS, TO_VALUES],
             conclusions=[
                 Conclusion(
@@ -298,15 +313,17 @@ CLAIMS: list[Claim] = [
             "DUALFL-N2",
             DERIVED,
             "Theorems 3.2 and 3.3 with constants",
-            "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact local solves, n >= 1, and rho = 0 without "
+            "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
+            "local solves, n >= 1, and rho = 0 without "
             "smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
             [TO_MODELS],
             conclusions=[
                 Conclusion(
                     "every round",
-                    "Without errors "
+                    "With delta_n = 0: "
                     + RECURSION
-                    + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), which is at most "
+                    + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), "
+                    "which is at most "
                     "(1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most 4/(n+1)^2. "
                     + FROM_GAPS
                     + "(29) bounds the models.",

@@ -120,34 +120,26 @@ def check_local(
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
 
 
-def energies(w: Any, p: Any) -> tuple[Any, ...]:
-    """E(theta*) with subgradients s_j* of zero sum, E(theta), E_d(xi)/N by Fenchel's inequality at theta, E_d(xi*)/N, ||theta + mean xi/nu||^2."""
-    g = w.function(None, 0, client=True, name="g")
-    star, x = w.vector("theta*"), w.vector("theta")
-    s, xi = w.vector("s*", True), w.vector("xi", True)
-    optimal = (s - bar(s)) - star * p.nu
-    _, at_star = w.at(g, star + s * 0, "at theta*", g=optimal)
-    _, at_x = w.at(g, x + s * 0, "slope at theta")
-    conjugate = w.value("mean conjugate of g at xi")
-    w.assume("Fenchel", dot(xi, x) - at_x - conjugate)
-    dual = conjugate + norm2(bar(xi)) / (2 * p.nu)
-    dual_least = dot(optimal, star) - at_star + norm2(bar(optimal)) / (2 * p.nu)
-    apart = norm2(x + bar(xi) / p.nu)
-    return at_star + norm2(star) * (p.nu / 2), at_x + norm2(x) * (p.nu / 2), dual, dual_least, apart
-
-
 def weak_duality(w: Any, p: Any, c: Any) -> Any:
-    """-E_d(xi)/N + c (nu/2) ||theta + mean xi/nu||^2 <= E(theta) for all theta and xi."""
-    _, value, dual_energy, _, apart = energies(w, p)
-    return -dual_energy - value + apart * (c.c * p.nu / 2)
+    """-E_d(xi)/N + c (nu/2) ||theta + mean xi/nu||^2 <= E(theta) for all theta and xi.
+
+    By Fenchel's inequality g_j^*(xi_j) >= <xi_j, theta> - g_j(theta).
+    """
+    x, xi = w.vector("theta"), w.vector("xi", True)
+    value, conjugate = w.value("mean of g_j at theta"), w.value("mean conjugate of g_j at xi_j")
+    w.assume("Fenchel", dot(xi, x) - value - conjugate)
+    energy, dual_energy = value + norm2(x) * (p.nu / 2), conjugate + norm2(bar(xi)) / (2 * p.nu)
+    return norm2(x + bar(xi) / p.nu) * (c.c * p.nu / 2) - dual_energy - energy
 
 
 def strong_duality(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (E(theta*) + c E_d(xi*)/N) <= 0 at xi_j* = s_j* - nu theta*."""
+    """side (E(theta*) + E_d(xi*)/N) <= 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
 
     def build(w: Any, p: Any, c: Any) -> Any:
-        least, _, _, dual_least, _ = energies(w, p)
-        return (least + dual_least * c.c) * side
+        star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
+        optimal = (s - bar(s)) - star * p.nu
+        dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
+        return (value + norm2(star) * (p.nu / 2) + dual_energy) * side
 
     return build
 
@@ -202,7 +194,8 @@ def check_relation(context: Context, *, scale: str = "1", sign: float = -1.0) ->
     yield proved(
         "xi*",
         is_derived(STRONG_ABOVE) and is_derived(WEAK),
-        "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; conversely, a sum of Fenchel-Young "
+        "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; "
+        "conversely, a sum of Fenchel-Young "
         "gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
     )
     apart, limits, told = [], [], []
@@ -254,7 +247,8 @@ def check_fenchel(context: Context, *, a: str = "2") -> Iterator[Finding]:
     yield proved(
         "Kx* in dG^*(y*)",
         all(is_derived(lemma) for lemma in (WEAK, STRONG_ABOVE, STRONG_BELOW)),
-        "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, y), so that values are equal exactly "
+        "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, "
+        "y), so that values are equal exactly "
         "if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for (19) and (20) that is derived",
         role="repaired",
     )
@@ -278,7 +272,8 @@ def check_infinite(context: Context, *, share: float = 1.0, step: str = "1/5", s
     yield proved(
         "infinite at every iterate",
         stays and np.isinf(seen).all(),
-        f"2 - x falls by the factor 1 - {step} in each gradient step and stays above 0, so that xi = 3 - x > 1, where |.|^* is infinite; the library's "
+        f"2 - x falls by the factor 1 - {step} in each gradient step and stays above 0, so that xi = 3 - x > 1, where "
+        "|.|^* is infinite; the library's "
         f"gaps of thirty steps are so, {2 - float(x[0, 0]):.2g} from the solution",
     )
     yield from find_of_lemma(inexact.REPAIRED_ERROR.with_constants(c=scale), name="repaired rule")
@@ -358,7 +353,8 @@ CLAIMS: list[Claim] = [
         "dualfl, derived",
         "bound",
         "the gap (7) for nu = mu, and a rule in its place",
-        "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= "
+        "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
+        "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= "
         "delta_n/N and sending zeta_j - u_j/nu solves the block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
         check_infinite,
         (

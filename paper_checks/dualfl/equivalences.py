@@ -113,12 +113,12 @@ def on_runs(context: Context, method: Callable[..., Any]) -> Iterator[Finding]:
         problem = random_quadratics(5, 4, L=50.0, mu=1.0, seed=seed)
         nu = 0.7 * float(constant(problem, "mu").value)
         for rho in (0.0, nu / 50):
-            ours, algorithm = [], method(nu, rho)
+            models, algorithm = [], method(nu, rho)
             state = algorithm.init(problem, np.ones((1, problem.d)))
             for n in range(60):
                 state = algorithm.round(problem, state, None, Key(0, n))
-                ours.append(state.x[0])
-            pairs.append((ours, algorithm_two(problem, nu, rho, 60)))
+                models.append(state.x[0])
+            pairs.append((models, algorithm_two(problem, nu, rho, 60)))
     ours, theirs = (np.array(side) for side in zip(*pairs, strict=True))
     yield equal(
         "Algorithm 2 as printed",
@@ -201,7 +201,8 @@ def check_dualised(
     yield proved(
         "accuracy",
         is_derived(GAP_BOUNDS_THE_ERROR) and is_derived(BLOCK_ACCURACY),
-        "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N bounds the error of each block; by "
+        "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N "
+        "bounds the error of each block; by "
         "Lemma 6.4 the step (23) is then taken to delta_n",
     )
     misprinted = nu * new - nu * (1 + b) * model - nu * b * model_old
@@ -274,7 +275,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "identity",
         "Lemma 6.4",
-        "The blocks' objectives sum to E_d^n plus the constant (N/(2 nu)) ||mean eta||^2; blocks solved to delta_n/N solve (23) to delta_n.",
+        "The blocks' objectives sum to E_d^n plus the constant (N/(2 nu)) ||mean eta||^2; blocks solved to delta_n/N "
+        "solve (23) to delta_n.",
         check_blocks,
         (
             Fault("the constant 5 % off", "sum, at most", {"constant_of": "19/20"}),
@@ -302,7 +304,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "identity",
         "(26)",
-        "sum_i zeta_i^(n) = 0 in every round; DualFL is accelerated gradient with step nu on the consensus dual, whose points sum to zero.",
+        "sum_i zeta_i^(n) = 0 in every round; DualFL is accelerated gradient with step nu on the consensus dual, whose "
+        "points sum to zero.",
         partial(check_corresponding, made=dualfl_is_ascent),
         MUTATED,
         assumptions=("all clients take part",),

@@ -1,4 +1,4 @@
-"""What holds beyond the printed theorems, and where they end: DUALFL-N4 (nu > mu), DUALFL-N5 (values of last iterates and averages), Theorem 3.3's complexity."""
+"""Beyond the printed theorems, and where they end: DUALFL-N4 (nu > mu), DUALFL-N5 (values), the complexity of Theorem 3.3."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.convergence import CONVEX, SMOOTH, linear_rounds, plain_facts
 from paper_checks.dualfl.certified_runs import outside, squared_errors, with_runs
+from paper_checks.dualfl.convergence import CONVEX, SMOOTH, linear_rounds, plain_facts
 from paper_checks.dualfl.sequence import printed_t
 from paper_checks.fedpd.common import under_one_name
 from paper_checks.steps import Conclusion, Step, claim_steps
@@ -56,16 +56,16 @@ def check_unstable(
     yield proved(
         "edge",
         is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
-        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); "
-        "p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
+        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the "
+        "roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); "
+        "p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the "
+        "edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
     )
-    family = {"problem": two_parabolas, "start": 1, "region": "0 <= b < 1, 0 < k < 1"}
-    yield from under_one_name(
-        "beyond it", Divergence(beside_the_edge(1, edge), name="DualFL beyond the edge", **family).findings(context)
-    )  # type: ignore[arg-type]
-    yield from under_one_name(
-        "below it", Limit(beside_the_edge(-1, edge), name="DualFL below the edge", **family).findings(context)
-    )  # type: ignore[arg-type]
+    region = "0 <= b < 1, 0 < k < 1"
+    beyond = Divergence(beside_the_edge(1, edge), problem=two_parabolas, region=region, name="DualFL beyond the edge")
+    below = Limit(beside_the_edge(-1, edge), problem=two_parabolas, region=region, name="DualFL below the edge")
+    yield from under_one_name("beyond it", beyond.findings(context))
+    yield from under_one_name("below it", below.findings(context))
     problem = random_quadratics(3, 4, L=10.0, mu=1.0, seed=2)
     grows, falls = (squared_errors(DualFL(nu), problem, problem.solution(), 300)[-1] for nu in (factor, 1.2))
     yield at_most(
@@ -123,9 +123,12 @@ LINEAR_STEP = Lemma("step against the linearisation", "ours", "0 < nu, 1 <= t", 
 SPREAD = Lemma("spread of the average", "ours", "0 < nu, 0 < T", spread_of_average, {"c": 1})
 LAST = Lemma("last iterate", "ours", "0 < mu", last_iterate, {"c": 1})
 BY_AVERAGING = (
-    "Sum the steps over k < n, with t_k (t_k - 1) = t_{k-1}^2 and T = sum_k t_k = t_{n-1}^2: T D(s^n) <= sum_k t_k (<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s "
-    "of zero sum. With x^_j the weighted averages and s = -nu T (x^ - mean x^), by convexity, D(s^n) + mean_j f_j(x^_j) <= -(nu T/2) mean_j ||x^_j - mean x^||^2, and D(s^n) >= -E* by "
-    "duality. So E(mean x^) - E* <= mean_j (f_j(mean x^) - f_j(x^_j)) - (nu T/2) spread, and f_j(mean x^) - f_j(x^_j) <= <g_j, mean x^ - x^_j>; T >= (n+1)^2/4."
+    "Sum the steps over k < n, with t_k (t_k - 1) = t_{k-1}^2 and T = sum_k t_k = t_{n-1}^2: T D(s^n) <= sum_k t_k "
+    "(<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s "
+    "of zero sum. With x^_j the weighted averages and s = -nu T (x^ - mean x^), by convexity, D(s^n) + mean_j "
+    "f_j(x^_j) <= -(nu T/2) mean_j ||x^_j - mean x^||^2, and D(s^n) >= -E* by "
+    "duality. So E(mean x^) - E* <= mean_j (f_j(mean x^) - f_j(x^_j)) - (nu T/2) spread, and f_j(mean x^) - f_j(x^_j) "
+    "<= <g_j, mean x^ - x^_j>; T >= (n+1)^2/4."
 )
 
 
@@ -200,7 +203,8 @@ def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.
         slack,
         1.0,
         "numeric",
-        "after n rounds the model has at most its first n coordinates, so that ||theta^(n) - theta*||^2 >= sum_{i>n} theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)",
+        "after n rounds the model has at most its first n coordinates, so that ||theta^(n) - theta*||^2 >= sum_{i>n} "
+        "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)",
         error=1e-9,
     )
     series = [{"label": name, "x": list(kappas), "y": c} for name, c in counts.items()]
@@ -213,7 +217,8 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "divergence",
         "the range of nu",
-        "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature 1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
+        "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
+        "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
         check_unstable,
         (
             Fault("an edge with 2 b for 1 + 2 b", "edge", {"edge": lambda b: (2 + 2 * b) / (1 + 3 * b)}),
@@ -225,7 +230,8 @@ CLAIMS: list[Claim] = [
             "DUALFL-N5",
             DERIVED,
             "Theorem 3.2 in values",
-            "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have "
+            "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
+            "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have "
             "E - E* <= 2/(nu (n+1)^2) mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
             [
                 Step("one step", LINEAR_STEP),
@@ -236,7 +242,8 @@ CLAIMS: list[Claim] = [
             conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=plain_facts)],
             assumptions=[CONVEX, "exact local solves, rho = 0"],
             readings=[
-                "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order 1/n^2 for averages."
+                "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order "
+                "1/n^2 for averages."
             ],
             kind="bound",
         ),
@@ -249,19 +256,22 @@ CLAIMS: list[Claim] = [
             "DUALFL-T3.3c",
             PAPER,
             "Theorem 3.3, complexity",
-            "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu, an order that is optimal for distributed smooth strongly convex optimisation.",
+            "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu, an order that is optimal for "
+            "distributed smooth strongly convex optimisation.",
             [Step("(29)", lemmas.PRIMAL_ERROR)],
             conclusions=[
                 Conclusion(
                     "upper bound",
-                    "with C (1 - 1/sqrt(kappa))^n of Theorem 3.3 and 1 - x <= exp(-x), n >= sqrt(kappa) log(C/eps) rounds suffice",
+                    "with C (1 - 1/sqrt(kappa))^n of Theorem 3.3 and 1 - x <= exp(-x), n >= sqrt(kappa) log(C/eps) "
+                    "rounds suffice",
                     ("(29)",),
                     confirmed=linear_rounds,
                 )
             ],
             assumptions=[CONVEX, SMOOTH, "(9)"],
             readings=[
-                "What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et al.); of DualFL it is seen on the chain."
+                "What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et "
+                "al.); of DualFL it is seen on the chain."
             ],
             kind="rate",
         ),

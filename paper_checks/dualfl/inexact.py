@@ -70,7 +70,10 @@ ERROR_SMOOTH = Lemma("distance to the exact step, rho = r^2", "(23)", SMOOTH, er
 
 
 def local_problem(w: Any, p: Any) -> SimpleNamespace:
-    """(2) and (6) of a client: zeta, a point theta, the solution o; g = f - (nu/2) ||.||^2 is convex, and g^*(nu (zeta - o)) = <nu (zeta - o), o> - g(o)."""
+    """(2) and (6) of a client: zeta, a point theta, the solution o; g = f - (nu/2) ||.||^2 is convex.
+
+    By the optimality of o, g^*(nu (zeta - o)) = <nu (zeta - o), o> - g(o).
+    """
     g = w.function(None, 0, name="g")
     zeta, x, o = w.vector("zeta"), w.vector("theta"), w.vector("o")
     best = (zeta - o) * p.nu

@@ -26,7 +26,8 @@ from problems.quadratics import random_quadratics
 
 PAPER = "dualfl"
 BY_ENERGY = (
-    "'Iteration complexity' is read as that of the accuracy which is asked, Gamma, or of the energy of (2) with nu < mu, where Gamma <= mu/(mu - nu) times the error in energy.",
+    "'Iteration complexity' is read as that of the accuracy which is asked, Gamma, or of the energy of (2) with nu < "
+    "mu, where Gamma <= mu/(mu - nu) times the error in energy.",
     "For nu = mu and a complexity of energies both orders can fail, for Gamma can be infinite at every iterate (DUALFL-G1).",
 )
 
@@ -49,7 +50,7 @@ def substitution_of_9() -> bool:
 
 
 def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0.5) -> Iterator[Finding]:
-    """Weighted subgradient steps until the energy error is mu/(mu - nu) times less than (8), on distances plus a ridge, against the solver's own bound."""
+    """Weighted subgradient steps until the energy error is mu/(mu - nu) times less than (8), against the solver's own bound."""
     N, mu, nu, rounds = 3, 1.0, 0.5, context.pick(6, 8)
     ones = np.ones((N, 2))
     problem = Huber(
@@ -85,7 +86,7 @@ def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0
 
 
 def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool = True) -> Iterator[Finding]:
-    """Accelerated gradient steps until the energy error is mu/(mu - nu) times less than (9), on quadratics, against sqrt(kappa) times the logarithm."""
+    """Accelerated gradient steps until the energy error is mu/(mu - nu) times less than (9), against sqrt(kappa) times the logarithm."""
     counts, limits, gamma = [], [], 0.1
     for kappa in (25.0, 100.0, 400.0):
         problem = random_quadratics(4, 10, L=kappa, mu=1.0, seed=context.seed)
@@ -118,7 +119,8 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
         counts,
         limits,
         "numeric",
-        f"25 rounds of three kappa from a cold start: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N (1+gamma)^n) + n x/(1-x))",
+        f"25 rounds of three kappa from a cold start: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N "
+        "(1+gamma)^n) + n x/(1-x))",
     )
 
 
@@ -128,12 +130,14 @@ CLAIMS: list[Claim] = [
             "DUALFL-T3.4",
             PAPER,
             "Theorem 3.4",
-            "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local solver of complexity O(1/eps).",
+            "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local "
+            "solver of complexity O(1/eps).",
             [Step("from energies to gaps", lemmas.GAP)],
             conclusions=[
                 Conclusion(
                     "substitution",
-                    "the tolerance (8) put into O(1/eps); at the last round (n+1)^2 is of order 1/eps_out by Theorem 3.2 (DUALFL-T3.2)",
+                    "the tolerance (8) put into O(1/eps); at the last round (n+1)^2 is of order 1/eps_out by Theorem "
+                    "3.2 (DUALFL-T3.2)",
                     ("from energies to gaps",),
                     confirmed=substitution_of_8,
                 )
@@ -150,14 +154,17 @@ CLAIMS: list[Claim] = [
             "DUALFL-T3.5",
             PAPER,
             "Theorem 3.5",
-            "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of complexity O(sqrt(kappa) log(1/eps)); "
+            "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for "
+            "(9) and a local solver of complexity O(sqrt(kappa) log(1/eps)); "
             "O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",
             [Step("from energies to gaps", lemmas.GAP)],
             conclusions=[
                 Conclusion(
                     "substitution",
-                    "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n sqrt(rho)/(1 - sqrt(rho)), of order n sqrt(rho) where rho is bounded away from 1; "
-                    "n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), and (1+gamma)^n -> 1 for each n as gamma -> 0+",
+                    "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n "
+                    "sqrt(rho)/(1 - sqrt(rho)), of order n sqrt(rho) where rho is bounded away from 1; "
+                    "n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), and (1+gamma)^n "
+                    "-> 1 for each n as gamma -> 0+",
                     ("from energies to gaps",),
                     confirmed=substitution_of_9,
                 )
@@ -165,7 +172,8 @@ CLAIMS: list[Claim] = [
             assumptions=["those of Theorem 3.3", "rho <= 1/4, or any bound below 1, behind the O"],
             readings=(
                 *BY_ENERGY,
-                "The limit gamma -> 0+ is one of the formula. The constant of Theorem 3.3 grows as 1/gamma^2 in it (DUALFL-P6.3); gamma of order 1/n costs a logarithm of n.",
+                "The limit gamma -> 0+ is one of the formula. The constant of Theorem 3.3 grows as 1/gamma^2 in it "
+                "(DUALFL-P6.3); gamma of order 1/n costs a logarithm of n.",
             ),
             kind="bound",
         ),

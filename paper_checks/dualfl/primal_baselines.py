@@ -94,7 +94,8 @@ CLAIMS: list[Claim] = [
         check_remark,
         (Fault("after one round, when none has converged", "FedAvg", {"round": 1}),),
         assumptions=(
-            "logistic regression on breast cancer data, 8 clients, l2 = 1/100, ten random splits; 10 local steps; step sizes from a decimal grid",
+            "logistic regression on breast cancer data, 8 clients, l2 = 1/100, ten random splits; 10 local steps; step "
+            "sizes from a decimal grid",
         ),
     ),
 ]

@@ -35,8 +35,10 @@ def growth_without_modulus() -> bool:
 
 
 def limits_with_modulus() -> bool:
-    """With h(x) = x^2 - x (1 - rho t^2) - t^2, whose positive root is t_{n+1}: h(t) < 0 and h(1/r) > 0 for rho = r^2 and
-    t < 1/r, and h(s) > 0 where s (s - 1) = (t + e)^2, which is the sequence with rho = 0. Here r = 1/(1 + a), t = 1/(r (1 + b)).
+    """Signs of h(x) = x^2 - x (1 - rho t^2) - t^2, whose positive root is t_{n+1}.
+
+    h(t) < 0 and h(1/r) > 0 for rho = r^2 and t < 1/r, and h(s) > 0 where s (s - 1) = (t + e)^2, which is the sequence
+    with rho = 0. Here r = 1/(1 + a), t = 1/(r (1 + b)).
     """
     a, b, e, s = symbols("a b e s", positive=True)
     r = 1 / (1 + a)
@@ -72,7 +74,8 @@ def check_sequence(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta, 
     yield proved(
         "limits",
         growth_without_modulus() and limits_with_modulus(),
-        "for rho = r^2 > 0 the root lies between t_n and 1/r, so that t_n rises, and its limit solves x (x - 1) = x^2 (1 - rho x), which is "
+        "for rho = r^2 > 0 the root lies between t_n and 1/r, so that t_n rises, and its limit solves x (x - 1) = x^2 "
+        "(1 - rho x), which is "
         "1/r; for rho = 0, t_{n+1} >= t_n + 1/2",
     )
     at_limit = ((t - 1) / t * (1 - t * rho) / (1 - rho)).subs(t, 1 / r).subs(rho, r**2)

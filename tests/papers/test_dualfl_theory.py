@@ -37,7 +37,10 @@ def everyday(ids):
 
 
 def test_every_id_of_the_theory_is_judged() -> None:
-    asked = "D20 D21 E26 E27 L6.4 L6.6 N2 N4 N5 N6 P3.1 P6.1 P6.2 P6.3 PRE R7.1 T3.2 T3.3a T3.3b T3.3c T3.4 T3.5 T4.1 T4.1-aux T4.3-ineq T4.3a T4.3b T-SEQ"
+    asked = (
+        "D20 D21 E26 E27 L6.4 L6.6 N2 N4 N5 N6 P3.1 P6.1 P6.2 P6.3 PRE R7.1 "
+        "T3.2 T3.3a T3.3b T3.3c T3.4 T3.5 T4.1 T4.1-aux T4.3-ineq T4.3a T4.3b T-SEQ"
+    )
     assert {f"DUALFL-{id}" for id in asked.split()} | {"DUALFL-G1"} == set(IDS)
 
 

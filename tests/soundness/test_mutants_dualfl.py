@@ -15,6 +15,7 @@ from fedtheory.proofs.every_n.oracles import SymmetricProblem
 
 __all__ = ["planted"]  # the fixture
 
+_GAP, _RIDGE = "problem.value(x) + conjugate(y) - inner", "Ridge(nu).conjugate(-average(xi))"
 _STEP = "z_i + beta(self.rho, key.round) * (z_i - state.z_i)"
 MUTANTS = (
     Mutant("DualFL's momentum of the round after", DualFL.round, "beta(self.rho, key.round)", "beta(self.rho, key.round + 1)", ("L6.6", "E26"), True),
@@ -25,8 +26,8 @@ MUTANTS = (
     Mutant("dual ascent without the average", DualAscent.round, "self.step * (x_i - x)", "self.step * x_i", ("E26",)),
     Mutant("the sequence with the old t_n", momentum._numbers, "(t - 1) / new", "(t - 1) / t", ("T-SEQ", "L6.6"), True),
     Mutant("the sequence with a modulus 2 % off", momentum._block, "rest = 1 - r", "rest = 1 - 1.02 * r", ("T-SEQ",)),
-    Mutant("gap without the conjugate", duality.fenchel_young_gap, "problem.value(x) + conjugate(y) - inner", "problem.value(x) - inner", ("P3.1", "G1"), True),
-    Mutant("the dual energy without the N", duality.dualfl_dual_value, "Ridge(nu).conjugate(-average(xi))", "Ridge(nu).conjugate(-xi.shape[-2] * average(xi))", ("D20",), True),
+    Mutant("gap without the conjugate", duality.fenchel_young_gap, _GAP, "problem.value(x) - inner", ("P3.1", "G1"), True),
+    Mutant("the dual energy without the N", duality.dualfl_dual_value, _RIDGE, _RIDGE.replace("-average", "-3 * average"), ("D20",), True),
     Mutant("the local dual with the ridge of f", duality.local_dual, "_without_ridge(problem, nu)", "problem", ("P3.1",)),
     Mutant("FedDR relaxed by 2 % more", FedDR.round, "self.alpha * (state.x", "1.02 * self.alpha * (state.x", ("N6",)),
     Mutant("exact solves that forget the shift", SymmetricProblem.conjugate_grad, "self.add(x, entry(y))", "self.add(x, entry(0 * y))", ("L6.6",)),
