@@ -104,11 +104,20 @@ def squared_errors(method: DualFL, problem: Problem, x: Any, rounds: int, seed: 
     return np.asarray(trace["d"][1:])
 
 
-def bound_n2(n: Any, nu: float, rho: float, heterogeneity: float, extra: float = 0.0) -> Any:
-    """DUALFL-N2: min{4/(n+1)^2, (1 + sqrt rho)(1 - sqrt rho)^n/(1 - rho)} (sqrt(V*) + extra)^2/nu^2."""
+def bound_n2(n: Any, nu: float, rho: float, heterogeneity: float) -> Any:
+    """DUALFL-N2, exact local solves: min{4/(n+1)^2, (1 + sqrt rho)(1 - sqrt rho)^n/(1 - rho)} V*/nu^2."""
     q = np.sqrt(rho)
-    rate = np.minimum(4 / (n + 1.0) ** 2, (1 + q) * (1 - q) ** n / (1 - rho))
-    return rate * (np.sqrt(heterogeneity) + extra) ** 2 / nu**2
+    return np.minimum(4 / (n + 1.0) ** 2, (1 + q) * (1 - q) ** n / (1 - rho)) * heterogeneity / nu**2
+
+
+def bound_inexact(n: Any, nu: float, rho: float, heterogeneity: float, clients: int, gamma: float) -> Any:
+    """Local gaps as in (8) for rho = 0, and as in (9) for rho > 0.
+
+    4/(n+1)^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2/nu^2, and (1 - sqrt rho)^{n-1} (sqrt(V*) + 2 sqrt(2 nu/N)/(1 - (1 + gamma)^(-1/2)))^2/nu^2.
+    """
+    errors = np.sqrt(nu) / (1 - (1 + gamma) ** -0.5) if rho else 1 + 2 / gamma
+    rate = (1 - np.sqrt(rho)) ** (n - 1.0) if rho else 4 / (n + 1.0) ** 2
+    return rate * (np.sqrt(heterogeneity) + 2 * np.sqrt(2 / clients) * errors) ** 2 / nu**2
 
 
 def below_n2(

@@ -28,7 +28,7 @@ from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import (
     AtTheLimit,
     below_n2,
-    bound_n2,
+    bound_inexact,
     on_chain_and_machines,
     squared_errors,
     truth_of,
@@ -120,8 +120,7 @@ def inexact_quadratics(
         truth = truth_of(problem)
         local = AtTheLimit(nu, limit if falling else constantly(limit(0)))
         found = squared_errors(DualFL(nu, rho, local), problem, truth.x, len(n), seed)
-        total = np.sqrt(nu) / (1 - (1 + gamma) ** -0.5) if smooth else 1 + 2 / gamma
-        worst.append(found / bound_n2(n, nu, rho, truth.heterogeneity, 2 * np.sqrt(2 / problem.n) * total))
+        worst.append(found / bound_inexact(n, nu, rho, truth.heterogeneity, problem.n, gamma))
     text = f"ten draws of quadratics and errors, gamma = {gamma}: at most {np.max(worst):.2g} of the bound with its constant"
     yield at_most("gaps at the limit", worst, 1.0, "numeric", text, error=1e-12)
 

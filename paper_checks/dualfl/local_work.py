@@ -52,18 +52,17 @@ def substitution_of_9() -> bool:
 def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0.5) -> Iterator[Finding]:
     """Weighted subgradient steps until the energy error is mu/(mu - nu) times less than (8), against the solver's own bound."""
     N, mu, nu, rounds = 3, 1.0, 0.5, context.pick(6, 8)
-    ones = np.ones((N, 2))
-    problem = Huber(
-        ones, context.rng().standard_normal((N, 2)), 0 * ones, 0 * ones, mu * ones, name="distances with a ridge"
-    )
+    ones = np.ones((10, N, 2))
+    centre = context.rng().standard_normal(ones.shape)
+    problem = Huber(ones, centre, 0 * ones, 0 * ones, mu * ones, name="distances with a ridge")
     method = DualFL(nu)
     state, counts, limits = method.init(problem, np.zeros((1, 2))), [], []
     for n in range(rounds):
         after = method.round(problem, state, None, Key(0, n))
         least = problem.value(after.x_i) - nu * np.sum(state.zeta_i * after.x_i, axis=-1)
         tolerance = (mu - nu) / mu * allowed_gap(N, nu, gamma)(n)
-        x, mean, weight, largest, k = np.zeros((N, 2)), np.zeros((N, 2)), 0.0, 0.0, 0
-        left = np.full(N, np.inf)
+        x, mean, weight, largest, k = 0 * ones, 0 * ones, 0.0, 0.0, 0
+        left = np.full((10, N), np.inf)
         while left.max() > tolerance and k < 60_000:
             k += 1
             g = problem.grad(x) - nu * state.zeta_i
@@ -81,7 +80,7 @@ def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0
         counts,
         limits,
         "numeric",
-        f"{told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)",
+        f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)",
     )
 
 
@@ -89,8 +88,8 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
     """Accelerated gradient steps until the energy error is mu/(mu - nu) times less than (9), against sqrt(kappa) times the logarithm."""
     counts, limits, gamma = [], [], 0.1
     for kappa in (25.0, 100.0, 400.0):
-        problem = random_quadratics(4, 10, L=kappa, mu=1.0, seed=context.seed)
-        L, mu = float(constant(problem, "L").value), float(constant(problem, "mu").value)
+        problem = random_quadratics(4, 10, L=kappa, mu=1.0, batch=(10,), seed=context.seed)
+        L, mu = float(constant(problem, "L").value.max()), float(constant(problem, "mu").value.min())
         nu = mu / 2
         rho = nu / L
         method = DualFL(nu, rho)
@@ -101,9 +100,9 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
             tolerance = (mu - nu) / mu * allowed_gap(4, nu, gamma, rho)(n)
 
             def error(x: np.ndarray, solved: np.ndarray = after.x_i, f: np.ndarray = problem.A) -> float:
-                return float(np.einsum("ja,jab,jb->j", x - solved, f, x - solved).max() / 2)
+                return float(np.einsum("...a,...ab,...b->...", x - solved, f, x - solved).max() / 2)
 
-            x = y = np.zeros((4, 10))
+            x = y = np.zeros((10, 4, 10))
             first, k = error(x), 0
             while error(x) > tolerance and k < 20_000:
                 k += 1
@@ -119,7 +118,7 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
         counts,
         limits,
         "numeric",
-        f"25 rounds of three kappa from a cold start: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N "
+        f"ten draws, 25 rounds of three kappa, cold starts: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N "
         "(1+gamma)^n) + n x/(1-x))",
     )
 

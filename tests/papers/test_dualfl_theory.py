@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from fedtheory.claims import prove_lemma
+from fedtheory.claims import prove_lemma, replay
 from fedtheory.claims.checking import Reference, check_one, run_faults
 from fedtheory.claims.claim import Context
+from fedtheory.claims.report import write_counterexamples
 from paper_checks.dualfl import (
     certified_runs,
     convergence,
@@ -56,6 +57,15 @@ def test_verdicts(id: str) -> None:
 def test_planted_faults_are_caught(id: str) -> None:
     reports = run_faults(Reference(SOURCE, id), Context())
     assert reports and [report.detail for report in reports if not report.caught] == []
+
+
+def test_the_misprint_of_18_is_replayed(tmp_path, monkeypatch) -> None:
+    """Kx* = 1/(1 + a) and grad G(y*) = a^2/(1 + a), which differ unless a = 1."""
+    monkeypatch.setattr(replay, "find_papers", lambda: {SOURCE: SOURCE})
+    (written,) = write_counterexamples([check_one(Reference(SOURCE, "DUALFL-P6.1"), Context())], tmp_path)
+    again = replay.replay_file(written)
+    assert again.confirmed and again.seen.admissible and again.seen.exact_measured == Fraction(1)
+    assert not duality.replay_inclusion({"a": "1"}).violated and not duality.replay_inclusion({"a": "-1/2"}).violated
 
 
 LEMMAS = [
