@@ -44,25 +44,22 @@ SMOOTH = "f_j L-smooth in the usual sense (the displayed definition repeats stro
 
 RECURSION = (
     "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
-    "sqrt(2 nu (1 - rho) delta_n), "
-    "Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by t_n (t_n - 1) = t_{n-1}^2 (1 - "
-    "rho t_n) and Minkowski. "
+    "sqrt(2 nu (1 - rho) delta_n), Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by "
+    "t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n) and Minkowski. "
 )
 PLAIN = (
     "For rho = 0, (n + 1)/2 <= t_{n-1} <= n, so that E_d(xi^n) - E_d* <= 2/(nu (n+1)^2) (||xi^0 - xi*|| + 2 sum_{k<n} "
-    "sqrt(2 nu b_k))^2 with "
-    "b_k = (k+1)^2 delta_k. "
+    "sqrt(2 nu b_k))^2 with b_k = (k+1)^2 delta_k. "
 )
 LINEAR = (
     "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, dividing by the products gives "
-    "E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) "
-    "(||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, a geometric sum in sqrt(a/q) for delta_k = a^k. "
+    "E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, a geometric sum "
+    "in sqrt(a/q) for delta_k = a^k. "
 )
 FROM_GAPS = (
     "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and "
-    "theta^(n) = -mean_j xi_j^n/nu; "
-    "as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = -nu theta*, for which ||xi^0 - "
-    "xi*||^2 = N V*. "
+    "theta^(n) = -mean_j xi_j^n/nu; as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = "
+    "-nu theta*, for which ||xi^0 - xi*||^2 = N V*. "
 )
 
 
@@ -266,7 +263,7 @@ CLAIMS: list[Claim] = [
                     + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
                     "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
                     ("(29)", "(30)", "gaps"),
-                    confirmed=linear_rounds,
+                    confirmed=lambda: linear_rounds() and plain_rounds(),
                 )
             ],
             assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
@@ -313,8 +310,7 @@ CLAIMS: list[Claim] = [
             DERIVED,
             "Theorems 3.2 and 3.3 with constants",
             "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
-            "local solves, n >= 1, and rho = 0 without "
-            "smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
+            "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
             [TO_MODELS],
             conclusions=[
                 Conclusion(
@@ -322,10 +318,8 @@ CLAIMS: list[Claim] = [
                     "With delta_n = 0: "
                     + RECURSION
                     + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), "
-                    "which is at most "
-                    "(1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most 4/(n+1)^2. "
-                    + FROM_GAPS
-                    + "(29) bounds the models.",
+                    "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
+                    "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
                     ("(29)",),
                     confirmed=lambda: plain_rounds() and linear_rounds(),
                 )

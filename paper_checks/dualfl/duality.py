@@ -196,8 +196,7 @@ def check_relation(context: Context, *, scale: str = "1", sign: float = -1.0) ->
         "xi*",
         is_derived(STRONG_ABOVE) and is_derived(WEAK),
         "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; "
-        "conversely, a sum of Fenchel-Young "
-        "gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
+        "conversely, a sum of Fenchel-Young gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
     )
     apart, limits, told = [], [], []
     for problem, nu, truth, _, xi in optima(context.seed):
@@ -249,8 +248,8 @@ def check_fenchel(context: Context, *, a: str = "2") -> Iterator[Finding]:
         "Kx* in dG^*(y*)",
         all(is_derived(lemma) for lemma in (WEAK, STRONG_ABOVE, STRONG_BELOW)),
         "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, "
-        "y), so that values are equal exactly "
-        "if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for (19) and (20) that is derived",
+        "y), so that values are equal exactly if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for "
+        "(19) and (20) that is derived",
         role="repaired",
     )
 
@@ -354,8 +353,8 @@ CLAIMS: list[Claim] = [
         "bound",
         "the gap (7) for nu = mu, and a rule in its place",
         "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
-        "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= "
-        "delta_n/N and sending zeta_j - u_j/nu solves the block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
+        "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= delta_n/N and sending zeta_j - u_j/nu solves the "
+        "block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
         check_infinite,
         (
             Fault("nu 10 % below mu", "infinite at every iterate", {"share": 0.9}),

@@ -202,8 +202,7 @@ def check_dualised(
         "accuracy",
         is_derived(GAP_BOUNDS_THE_ERROR) and is_derived(BLOCK_ACCURACY),
         "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N "
-        "bounds the error of each block; by "
-        "Lemma 6.4 the step (23) is then taken to delta_n",
+        "bounds the error of each block; by Lemma 6.4 the step (23) is then taken to delta_n",
     )
     misprinted = nu * new - nu * (1 + b) * model - nu * b * model_old
     yield holds(

@@ -57,9 +57,9 @@ def check_unstable(
         "edge",
         is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
         "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the "
-        "roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); "
-        "p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the "
-        "edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
+        "roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) "
+        "- h) < 0, with a root below -1, exactly beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| "
+        "< 1, and both lie inside (Jury)",
     )
     region = "0 <= b < 1, 0 < k < 1"
     beyond = Divergence(beside_the_edge(1, edge), problem=two_parabolas, region=region, name="DualFL beyond the edge")
@@ -126,11 +126,10 @@ SPREAD = Lemma("spread of the average", "ours", "0 < nu, 0 < T", spread_of_avera
 LAST = Lemma("last iterate", "ours", "0 < mu", last_iterate, {"c": 1})
 BY_AVERAGING = (
     "Sum the steps over k < n, with t_k (t_k - 1) = t_{k-1}^2 and T = sum_k t_k = t_{n-1}^2: T D(s^n) <= sum_k t_k "
-    "(<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s "
-    "of zero sum. With x^_j the weighted averages and s = -nu T (x^ - mean x^), by convexity, D(s^n) + mean_j "
-    "f_j(x^_j) <= -(nu T/2) mean_j ||x^_j - mean x^||^2, and D(s^n) >= -E* by "
-    "duality. So E(mean x^) - E* <= mean_j (f_j(mean x^) - f_j(x^_j)) - (nu T/2) spread, and f_j(mean x^) - f_j(x^_j) "
-    "<= <g_j, mean x^ - x^_j>; T >= (n+1)^2/4."
+    "(<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s of zero sum. With x^_j the weighted averages "
+    "and s = -nu T (x^ - mean x^), by convexity, D(s^n) + mean_j f_j(x^_j) <= -(nu T/2) mean_j ||x^_j - mean x^||^2, "
+    "and D(s^n) >= -E* by duality. So E(mean x^) - E* <= mean_j (f_j(mean x^) - f_j(x^_j)) - (nu T/2) spread, and "
+    "f_j(mean x^) - f_j(x^_j) <= <g_j, mean x^ - x^_j>; T >= (n+1)^2/4."
 )
 
 
@@ -233,8 +232,8 @@ CLAIMS: list[Claim] = [
             DERIVED,
             "Theorem 3.2 in values",
             "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
-            "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have "
-            "E - E* <= 2/(nu (n+1)^2) mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
+            "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
+            "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
             [
                 Step("one step", LINEAR_STEP),
                 Step("spread", SPREAD),

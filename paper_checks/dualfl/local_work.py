@@ -154,16 +154,16 @@ CLAIMS: list[Claim] = [
             PAPER,
             "Theorem 3.5",
             "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for "
-            "(9) and a local solver of complexity O(sqrt(kappa) log(1/eps)); "
-            "O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",
+            "(9) and a local solver of complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma "
+            "-> 0+.",
             [Step("from energies to gaps", lemmas.GAP)],
             conclusions=[
                 Conclusion(
                     "substitution",
                     "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n "
-                    "sqrt(rho)/(1 - sqrt(rho)), of order n sqrt(rho) where rho is bounded away from 1; "
-                    "n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), and (1+gamma)^n "
-                    "-> 1 for each n as gamma -> 0+",
+                    "sqrt(rho)/(1 - sqrt(rho)), of order n sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is "
+                    "log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), and (1+gamma)^n -> 1 for each n "
+                    "as gamma -> 0+",
                     ("from energies to gaps",),
                     confirmed=substitution_of_9,
                 )

@@ -97,5 +97,5 @@ CLAIMS: list[Claim] = [
             "logistic regression on breast cancer data, 8 clients, l2 = 1/100, ten random splits; 10 local steps; step "
             "sizes from a decimal grid",
         ),
-    ),
+    )
 ]

@@ -109,8 +109,7 @@ def iterated_limit(
         fixed[-1] < 0.1,
         "numeric",
         "n and alpha at once, in any way: for a fixed n every local answer tends to the client's own minimiser as "
-        "alpha falls, so that the gap tends to 1/4; it "
-        "is "
+        "alpha falls, so that the gap tends to 1/4; it is "
         + ", ".join(f"{gap:.3g}" for gap in fixed)
         + " after twenty rounds with alpha = 1/10, 1/100, 1/1000, 1/100000",
         role="reading",
@@ -169,14 +168,7 @@ def rounds_of_15(context: Context, *, plain: bool = False) -> Iterator[Finding]:
         limit = (1 + 2 * np.sqrt(1 + 2 * L * radius / eps)) * (np.log(1 / eps) + np.log(2 * size))
         rounds = min(int(limit) + 1, 6000)
         method = DualAscent(alpha, None) if plain else DualFL(alpha, rho)
-        trace = run(
-            method,
-            regularised,
-            np.zeros(chain.d),
-            rounds,
-            metrics={"g": gradient_of(chain)},
-            progress=False,
-        )
+        trace = run(method, regularised, np.zeros(chain.d), rounds, metrics={"g": gradient_of(chain)}, progress=False)
         above = np.flatnonzero(np.sqrt(trace["g"]) > eps)
         needed.append(float(above[-1]) + 1)
         allowed.append(limit)
@@ -231,8 +223,8 @@ CLAIMS: list[Claim] = [
             Conclusion(
                 "limit and ball",
                 "E^alpha - E = (alpha/2)||.||^2 falls with alpha; E(theta^alpha) - E* <= (alpha/2)||theta*||^2 tends "
-                "to zero; ||theta^alpha|| <= ||theta*|| for every alpha, so that "
-                "R_0 = ||theta*|| serves for all alpha_0",
+                "to zero; ||theta^alpha|| <= ||theta*|| for every alpha, so that R_0 = ||theta*|| serves for all "
+                "alpha_0",
                 ("value", "norm"),
             )
         ],
@@ -259,8 +251,7 @@ CLAIMS: list[Claim] = [
             assumptions=[REGIME, "(8) for some gamma > 0"],
             readings=[
                 "First n -> infinity and then alpha -> 0+, as the proof takes the limits and the text before it says "
-                "('sufficiently small alpha and large n'). As a joint limit "
-                "it is false."
+                "('sufficiently small alpha and large n'). As a joint limit it is false."
             ],
             kind="rate",
         ),
@@ -279,8 +270,8 @@ CLAIMS: list[Claim] = [
                 Conclusion(
                     "every round",
                     "grad E(theta^alpha) = -alpha theta^alpha and the triangle inequality leave L ||theta^(n) - "
-                    "theta^alpha||, and f_j + (alpha/2)||.||^2 is alpha-strongly convex and "
-                    "(L + alpha)-smooth, so that Theorem 3.3 applies with rho = nu/(L + alpha). "
+                    "theta^alpha||, and f_j + (alpha/2)||.||^2 is alpha-strongly convex and (L + alpha)-smooth, so "
+                    "that Theorem 3.3 applies with rho = nu/(L + alpha). "
                     + RECURSION
                     + LINEAR
                     + FROM_GAPS
@@ -309,9 +300,9 @@ CLAIMS: list[Claim] = [
                 Conclusion(
                     "rounds",
                     "alpha ||theta^alpha|| <= eps/2, and C (1 + 1/t)^{-M/2} = eps/2 with t = sqrt(1 + 2 L R_0/eps) is "
-                    "solved by M = 2 log(2 C/eps)/log(1 + 1/t) <= (1 + 2 t) "
-                    "(log(1/eps) + log 2C), by log(1 + 1/t) >= 2/(2 t + 1). C is a power of 1/eps at most (V* at "
-                    "theta^alpha is bounded, as theta^alpha is), so that log C = O(log(1/eps)).",
+                    "solved by M = 2 log(2 C/eps)/log(1 + 1/t) <= (1 + 2 t) (log(1/eps) + log 2C), by log(1 + 1/t) >= "
+                    "2/(2 t + 1). C is a power of 1/eps at most (V* at theta^alpha is bounded, as theta^alpha is), so "
+                    "that log C = O(log(1/eps)).",
                     ("gradient", "norm"),
                     confirmed=lambda: logarithm_of_15() and linear_rounds() and is_derived(lemmas.PRIMAL_ERROR),
                 )
@@ -319,8 +310,8 @@ CLAIMS: list[Claim] = [
             assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
             readings=[
                 "'constant' is log 2C, independent of n as the proof says. C depends on eps, as 1/eps: with a constant "
-                "that does not, (15) would need 2 log(1/eps); whether it holds "
-                "so is not decided here. The order is right either way."
+                "that does not, (15) would need 2 log(1/eps); whether it holds so is not decided here. The order is "
+                "right either way."
             ],
             kind="rate",
         ),

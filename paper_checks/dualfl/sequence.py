@@ -75,8 +75,7 @@ def check_sequence(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta, 
         "limits",
         growth_without_modulus() and limits_with_modulus(),
         "for rho = r^2 > 0 the root lies between t_n and 1/r, so that t_n rises, and its limit solves x (x - 1) = x^2 "
-        "(1 - rho x), which is "
-        "1/r; for rho = 0, t_{n+1} >= t_n + 1/2",
+        "(1 - rho x), which is 1/r; for rho = 0, t_{n+1} >= t_n + 1/2",
     )
     at_limit = ((t - 1) / t * (1 - t * rho) / (1 - rho)).subs(t, 1 / r).subs(rho, r**2)
     yield proved(
@@ -101,5 +100,5 @@ CLAIMS: list[Claim] = [
             Fault("another limit of beta", "limit of beta", {"limit": 2}),
         ),
         assumptions=("0 <= rho < 1",),
-    ),
+    )
 ]
