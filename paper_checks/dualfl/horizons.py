@@ -257,8 +257,7 @@ CLAIMS: list[Claim] = [
             "DUALFL-T3.3c",
             PAPER,
             "Theorem 3.3, complexity",
-            "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu, an order that is optimal for "
-            "distributed smooth strongly convex optimisation.",
+            "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
             [Step("(29)", lemmas.PRIMAL_ERROR)],
             conclusions=[
                 Conclusion(
