@@ -25,10 +25,13 @@ def beta(rho: Scalar, n: int) -> Scalar:
 
     Parameters
     ----------
-    rho : number in [0, 1), array ``(*batch, 1, 1)``, or symbol
+    rho : number in [0, 1), array ``(*batch, 1, 1)``, symbol, or function of the round
+        A function prescribes beta_n itself, whatever the sequence.
     n : int
         Number of the round, from 0.
     """
+    if callable(rho):
+        return rho(n)
     if is_array(rho):
         flat, shape = to_numpy(rho), tuple(rho.shape)
         return like(_numbers(tuple(flat.ravel().tolist()), n).reshape(shape), rho)

@@ -97,6 +97,15 @@ def test_inertia_in_symbols_and_batches() -> None:
         assert beta(along_batch([0.0, 0.25]), n)[1, 0, 0] == pytest.approx(beta(0.25, n), rel=1e-14)
 
 
+def test_inertia_may_be_prescribed_round_by_round() -> None:
+    """A function of the round is beta_n itself; that of the sequence gives the sequence's method."""
+    f = problem("quadratics")
+    for method in (DualFL, DualFista, DualAscent):
+        ours, theirs = (play(method(0.1, rho), f, x0_of(f), 6)[-1] for rho in (lambda n: beta(0.2, n), 0.2))
+        close(ours.x, theirs.x, ROUNDING)
+    assert beta(lambda n: 10 * n, 3) == 30
+
+
 @pytest.mark.parametrize("bad", [-0.1, 1, 1.5, float("nan"), np.array([0.1, 0.2])])
 def test_momentum_lies_below_one(bad) -> None:
     for make in (DualFL, DualFista, DualAscent):

@@ -89,6 +89,14 @@ def test_comparisons_are_decided_on_the_region_or_refused():
             undecided()
 
 
+def test_equal_numbers_have_equal_hashes():
+    """A rational function that is a constant is found where the fraction is."""
+    field = ParameterField(Region.parse("0 < a"))
+    a = field.parameters()["a"]
+    for ours, theirs in ((a / a, 1), (a - a, 0), (a * Q(3, 7) / a, Q(3, 7)), ((a * a - 1) / (a - 1), a + 1)):
+        assert ours == theirs and hash(ours) == hash(theirs)
+
+
 def test_signs_agree_with_samples():
     """Random products of polynomials: a sign that was proved is never contradicted at a point of the region."""
     lots, proved = random.Random(5), 0

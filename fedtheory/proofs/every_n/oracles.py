@@ -71,6 +71,7 @@ class SymmetricProblem:
 
     Oracles: gradients, proximal steps, gradients of the conjugates (minimisers of a linearly shifted f_i), vectors that are only known to
     be short, and, where ``noise`` makes them, noisy gradients. What is asked for twice is answered by the same vector.
+    ``one_solution``: local problems are taken to have one solution, as for strongly convex functions, whatever mu.
     """
 
     name = "function class, any number of clients"
@@ -83,9 +84,12 @@ class SymmetricProblem:
         mu: Number,
         regulariser: SharedRegulariser | None = None,
         noise: Callable[[], Vector] | None = None,
+        *,
+        one_solution: bool = False,
     ) -> None:
         self.leaves = leaves
         self.mu = mu
+        self.one_solution = one_solution
         self.regulariser = regulariser
         self.evaluations: list[Evaluation] = []
         self.conditions: list[tuple[str, Form]] = []  # ``form <= 0`` by name: what oracles promise beyond the class
@@ -136,7 +140,7 @@ class SymmetricProblem:
 
     def conjugate_grad(self, y: Any) -> NDArray[Any]:
         """The points at which the gradients are y; one that is known is recognised where it is the only one."""
-        if self.mu > 0:
+        if self.mu > 0 or self.one_solution:
             for known in self.evaluations:
                 if not (entry(y) - known.g).terms:
                     return cell(known.x)

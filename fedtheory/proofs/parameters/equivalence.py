@@ -139,7 +139,7 @@ def agree_in_every_round(
 
     def play(key: Any) -> tuple[State, State]:
         leaves = Leaves()
-        problem: Any = SymmetricProblem(leaves, 0)
+        problem: Any = SymmetricProblem(leaves, 0, one_solution=True)
         free = {
             name: cell(leaves.vector(common=name in common))
             for name in arrays_of(a)
@@ -173,7 +173,7 @@ def _courses(first: Algorithm, second: Algorithm, rounds: int) -> Iterator[tuple
     while waiting:
         course = waiting.pop()
         leaves = Leaves()
-        problem: Any = SymmetricProblem(leaves, 0)
+        problem: Any = SymmetricProblem(leaves, 0, one_solution=True)
         x0 = cell(leaves.vector(common=True))
         a, b = first.init(problem, x0), second.init(problem, x0)
         shown: list[dict[str, bool]] = []

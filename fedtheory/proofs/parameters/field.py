@@ -131,7 +131,12 @@ class RationalFunction:
         return b is not None and bool(self.element == b)
 
     def __hash__(self) -> int:
-        return hash(self.element)
+        """Of a constant, that of the fraction it equals."""
+        above, below = self.element.numer, self.element.denom
+        if not (above.is_ground and below.is_ground):
+            return hash(self.element)
+        value = above.coeff(1) / below.coeff(1)
+        return hash(Fraction(int(value.numerator), int(value.denominator)))
 
     def __bool__(self) -> bool:
         return bool(self.element)

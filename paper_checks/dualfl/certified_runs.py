@@ -1,0 +1,165 @@
+"""Runs of DualFL for its theorems: certified instances, errors of local solves at the limit of (8) and (9), and the theorems' ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms import DualFL
+from fedtheory.claims import Claim, Context, Fault, Finding, Part
+from fedtheory.claims.parts import assume_constant, at_most
+from fedtheory.core.arrays import squared_norm
+from fedtheory.core.duality import fenchel_young_gap, local_gap
+from fedtheory.core.problem import Problem, constants
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import Exact
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures import metrics
+from fedtheory.measures.ground_truth import ground_truth, solve_consensus
+from fedtheory.running.runner import run
+from problems.chains import total_variation_chain
+from problems.svm import svm
+
+Check = Callable[..., Iterator[Finding]]
+
+
+@lru_cache(maxsize=1)
+def hinge_machines(clients: int = 4, samples: int = 40, l2: float = 0.1) -> Any:
+    """Hinge support vector machines on scikit-learn's breast cancer data, standardised, with a bias column."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    x = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+    x = np.concatenate([x[:, :8], np.ones((len(x), 1))], axis=1)
+    blocks = [slice(k * samples, (k + 1) * samples) for k in range(clients)]
+    return svm([x[b] for b in blocks], [data.target[b] for b in blocks], l2=l2, name="breast cancer, hinge")
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """theta* within ``distance`` and V* = mean_j ||s_j*||^2, for s_j* of zero sum that are subgradients up to ``short`` in the Fenchel-Young gap."""
+
+    x: NDArray[np.float64]
+    distance: float
+    heterogeneity: float
+    subgradients: NDArray[np.float64]
+    short: float
+
+
+def truth_of(problem: Problem) -> Truth:
+    """The minimiser with its certificate; the subgradients are gradients, or CVXPY's multipliers of x_j = x."""
+    found = ground_truth(problem, witness="L" not in constants(problem))
+    s = problem.grad(found.x[None, :]) if "L" in constants(problem) else solve_consensus(problem)[1]
+    s = s - s.mean(axis=0)
+    short = float(np.max(fenchel_young_gap(problem, np.broadcast_to(found.x, s.shape), s)))
+    return Truth(found.x, found.distance, float(squared_norm(s).mean()), s, short)
+
+
+@dataclass(frozen=True)
+class AtTheLimit:
+    """Local solves with an error in a random direction and the local primal-dual gap Gamma exactly at ``limit(round)``, on quadratics."""
+
+    nu: float
+    limit: Callable[[int], float]
+    numeric_only: ClassVar[str | None] = "it draws errors at random"
+
+    def memory(self, problem: Problem, x0: Any) -> None:
+        """Return None."""
+        return None
+
+    def __call__(self, sub: Subproblem, start: Any, key: Key, memory: None) -> tuple[Any, None]:
+        """Gamma is a square of the error: one trial gives its size."""
+        assert sub.a is not None, "the local problem is f_j - nu <zeta_j, .>"
+        exact, _ = Exact()(sub, start, key, None)
+        direction = key.client_uniform("local error", sub.f.n, sub.f.d) - 0.5
+        trial = local_gap(sub.f, exact + direction, -sub.a / self.nu, self.nu)
+        return exact + direction * np.sqrt(self.limit(key.round) / trial)[..., None], None
+
+
+def outside(name: str, problem: Problem, nu: float, rho: float = 0.0) -> Part | None:
+    """An undecided part where the instance does not certify 0 < nu <= mu, and rho <= nu/L for rho > 0: the theorems say nothing of such a run."""
+    asked = [assume_constant("nu <= mu", problem, "mu", ">=", nu)]
+    if rho > 0:
+        asked.append(assume_constant("rho <= nu/L", problem, "L", "<=", nu / rho * (1 + 1e-12)))
+    missing = "; ".join(a.text for a in asked if not a.met)
+    return Part(name, None, "numeric", f"outside of the theorem's range, and not run: {missing}") if missing else None
+
+
+def squared_errors(method: DualFL, problem: Problem, x: Any, rounds: int, seed: int = 0) -> NDArray[np.float64]:
+    """||theta^(n) - x||^2 for n = 1..rounds."""
+    trace = run(
+        method,
+        problem,
+        np.zeros(problem.d),
+        rounds,
+        seed=seed,
+        metrics={"d": metrics.squared_distance(x)},
+        progress=False,
+    )
+    return np.asarray(trace["d"][1:])
+
+
+def bound_n2(n: Any, nu: float, rho: float, heterogeneity: float) -> Any:
+    """DUALFL-N2, exact local solves: min{4/(n+1)^2, (1 + sqrt rho)(1 - sqrt rho)^n/(1 - rho)} V*/nu^2."""
+    q = np.sqrt(rho)
+    return np.minimum(4 / (n + 1.0) ** 2, (1 + q) * (1 - q) ** n / (1 - rho)) * heterogeneity / nu**2
+
+
+def bound_inexact(n: Any, nu: float, rho: float, heterogeneity: float, clients: int, gamma: float) -> Any:
+    """Local gaps as in (8) for rho = 0, and as in (9) for rho > 0.
+
+    4/(n+1)^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2/nu^2, and (1 - sqrt rho)^{n-1} (sqrt(V*) + 2 sqrt(2 nu/N)/(1 - (1 + gamma)^(-1/2)))^2/nu^2.
+    """
+    errors = np.sqrt(nu) / (1 - (1 + gamma) ** -0.5) if rho else 1 + 2 / gamma
+    rate = (1 - np.sqrt(rho)) ** (n - 1.0) if rho else 4 / (n + 1.0) ** 2
+    return rate * (np.sqrt(heterogeneity) + 2 * np.sqrt(2 / clients) * errors) ** 2 / nu**2
+
+
+def below_n2(
+    name: str,
+    problem: Problem,
+    nu: float,
+    rho: float,
+    rounds: int,
+    *,
+    method: Callable[..., Any] = DualFL,
+    share: float = 1.0,
+) -> Part:
+    """Part: a run with exact local solves stays below DUALFL-N2 in every round."""
+    refused = outside(name, problem, nu, rho)
+    if refused is not None:
+        return refused
+    truth, n = truth_of(problem), np.arange(1, rounds + 1)
+    found = squared_errors(method(nu, rho), problem, truth.x, rounds)
+    limit = share * bound_n2(n, nu, rho, truth.heterogeneity)
+    worst = float(np.max(found / limit))
+    text = (
+        f"{problem.name}, {rounds} rounds: at most {worst:.2g} of the bound; theta* is certified to "
+        f"{truth.distance:.1g}, the subgradients at it to "
+        f"a Fenchel-Young gap of {truth.short:.1g}"
+    )
+    floor = 1e-24 * float(squared_norm(truth.x)) + 2 * truth.distance * float(np.sqrt(found.max())) + truth.distance**2
+    return at_most(name, found, limit, "numeric", text, error=floor)
+
+
+def with_runs(claim: Claim, check: Check, *faults: Fault) -> Claim:
+    """A claim whose check is followed by runs; ``check`` takes its own faults' subjects, which the claim's own check does not see."""
+    known = {key for fault in faults for key in fault.subject}
+
+    def both(context: Context, **subject: Any) -> Iterator[Finding]:
+        yield from claim.check(context, **{k: v for k, v in subject.items() if k not in known})
+        yield from check(context, **{k: v for k, v in subject.items() if k in known})
+
+    return replace(claim, check=both, faults=claim.faults + faults)
+
+
+def on_chain_and_machines(context: Context, *, factor: float = 1.0, share: float = 1.0) -> Iterator[Finding]:
+    """Theorem 3.2 with exact local solves; ``factor`` times mu is nu."""
+    chain, machines = total_variation_chain(30), hinge_machines()
+    yield below_n2("total variation chain", chain, factor * chain.mu, 0.0, context.pick(200, 1000), share=share)
+    yield below_n2("hinge support vector machines", machines, factor * machines.l2, 0.0, context.pick(40, 150))

@@ -1,0 +1,342 @@
+"""Theorems 3.2 and 3.3 with local solves as inexact as (8) and (9), Propositions 6.2 and 6.3 behind them, and DUALFL-N2.
+
+The argument is one for all. With Delta_n = E_d(xi^n) - E_d*, u^ the point that the exact step would lead to, and
+Phi_n^2 = 2 nu (1 - rho) t_{n-1}^2 Delta_n + ||u^_n - xi*||^2, a round with an error delta_n gives
+Phi_{n+1}^2 <= (1 - rho t_n) (Phi_n + e_n)^2 + e_{n+1}^2, where e_{n+1} = t_n sqrt(2 nu (1 - rho) delta_n) bounds ||u^{n+1} - u^_{n+1}||.
+So Psi_n = Phi_n + e_n has Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 e_{n+1}, Psi_0 = ||xi^0 - xi*||.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import DualFL
+from fedtheory.algorithms.dualfl import allowed_gap
+from fedtheory.algorithms.momentum import beta
+from fedtheory.claims import Claim, Context, Fault, Finding, Picture
+from fedtheory.claims.parts import at_most, proved
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.core.problem import constant
+from fedtheory.proofs import FunctionClass, check, prove
+from fedtheory.proofs.facts import compare, confirm
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.dualfl import inexact, lemmas
+from paper_checks.dualfl.certified_runs import (
+    AtTheLimit,
+    below_n2,
+    bound_inexact,
+    on_chain_and_machines,
+    squared_errors,
+    truth_of,
+    with_runs,
+)
+from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus, limits_with_modulus
+from paper_checks.steps import Conclusion, Step, claim_steps
+from problems.quadratics import random_quadratics, scalar_quadratics
+
+PAPER, DERIVED = "dualfl", "dualfl, derived"
+CONVEX = "f_j mu-strongly convex (f_j - (mu/2)||.||^2 convex), 0 < nu <= mu"
+SMOOTH = "f_j L-smooth in the usual sense (the displayed definition repeats strong convexity)"
+
+RECURSION = (
+    "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
+    "sqrt(2 nu (1 - rho) delta_n), Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by "
+    "t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n) and Minkowski. "
+)
+PLAIN = (
+    "For rho = 0, (n + 1)/2 <= t_{n-1} <= n, so that E_d(xi^n) - E_d* <= 2/(nu (n+1)^2) (||xi^0 - xi*|| + 2 sum_{k<n} "
+    "sqrt(2 nu b_k))^2 with b_k = (k+1)^2 delta_k. "
+)
+LINEAR = (
+    "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, dividing by the products gives "
+    "E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, a geometric sum "
+    "in sqrt(a/q) for delta_k = a^k. "
+)
+FROM_GAPS = (
+    "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and "
+    "theta^(n) = -mean_j xi_j^n/nu; as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = "
+    "-nu theta*, for which ||xi^0 - xi*||^2 = N V*. "
+)
+
+
+def dividing() -> bool:
+    """1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2 where t_k (t_k - 1) = t_{k-1}^2 (1 - rho t_k): s stands for t_{k-1}^2."""
+    t, rho, s = symbols("t rho s", positive=True)
+    solved = t * (t - 1) / (1 - rho * t)
+    return is_zero((t**2 * (1 - 1 / t) / s - (1 - rho * t)).subs(s, solved))
+
+
+def plain_facts() -> bool:
+    """Of t_n for rho = 0."""
+    return equation_of_t() and growth_without_modulus()
+
+
+def linear_facts() -> bool:
+    """Of t_n for rho > 0."""
+    return equation_of_t() and limits_with_modulus() and dividing()
+
+
+def tolerances_of_8() -> bool:
+    """N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0."""
+    nu, m, gamma = symbols("nu m gamma", positive=True)
+    allowed = 1 / (nu * m ** (4 + gamma))
+    return is_zero(allowed * m**2 - (m ** (-1 - gamma / 2)) ** 2 / nu)
+
+
+def plain_rounds() -> bool:
+    """The lemmas of one round and its facts, for rho = 0."""
+    return is_derived(inexact.STEP) and is_derived(inexact.ERROR) and plain_facts()
+
+
+def linear_rounds() -> bool:
+    """The same for rho > 0."""
+    return is_derived(inexact.STEP_SMOOTH) and is_derived(inexact.ERROR_SMOOTH) and linear_facts()
+
+
+def constantly(value: float) -> Callable[[int], float]:
+    """The same value in every round."""
+    return lambda n: value
+
+
+def inexact_quadratics(
+    context: Context, *, smooth: bool = False, gamma: float = 1.0, falling: bool = True
+) -> Iterator[Finding]:
+    """Quadratics with every local gap exactly at (8) or (9), against the bound with its explicit constant."""
+    worst: list[Any] = []
+    n = np.arange(1, context.pick(200, 400) + 1)
+    for seed in range(context.seed, context.seed + 10):
+        problem = random_quadratics(4, 5, L=50.0 if smooth else 4.0, mu=1.0, seed=seed)
+        mu, L = float(constant(problem, "mu").value), float(constant(problem, "L").value)
+        nu = 0.8 * mu
+        rho = nu / L if smooth else 0.0
+        limit = allowed_gap(problem.n, nu, gamma, rho if smooth else None)
+        truth = truth_of(problem)
+        local = AtTheLimit(nu, limit if falling else constantly(limit(0)))
+        found = squared_errors(DualFL(nu, rho, local), problem, truth.x, len(n), seed)
+        worst.append(found / bound_inexact(n, nu, rho, truth.heterogeneity, problem.n, gamma))
+    text = f"ten draws of quadratics and errors, gamma = {gamma}: at most {np.max(worst):.2g} of the bound with its constant"
+    yield at_most("gaps at the limit", worst, 1.0, "numeric", text, error=1e-12)
+
+
+def plain_runs(context: Context, *, falling: bool = True, **changed: Any) -> Iterator[Finding]:
+    """Nonsmooth instances with exact local solves, quadratics with inexact ones."""
+    yield from on_chain_and_machines(context, **changed)
+    yield from inexact_quadratics(context, falling=falling)
+
+
+def smooth_runs(
+    context: Context, *, factor: float = 1.0, share: float = 1.0, falling: bool = True
+) -> Iterator[Finding]:
+    """Two clients of curvatures mu and L, which reach a quarter of the bound, and quadratics with inexact local solves."""
+    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
+    yield below_n2("two clients", pair, factor, factor / 100, 150, share=share)
+    yield from inexact_quadratics(context, smooth=True, falling=falling)
+
+
+PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
+LINEAR_STEPS = [Step("one round", inexact.STEP_SMOOTH), Step("inexact step", inexact.ERROR_SMOOTH)]
+TO_MODELS = Step("(29)", lemmas.PRIMAL_ERROR)
+TO_VALUES = Step("(30)", lemmas.ENERGY_ERROR)
+BY_GAPS = Step("gaps", inexact.GAP_BOUNDS_THE_ERROR)
+
+
+def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
+    """Worst cases of rounds 1 to 6 for mu = nu = 1, L = 16, every N, against ``share`` of the bound; inertia rounded to four digits."""
+    method = DualFL(Fraction(1), lambda n: Fraction(beta(1 / 16, n)).limit_denominator(10**4))
+    found, limits, below = [], [], True
+    for n in range(1, context.pick(6, 7) + 1):
+        certificate = prove(method, FunctionClass(L=16, mu=1, zeta=1), rounds=n)
+        confirm("certificate", check, dict(certificate.data))
+        limits.append(min(Fraction(4, (n + 1) ** 2), Fraction(5, 4) * Fraction(3, 4) ** n * Fraction(16, 15)))
+        found.append(certificate.bound)
+        below = compare(certificate.bound, "<=", share * limits[-1]) and below
+    told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
+    yield proved(
+        "certificates",
+        below,
+        f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}",
+        "exact",
+        scope="L = 16, inertia to four digits",
+    )
+    rounds = list(range(1, len(found) + 1))
+    series = [
+        {"label": "DUALFL-N2", "x": rounds, "y": [float(v) for v in limits], "style": "dashed"},
+        {"label": "worst case, every N", "x": rounds, "y": [float(v) for v in found]},
+    ]
+    yield Picture("error with V* = 1, kappa = 16", "round", "||theta - theta*||^2", series, logy=True)
+
+
+def nonsmooth_and_smooth(context: Context, **changed: Any) -> Iterator[Finding]:
+    """Both regimes, exact local solves."""
+    yield from on_chain_and_machines(context, **changed)
+    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
+    factor = changed.get("factor", 1.0)
+    yield below_n2("two clients", pair, factor, factor / 100, 150, share=changed.get("share", 1.0))
+    yield from certificates(context, Fraction(str(changed.get("share", 1))))
+
+
+FAULTS = (
+    Fault("nu beyond mu, where nothing is claimed", "two clients", {"factor": 1.5}, holds=None),
+    Fault("a tenth of the bound", "two clients", {"share": 0.1}),
+    Fault("local gaps that do not fall", "gaps at the limit", {"falling": False}),
+)
+NONSMOOTH_FAULTS = (
+    Fault("nu beyond mu, where nothing is claimed", "total variation chain", {"factor": 1.5}, holds=None),
+    Fault("a tenth of the bound", "total variation chain", {"share": 0.1}),
+    Fault("local gaps that do not fall", "gaps at the limit", {"falling": False}),
+)
+
+CLAIMS: list[Claim] = [
+    claim_steps(
+        "DUALFL-P6.2",
+        PAPER,
+        "Proposition 6.2",
+        "E_d(xi^n) - E_d* <= C/n^2 for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum sqrt(b_n) < infinity.",
+        PLAIN_STEPS,
+        conclusions=[
+            Conclusion("every round", RECURSION + PLAIN, ("one round", "inexact step"), confirmed=plain_facts)
+        ],
+        assumptions=[CONVEX],
+        readings=[
+            "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k "
+            "sqrt(2 nu b_k))^2."
+        ],
+        kind="rate",
+    ),
+    claim_steps(
+        "DUALFL-P6.3",
+        PAPER,
+        "Proposition 6.3",
+        "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a "
+        "< 1 - sqrt(rho).",
+        LINEAR_STEPS,
+        conclusions=[
+            Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=linear_facts)
+        ],
+        assumptions=[CONVEX, SMOOTH, "rho < 1"],
+        readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
+        kind="rate",
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-T3.2",
+            PAPER,
+            "Theorem 3.2",
+            "||theta^(n) - theta*||^2 <= C/n^2 for rho = 0, local gaps as in (8), no smoothness.",
+            [TO_MODELS, BY_GAPS],
+            conclusions=[
+                Conclusion(
+                    "every round",
+                    RECURSION
+                    + PLAIN
+                    + FROM_GAPS
+                    + "(8) has sqrt(b_k) = nu^(-1/2) (k+1)^(-1-gamma/2), with a sum of at most nu^(-1/2) (1 + 2/gamma); by (29) "
+                    "||theta^(n) - theta*||^2 <= 4/(nu (n+1))^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2.",
+                    ("(29)", "gaps"),
+                    confirmed=lambda: plain_rounds() and tolerances_of_8(),
+                )
+            ],
+            assumptions=[CONVEX, "(8) for some gamma > 0"],
+            readings=["'n >= 0' with 1/n^2 is read as n >= 1."],
+            kind="rate",
+        ),
+        plain_runs,
+        *NONSMOOTH_FAULTS,
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-T3.3a",
+            PAPER,
+            "Theorem 3.3",
+            "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9).",
+            [TO_MODELS, TO_VALUES, BY_GAPS],
+            conclusions=[
+                Conclusion(
+                    "every round",
+                    RECURSION
+                    + LINEAR
+                    + FROM_GAPS
+                    + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
+                    "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
+                    ("(29)", "(30)", "gaps"),
+                    confirmed=lambda: linear_rounds() and plain_rounds(),
+                )
+            ],
+            assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
+            readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],
+            kind="rate",
+        ),
+        smooth_runs,
+        *FAULTS,
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-T3.3b",
+            PAPER,
+            "Theorem 3.3, second part",
+            "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = "
+            "mu, kappa = L/mu.",
+            [TO_MODELS, TO_VALUES],
+            conclusions=[
+                Conclusion(
+                    "every round",
+                    "1/kappa = nu/L for nu = mu, so that it is a case of the first part. "
+                    + RECURSION
+                    + LINEAR
+                    + FROM_GAPS,
+                    ("(29)", "(30)"),
+                    confirmed=lambda: linear_rounds() and is_derived(inexact.GAP_BOUNDS_THE_ERROR),
+                )
+            ],
+            assumptions=[
+                CONVEX,
+                SMOOTH,
+                "(9) for some gamma > 0",
+                "kappa > 1: for kappa = 1, (5) is 0/0 (and one round is exact)",
+            ],
+            readings=["With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1."],
+            kind="rate",
+        ),
+        smooth_runs,
+        *FAULTS,
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-N2",
+            DERIVED,
+            "Theorems 3.2 and 3.3 with constants",
+            "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
+            "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
+            [TO_MODELS],
+            conclusions=[
+                Conclusion(
+                    "every round",
+                    "With delta_n = 0: "
+                    + RECURSION
+                    + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), "
+                    "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
+                    "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
+                    ("(29)",),
+                    confirmed=lambda: plain_rounds() and linear_rounds(),
+                )
+            ],
+            assumptions=[
+                CONVEX,
+                "s_j* subgradients of f_j at theta* whose sum is zero; f_j L-smooth for rho > 0",
+                "exact local solves",
+            ],
+            readings=[
+                "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0)."
+            ],
+            kind="bound",
+        ),
+        nonsmooth_and_smooth,
+        *FAULTS[:2],
+        *NONSMOOTH_FAULTS[:2],
+        Fault("a tenth of the bound", "certificates", {"share": 0.1}),
+    ),
+]

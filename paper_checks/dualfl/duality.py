@@ -1,0 +1,366 @@
+"""Duality: Propositions 3.1 and 6.1, the dual problem (20) and the primal-dual relation (21), the local gap (7) where nu = mu.
+
+Proofs are of what needs no theorem but Fenchel's inequality; that subgradients s_j* of zero sum exist at theta* is the sum rule for finite convex
+functions (Moreau and Rockafellar). Numbers: CVXPY's optima, held against conjugates and certified minimisers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import DualFL
+from fedtheory.algorithms.dualfl import allowed_gap
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, norm2
+from fedtheory.claims.parts import assume, at_most, equal, proved, refute
+from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived
+from fedtheory.core.arrays import squared_norm
+from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.adaptive_gradient import Adaptive
+from fedtheory.local.solvers import Exact
+from fedtheory.local.stopping import ResidualBound
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures.ground_truth import ground_truth, solve_consensus
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.dualfl import inexact, lemmas
+from paper_checks.dualfl.certified_runs import bound_inexact, hinge_machines, squared_errors, truth_of
+from problems.chains import total_variation_chain
+from problems.huber import Huber
+from problems.logistic import logistic
+from problems.quadratics import random_quadratics
+
+PAPER = "dualfl"
+CONVEX = "f_j mu-strongly convex, 0 < nu <= mu"
+
+
+# ---- the local problem: Proposition 3.1 -------------------------------------------------------------------------------
+
+
+def zero_gap(side: int) -> Callable[[Any, Any, Any], Any]:
+    """side (E^{n,j}(o) + c E_d^{n,j}(nu (zeta - o))) <= 0 at the solution o of (2), whose gap is zero."""
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        local = inexact.local_problem(w, p)
+        return (local.at_o * c.c + local.least) * side
+
+    return build
+
+
+def dual_solution(w: Any, p: Any, c: Any) -> Any:
+    """E_d^{n,j}(xi_j) <= E_d^{n,j}(xi) - c ||xi - xi_j||^2/(2 nu) for every xi, with xi_j = nu (zeta - o), of which o is a subgradient of g^*."""
+    g = w.function(None, 0, name="g*")
+    zeta, o, xi = w.vector("zeta"), w.vector("o"), w.vector("xi")
+    best = (zeta - o) * p.nu
+    _, at_best = w.at(g, best, "at xi_j", g=o)
+    _, at_xi = w.at(g, xi, "theta at xi")
+    difference = at_best - at_xi + (norm2(best - zeta * p.nu) - norm2(xi - zeta * p.nu)) / (2 * p.nu)
+    return difference + norm2(xi - best) * (c.c / (2 * p.nu))
+
+
+NOT_ABOVE = Lemma("gap at most zero", "Proposition 3.1", "0 < nu", zero_gap(1), {"c": 1})
+NOT_BELOW = Lemma("gap at least zero", "Proposition 3.1", "0 < nu", zero_gap(-1), {"c": 1})
+DUAL_SOLUTION = Lemma("solution of (6)", "Proposition 3.1", "0 < nu", dual_solution, {"c": 1})
+
+
+def problems(context: Context) -> list[Any]:
+    """A smooth, a hinge and a total variation instance, small enough for CVXPY."""
+    rng = np.random.default_rng(context.seed)
+    features = [rng.standard_normal((12, 4)) for _ in range(3)]
+    labels = [np.sign(x[:, 0] + 0.5 * rng.standard_normal(12)) for x in features]
+    return [logistic(features, labels, l2=0.1), hinge_machines(), total_variation_chain(12)]
+
+
+def check_local(
+    context: Context, *, scale: str = "1", gap: Callable[..., Any] = local_gap, step: float = 1.0
+) -> Iterator[Finding]:
+    """The three lemmas, and the library's local values and gaps at solutions and beside them."""
+    for name, lemma in (("at most", NOT_ABOVE), ("at least", NOT_BELOW), ("solves (6)", DUAL_SOLUTION)):
+        yield from find_of_lemma(lemma.with_constants(c=scale), name=name)
+    sums, sizes = [], []
+    for problem in problems(context):
+        nu = 0.8 * float(constant(problem, "mu").value)
+        zeta = context.rng().standard_normal((problem.n, problem.d))
+        zeta = zeta - zeta.mean(axis=0)
+        solved, _ = Exact()(Subproblem(problem, a=-nu * zeta), zeta, Key(0, 0), None)
+        primal, dual = (
+            local_primal(problem, solved, zeta, nu),
+            local_dual(problem, nu * step * (zeta - solved), zeta, nu),
+        )
+        sums.append(np.abs(primal + dual).max())
+        sizes.append(1e-9 * (1 + np.abs(primal).max()))
+    yield at_most(
+        "instances",
+        sums,
+        sizes,
+        "numeric",
+        "|E + E_d| at solutions of (2): logistic, hinge, total variation; conjugates in closed form or by programs",
+    )
+    problem = random_quadratics(4, 3, L=20.0, mu=1.0, batch=(10,), seed=context.seed)
+    nu = 0.7 * float(constant(problem, "mu").value.min())
+    zeta, x = context.rng().standard_normal((2, 10, problem.n, problem.d))
+    residual = problem.grad(x) - nu * zeta
+    inverse = np.linalg.inv(problem.A - nu * np.eye(problem.d))
+    closed = np.einsum("...a,...ab,...b->...", residual, inverse, residual) / 2
+    yield equal(
+        "the gap",
+        gap(problem, x, zeta, nu),
+        closed,
+        "numeric",
+        "Gamma on ten draws of quadratics is r^T (A - nu I)^{-1} r/2, r the residual of (2)",
+        rtol=1e-10,
+    )
+
+
+# ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
+
+
+def weak_duality(w: Any, p: Any, c: Any) -> Any:
+    """-E_d(xi)/N + c (nu/2) ||theta + mean xi/nu||^2 <= E(theta) for all theta and xi.
+
+    By Fenchel's inequality g_j^*(xi_j) >= <xi_j, theta> - g_j(theta).
+    """
+    x, xi = w.vector("theta"), w.vector("xi", True)
+    value, conjugate = w.value("mean of g_j at theta"), w.value("mean conjugate of g_j at xi_j")
+    w.assume("Fenchel", dot(xi, x) - value - conjugate)
+    energy, dual_energy = value + norm2(x) * (p.nu / 2), conjugate + norm2(bar(xi)) / (2 * p.nu)
+    return norm2(x + bar(xi) / p.nu) * (c.c * p.nu / 2) - dual_energy - energy
+
+
+def strong_duality(side: int) -> Callable[[Any, Any, Any], Any]:
+    """side (E(theta*) + E_d(xi*)/N) <= 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
+        optimal = (s - bar(s)) - star * p.nu
+        dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
+        return (value + norm2(star) * (p.nu / 2) + dual_energy) * side
+
+    return build
+
+
+def relation(w: Any, p: Any, c: Any) -> Any:
+    """(nu/2) ||mean xi/nu + theta*||^2 <= c (E_d(xi) - E_d(xi*))/N for all xi, so that every minimiser of E_d has theta* = -mean xi/nu."""
+    d = lemmas.dual(w, p, p.nu * 0)
+    xi = w.vector("xi", True)
+    _, value = d.at(xi, "theta at xi")
+    _, least = d.at(xi * 0, "at xi*", xi * 0)
+    return norm2(bar(xi)) / (2 * p.nu) - (d.energy(xi, value) - d.energy(xi * 0, least)) * c.c
+
+
+WEAK = Lemma("weak duality", "(20)", "0 < nu", weak_duality, {"c": 1})
+STRONG_ABOVE = Lemma("strong duality, at most", "(20)", "0 < nu", strong_duality(1), {"c": 1})
+STRONG_BELOW = Lemma("strong duality, at least", "(20)", "0 < nu", strong_duality(-1), {"c": 1})
+
+
+@lru_cache(maxsize=4)
+def optima(seed: int) -> list[tuple[Any, float, Any, Any, Any]]:
+    """Of each instance: problem, nu = mu/2, certified minimum, CVXPY's point and its dual point xi_j = y_j - nu x."""
+    found = []
+    for problem in problems(Context(seed=seed)):
+        nu = 0.5 * float(constant(problem, "mu").value)
+        truth = ground_truth(problem)
+        x, y, _, _ = solve_consensus(problem)
+        found.append((problem, nu, truth, x, y - y.mean(axis=0) - nu * x))
+    return found
+
+
+def check_dual_problem(context: Context, *, scale: str = "1", copies: float = 1.0) -> Iterator[Finding]:
+    """Weak and strong duality in symbols; CVXPY's primal and dual optima of three instances."""
+    for name, lemma in (("weak", WEAK), ("strong, at most", STRONG_ABOVE), ("strong, at least", STRONG_BELOW)):
+        yield from find_of_lemma(lemma.with_constants(c=scale), name=name)
+    gaps, limits, told = [], [], []
+    for problem, nu, truth, x, xi in optima(context.seed):
+        gaps.append(float(dualfl_gap(problem, x[None, :], copies * xi, nu)))
+        limits.append(1e-7 * (1 + abs(truth.f)))
+        told.append(f"{problem.name}: {gaps[-1]:.1g}, minimum certified to {truth.gap:.1g}")
+    yield at_most(
+        "CVXPY's optima",
+        np.abs(gaps),
+        limits,
+        "numeric",
+        "E + E_d/N at the solver's points, by conjugates: " + "; ".join(told),
+    )
+
+
+def check_relation(context: Context, *, scale: str = "1", sign: float = -1.0) -> Iterator[Finding]:
+    """Every minimiser of E_d gives theta* by (21), and CVXPY's dual optima give its primal ones."""
+    yield from find_of_lemma(RELATION.with_constants(c=scale), name="theta*")
+    yield proved(
+        "xi*",
+        is_derived(STRONG_ABOVE) and is_derived(WEAK),
+        "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; "
+        "conversely, a sum of Fenchel-Young gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
+    )
+    apart, limits, told = [], [], []
+    for problem, nu, truth, _, xi in optima(context.seed):
+        apart.append(float(np.linalg.norm(sign * xi.mean(axis=0) / nu - truth.x)))
+        limits.append(truth.distance + 1e-5 * (1 + float(np.linalg.norm(truth.x))))
+        told.append(f"{problem.name}: {apart[-1]:.1g}, theta* certified to {truth.distance:.1g}")
+    yield at_most("CVXPY's optima", apart, limits, "numeric", "||-mean xi*/nu - theta*||: " + "; ".join(told))
+
+
+RELATION = Lemma("the dual determines theta*", "(21)", "0 < nu", relation, {"c": 1})
+
+
+# ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
+
+
+def replay_inclusion(instance: Mapping[str, Any]) -> Replay:
+    """F(x) = (x - 1)^2/2, G(y) = a y^2/2 and K = 1: x* = 1/(1 + a), y* = a x*, and the printed inclusion asks that x* = a y*."""
+    a = Fraction(str(instance["a"]))
+    x = 1 / (1 + a)
+    y = a * x
+    return Replay(
+        "|K x* - grad G(y*)|",
+        abs(float(x) - float(a) * float(y)),
+        0.0,
+        abs(x - a * y),
+        Fraction(0),
+        "fractions",
+        (
+            assume("x* minimises (x - 1)^2/2 + a x^2/2", "x - 1 + a*x == 0", x=x, a=a),
+            assume("y* minimises F^*(-y) + G^*(y) = y^2/2 - y + y^2/(2 a)", "y - 1 + y/a == 0", y=y, a=a),
+            assume("G is convex", "0 < a", a=a),
+        ),
+    )
+
+
+def check_fenchel(context: Context, *, a: str = "2") -> Iterator[Finding]:
+    """The printed inclusion in G where G^* belongs; the corrected conditions on DualFL's F and G; strong duality on instances."""
+    yield refute("Kx* in dG(y*)", replay_inclusion, {"a": a})
+    for problem, nu, truth, x, xi in optima(context.seed):
+        gap = float(dualfl_gap(problem, x[None, :], xi, nu))
+        yield at_most(
+            f"strong duality, {problem.name}",
+            abs(gap),
+            1e-7 * (1 + abs(truth.f)),
+            "numeric",
+            f"primal and dual optima differ by {gap:.1g}",
+        )
+    yield proved(
+        "Kx* in dG^*(y*)",
+        all(is_derived(lemma) for lemma in (WEAK, STRONG_ABOVE, STRONG_BELOW)),
+        "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, "
+        "y), so that values are equal exactly if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for "
+        "(19) and (20) that is derived",
+        role="repaired",
+    )
+
+
+# ---- nu = mu ----------------------------------------------------------------------------------------------------------
+
+
+def check_infinite(context: Context, *, share: float = 1.0, step: str = "1/5", scale: str = "1") -> Iterator[Finding]:
+    """f = x^2/2 + |x|, nu = mu = 1, nu zeta = 3: the gap at gradient iterates; the repaired rule's error; a run with it at nu = mu."""
+    one = np.ones((1, 1))
+    problem = Huber(one, 0 * one, 0 * one, 0 * one, one, name="|x| + x^2/2")
+    x, seen = one / 2, []
+    for _ in range(30):
+        seen.append(float(local_gap(problem, x, 3 * one / share, share)[0]))
+        x = x - float(Fraction(step)) * (problem.grad(x) - 3)
+    y = symbols("y")
+    stays = is_zero(2 - (y - Fraction(step) * (y + 1 - 3)) - (1 - Fraction(step)) * (2 - y)) and compare(
+        Fraction(step), "<", 1
+    )
+    yield proved(
+        "infinite at every iterate",
+        stays and np.isinf(seen).all(),
+        f"2 - x falls by the factor 1 - {step} in each gradient step and stays above 0, so that xi = 3 - x > 1, where "
+        "|.|^* is infinite; the library's "
+        f"gaps of thirty steps are so, {2 - float(x[0, 0]):.2g} from the solution",
+    )
+    yield from find_of_lemma(inexact.REPAIRED_ERROR.with_constants(c=scale), name="repaired rule")
+    worst = []
+    for seed in range(context.seed, context.seed + 10):
+        quadratics = random_quadratics(4, 3, L=20.0, mu=1.0, seed=seed)
+        nu = float(constant(quadratics, "mu").value)
+        rho = nu / float(constant(quadratics, "L").value)
+        local = Adaptive(ResidualBound(allowed_gap(4, nu, 1.0, rho), nu))
+        truth, n = truth_of(quadratics), np.arange(1, 41)
+        found = squared_errors(DualFL(nu, rho, local, "dual"), quadratics, truth.x, 40)
+        worst.append(found / bound_inexact(n, nu, rho, truth.heterogeneity, 4, 1.0))
+    text = f"ten runs with nu = mu, adaptive gradient steps until the repaired rule holds: at most {np.max(worst):.2g} of the bound of Theorem 3.3"
+    yield at_most("runs by the repaired rule", worst, 1.0, "numeric", text, error=1e-12)
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "DUALFL-P3.1",
+        PAPER,
+        "identity",
+        "Proposition 3.1",
+        "If theta_j solves (2), xi_j = nu (zeta_j - theta_j) solves (6), and E^{n,j}(theta_j) + E_d^{n,j}(xi_j) = 0.",
+        check_local,
+        (
+            Fault("5 % less of a value", "at most", {"scale": "19/20"}),
+            Fault(
+                "a gap without the conjugate",
+                "the gap",
+                {"gap": lambda f, x, zeta, nu: local_primal(f, x, zeta, nu) + nu / 2 * squared_norm(x)},
+            ),
+            Fault("a dual point 5 % too long", "instances", {"step": 1.05}),
+        ),
+        assumptions=(CONVEX,),
+    ),
+    Claim(
+        "DUALFL-P6.1",
+        PAPER,
+        "identity",
+        "Proposition 6.1, (18)",
+        "Fenchel-Rockafellar duality, with -K^T y* in dF(x*) and Kx* in dG(y*).",
+        check_fenchel,
+        (Fault("a = 1, where G = G^*", "Kx* in dG(y*)", {"a": "1"}, holds=True),),
+        assumptions=("F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains",),
+        repaired="-K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
+        replay=replay_inclusion,
+    ),
+    Claim(
+        "DUALFL-D20",
+        PAPER,
+        "identity",
+        "(20)",
+        "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
+        check_dual_problem,
+        (
+            Fault("a constant 5 % larger", "weak", {"scale": "21/20"}),
+            Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),
+        ),
+        assumptions=(CONVEX,),
+    ),
+    Claim(
+        "DUALFL-D21",
+        PAPER,
+        "identity",
+        "(21)",
+        "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
+        check_relation,
+        (
+            Fault("a constant 5 % lower", "theta*", {"scale": "19/20"}),
+            Fault("the sign of (21)", "CVXPY's optima", {"sign": 1.0}),
+        ),
+        assumptions=(CONVEX, "'grad g_j' is read as a subgradient where g_j is not smooth"),
+    ),
+    Claim(
+        "DUALFL-G1",
+        "dualfl, derived",
+        "bound",
+        "the gap (7) for nu = mu, and a rule in its place",
+        "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
+        "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= delta_n/N and sending zeta_j - u_j/nu solves the "
+        "block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
+        check_infinite,
+        (
+            Fault("nu 10 % below mu", "infinite at every iterate", {"share": 0.9}),
+            Fault("an error 5 % lower", "repaired rule", {"scale": "19/20"}),
+            Fault("a step that overshoots", "infinite at every iterate", {"step": "6/5"}),
+        ),
+        assumptions=(CONVEX,),
+    ),
+]

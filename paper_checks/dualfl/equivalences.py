@@ -1,0 +1,351 @@
+"""DualFL is FISTA on its dual and accelerated gradient on the consensus dual: Lemmas 6.4 and 6.6, (26), (27); three baselines that are one.
+
+The inertia beta_n of a round is a parameter b of its own in these statements, whatever the sequence, and local answers may have errors: clients
+that are asked the same give the same answer. That the sequence is (5) on both sides is seen on runs against Algorithm 2 as it is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, FedDyn, FedPD, FedSplit
+from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, bar, dot, norm2
+from fedtheory.claims.parts import equal, holds, proved
+from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived
+from fedtheory.core.problem import Problem, constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.inexact import Inexact
+from fedtheory.local.solvers import Exact, LocalSolver
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from paper_checks.dualfl.inexact import GAP_BOUNDS_THE_ERROR
+from paper_checks.dualfl.sequence import printed_t
+from paper_checks.fedpd.common import under_one_name
+from problems.quadratics import random_quadratics
+
+PAPER = "dualfl"
+
+
+class KeepsVariates(DualFL):
+    """Planted fault: the dual point that the inertia acts on is not updated."""
+
+    def round(self, problem: Problem, state: Any, clients: Any, key: Key) -> Any:
+        """Run DualFL's round with the old point put back."""
+        return replace(DualFL.round(self, problem, state, clients, key), z_i=state.z_i)
+
+
+class NextInertia(DualFL):
+    """Planted fault: the inertia is that of the round after."""
+
+    def round(self, problem: Problem, state: Any, clients: Any, key: Key) -> Any:
+        """Run DualFL's round with beta_{n+1}."""
+        return DualFL.round(self, problem, state, clients, replace(key, round=key.round + 1))
+
+
+def with_inertia(method: Callable[..., Any], local: LocalSolver) -> Callable[..., Any]:
+    """A method as a function of nu and of the inertia of every round."""
+    return lambda nu, b: method(nu, lambda n: b, local)
+
+
+def dualfl_is_fista(method: Callable[..., Any], local: LocalSolver) -> Equivalence:
+    """xi_j = nu (zeta_j - theta_j) of (25a) and nu zeta_j = eta_j - mean eta of (27); the server's model is -mean xi/nu."""
+    return Equivalence(
+        with_inertia(DualFista, local),
+        with_inertia(method, local),
+        region="0 < nu, 0 <= b < 1",
+        states={"x": "x", "x_i": "x_i", "zeta_i": "(eta_i - mean_eta_i)/nu", "z_i": "xi_i/nu + x"},
+        kept={"x": "-mean_xi_i/nu"},
+        curvatures="nu, 4*nu",
+        name="DualFL and FISTA on its dual",
+    )
+
+
+def dualfl_is_ascent(method: Callable[..., Any], local: LocalSolver) -> Equivalence:
+    """y_j = nu zeta_j on the consensus dual min sum_j f_j^*(s_j), sum_j s_j = 0; the zeta_j sum to zero."""
+    return Equivalence(
+        with_inertia(method, local),
+        with_inertia(DualAscent, local),
+        region="0 < nu, 0 <= b < 1",
+        states={"x": "x", "x_i": "x_i", "s_i": "nu*z_i", "y_i": "nu*zeta_i"},
+        kept={"zeta_i": "zeta_i - mean_zeta_i", "z_i": "z_i - mean_z_i"},
+        curvatures="nu, 4*nu",
+        name="DualFL and accelerated gradient on the consensus dual",
+    )
+
+
+def corresponding(
+    name: str, made: Callable[..., Equivalence], method: Callable[..., Any], context: Context
+) -> Iterator[Finding]:
+    """What engines find of an equivalence with exact local solves, and with any errors in them."""
+    yield from under_one_name(name, made(method, Exact()).findings(context))
+    if method is DualFL:
+        yield from under_one_name(f"{name}, inexact local solves", made(method, Inexact(epsilon=1)).findings(context))
+
+
+# ---- Algorithm 2 as printed, on quadratics ----------------------------------------------------------------------------
+
+
+def algorithm_two(problem: Any, nu: float, rho: float, rounds: int) -> NDArray[np.float64]:
+    """-mean_j xi_j^n/nu, n = 1..rounds, of Algorithm 2 in the dual: g_j^*(xi) = (xi + b_j)^T (A_j - nu I)^{-1} (xi + b_j)/2, xi^0 = 0."""
+    inverse = np.linalg.inv(problem.A - nu * np.eye(problem.d))
+    xi = eta = np.zeros((problem.n, problem.d))
+    t, found = 1.0, []
+    for _ in range(rounds):
+        gradient = eta.mean(axis=0) / nu
+        right = eta - nu * gradient - nu * np.einsum("jab,jb->ja", inverse, problem.b)
+        new = np.linalg.solve(np.eye(problem.d) + nu * inverse, right[..., None])[..., 0]
+        after = printed_t(t, rho)
+        eta = new + (t - 1) / after * (1 - after * rho) / (1 - rho) * (new - xi)
+        xi, t = new, after
+        found.append(-xi.mean(axis=0) / nu)
+    return np.array(found)
+
+
+def on_runs(context: Context, method: Callable[..., Any]) -> Iterator[Finding]:
+    """Sixty rounds against Algorithm 2 as printed, with and without modulus."""
+    pairs = []
+    for seed in range(context.seed, context.seed + 5):
+        problem = random_quadratics(5, 4, L=50.0, mu=1.0, seed=seed)
+        nu = 0.7 * float(constant(problem, "mu").value)
+        for rho in (0.0, nu / 50):
+            models, algorithm = [], method(nu, rho)
+            state = algorithm.init(problem, np.ones((1, problem.d)))
+            for n in range(60):
+                state = algorithm.round(problem, state, None, Key(0, n))
+                models.append(state.x[0])
+            pairs.append((models, algorithm_two(problem, nu, rho, 60)))
+    ours, theirs = (np.array(side) for side in zip(*pairs, strict=True))
+    yield equal(
+        "Algorithm 2 as printed",
+        ours,
+        theirs,
+        "numeric",
+        "ten runs of sixty rounds, rho = 0 and nu/L, to rounding",
+        rtol=1e-10,
+    )
+
+
+# ---- Lemma 6.4 --------------------------------------------------------------------------------------------------------
+
+
+def blocks_and_whole(side: int) -> Callable[[Any, Any, Any], Any]:
+    """side (sum_j of the blocks' objectives - E_d^n(xi) - c (N/(2 nu)) ||mean eta||^2) <= 0, divided by N; g_j^*(xi_j) stands on both sides."""
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        xi, eta, value = w.vector("xi", True), w.vector("eta", True), w.value("mean of g_j^*(xi_j)")
+        block = norm2(xi - eta + bar(eta)) / (2 * p.nu) + value
+        whole = dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
+        return (block - whole - norm2(bar(eta)) * (c.c / (2 * p.nu))) * side
+
+    return build
+
+
+SUM_BELOW = Lemma("sum of the blocks, at most", "Lemma 6.4", "0 < nu", blocks_and_whole(1), {"c": 1})
+SUM_ABOVE = Lemma("sum of the blocks, at least", "Lemma 6.4", "0 < nu", blocks_and_whole(-1), {"c": 1})
+
+
+def accuracy(w: Any, p: Any, c: Any) -> Any:
+    """E_d^n(xi) - E_d^n(z) <= c d for every z, where the blocks' errors at xi are at most d in the mean, and d >= 0."""
+    g = w.function(None, 0, client=True, name="g*")
+    xi, eta, s, z = (w.vector(name, True) for name in ("xi", "eta", "theta^", "z"))
+    best = eta - bar(eta) - s * p.nu
+    _, at_best = w.at(g, best, "exact block", g=s)
+    (_, at_xi), (_, at_z) = w.at(g, xi, "theta at xi"), w.at(g, z, "theta at z")
+    d = w.value("delta/N")
+
+    def block(y: Any, value: Any) -> Any:
+        return norm2(y - eta + bar(eta)) / (2 * p.nu) + value
+
+    def whole(y: Any, value: Any) -> Any:
+        return dot(bar(eta), y - eta) / p.nu + norm2(y - eta) / (2 * p.nu) + value
+
+    w.assume("accuracy", block(xi, at_xi) - block(best, at_best) - d)
+    w.assume("size", -d)
+    return whole(xi, at_xi) - whole(z, at_z) - d * c.c
+
+
+BLOCK_ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})
+
+
+def check_blocks(context: Context, *, constant_of: str = "1", accuracy_of: str = "1") -> Iterator[Finding]:
+    """The sum of the blocks' objectives, and what accuracy of the blocks gives."""
+    yield from find_of_lemma(SUM_BELOW.with_constants(c=constant_of), name="sum, at most")
+    yield from find_of_lemma(SUM_ABOVE.with_constants(c=constant_of), name="sum, at least")
+    yield from find_of_lemma(BLOCK_ACCURACY.with_constants(c=accuracy_of), name="accuracy")
+
+
+# ---- Lemma 6.6 --------------------------------------------------------------------------------------------------------
+
+
+def check_dualised(
+    context: Context, *, method: Callable[..., Any] = DualFL, shift: int = 0, sign: int = 1
+) -> Iterator[Finding]:
+    """Corresponding states in every round; (25b); runs; what Gamma has to do with the accuracy of the blocks."""
+    yield from corresponding("states", dualfl_is_fista, method, context)
+    nu, b, before = symbols("nu b b_before")
+    names = "zeta zeta_old model model_old local local_old"
+    zeta, zeta_old, model, model_old, local, local_old = symbols(names)
+    new = (1 + b) * (zeta + model - local) - b * (zeta_old + model_old - local_old)
+    used = before if shift else b
+    eta = nu * (new - (1 + used) * model + sign * used * model_old)
+    by_24 = (1 + b) * nu * (zeta - local) - b * nu * (zeta_old - local_old)
+    yield proved(
+        "(25b)", is_zero(eta - by_24), "(4), (25a) and (25b) give eta = (1 + beta) xi^{n+1} - beta xi^n, which is (24)"
+    )
+    yield from on_runs(context, method)
+    yield proved(
+        "accuracy",
+        is_derived(GAP_BOUNDS_THE_ERROR) and is_derived(BLOCK_ACCURACY),
+        "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N "
+        "bounds the error of each block; by Lemma 6.4 the step (23) is then taken to delta_n",
+    )
+    misprinted = nu * new - nu * (1 + b) * model - nu * b * model_old
+    yield holds(
+        "display in the proof",
+        not is_not_zero(misprinted - by_24),
+        "symbolic",
+        "the last display of the proof prints - nu beta theta^(n) where + stands in (25b)",
+        role="reading",
+    )
+
+
+def check_corresponding(
+    context: Context, *, made: Callable[..., Equivalence] = dualfl_is_fista, method: Callable[..., Any] = DualFL
+) -> Iterator[Finding]:
+    """One of the two equivalences, and runs."""
+    yield from corresponding("every round", made, method, context)
+    yield from on_runs(context, method)
+
+
+def check_predualised(
+    context: Context, *, method: Callable[..., Any] = DualFL, accuracy_of: str = "1"
+) -> Iterator[Finding]:
+    """DualFL's primal iterates are Algorithm 2's dual ones through (21), and a step of Algorithm 2 is one of its blocks, side by side."""
+    yield from corresponding("predualisation", dualfl_is_fista, method, context)
+    yield from check_blocks(context, accuracy_of=accuracy_of)
+
+
+# ---- FedPD, FedDR, FedDyn, FedSplit -----------------------------------------------------------------------------------
+
+
+def check_baselines(context: Context, *, relaxation: Any = (1, 2), penalty: Any = 1) -> Iterator[Finding]:
+    """Four methods by name and two algorithms, with exact local solves and duals that start at zero."""
+    one, two = relaxation
+    fedpd = lambda eta: FedPD(eta, init_dual="zero")  # noqa: E731
+    pairs = {
+        "FedPD = FedDR(1)": Equivalence(
+            fedpd,
+            lambda eta: FedDR(eta, one),
+            region="0 < eta",
+            states={"x": "x", "x_i": "x_i", "y_i": "x_i - eta*lam_i"},
+            kept={"x0_i": "x"},
+        ),
+        "FedPD = FedDyn(1/eta)": Equivalence(
+            fedpd,
+            lambda eta: FedDyn(penalty / eta),
+            region="0 < eta",
+            states={"x": "x", "x_i": "x_i", "x_bar": "mean_x_i", "lam": "mean_lam_i", "lam_i": "lam_i"},
+            kept={"x0_i": "x"},
+        ),
+        "FedDR(2) = FedSplit": Equivalence(
+            lambda eta: FedDR(eta, two),
+            lambda eta: FedSplit(eta),
+            region="0 < eta",
+            states={"x": "x", "z_i": "2*x_i - y_i"},
+            kept={"x": "2*mean_x_i - mean_y_i"},
+        ),
+    }
+    for name, pair in pairs.items():
+        yield from under_one_name(name, pair.findings(context))
+
+
+MUTATED = (
+    Fault("the dual is not updated", "every round", {"method": KeepsVariates}),
+    Fault("the inertia of the round after", "Algorithm 2 as printed", {"method": NextInertia}),
+)
+CLAIMS: list[Claim] = [
+    Claim(
+        "DUALFL-L6.4",
+        PAPER,
+        "identity",
+        "Lemma 6.4",
+        "The blocks' objectives sum to E_d^n plus the constant (N/(2 nu)) ||mean eta||^2; blocks solved to delta_n/N "
+        "solve (23) to delta_n.",
+        check_blocks,
+        (
+            Fault("the constant 5 % off", "sum, at most", {"constant_of": "19/20"}),
+            Fault("an accuracy 5 % better", "accuracy", {"accuracy_of": "19/20"}),
+        ),
+        assumptions=("f_j mu-strongly convex, 0 < nu <= mu",),
+    ),
+    Claim(
+        "DUALFL-L6.6",
+        PAPER,
+        "equivalence",
+        "Lemma 6.6",
+        "xi and eta of (25a), (25b) are those of Algorithm 2 where every local gap Gamma is at most delta_n/N.",
+        check_dualised,
+        (
+            Fault("the dual is not updated", "states", {"method": KeepsVariates}),
+            Fault("the inertia of the round after", "Algorithm 2 as printed", {"method": NextInertia}),
+            Fault("beta_{n-1} in (25b)", "(25b)", {"shift": 1}),
+            Fault("the sign of the proof's last display", "(25b)", {"sign": -1}),
+        ),
+        assumptions=("f_j mu-strongly convex, 0 < nu <= mu", "any local solver; the proof is for any inertia"),
+    ),
+    Claim(
+        "DUALFL-E26",
+        PAPER,
+        "identity",
+        "(26)",
+        "sum_i zeta_i^(n) = 0 in every round; DualFL is accelerated gradient with step nu on the consensus dual, whose "
+        "points sum to zero.",
+        partial(check_corresponding, made=dualfl_is_ascent),
+        MUTATED,
+        assumptions=("all clients take part",),
+    ),
+    Claim(
+        "DUALFL-E27",
+        PAPER,
+        "identity",
+        "(27)",
+        "nu zeta_j^(n) = eta_j^(n) - mean_i eta_i^(n).",
+        check_corresponding,
+        MUTATED,
+        assumptions=("all clients take part",),
+    ),
+    Claim(
+        "DUALFL-PRE",
+        PAPER,
+        "equivalence",
+        "Sections 6.2 and 6.3",
+        "DualFL is a predualisation of Algorithm 2, whose step is a prerelaxed block Jacobi (parallel subspace correction) step.",
+        check_predualised,
+        (
+            Fault("the dual is not updated", "predualisation", {"method": KeepsVariates}),
+            Fault("an accuracy 5 % better", "accuracy", {"accuracy_of": "19/20"}),
+        ),
+        assumptions=("f_j mu-strongly convex, 0 < nu <= mu",),
+    ),
+    Claim(
+        "DUALFL-N6",
+        "dualfl, derived",
+        "equivalence",
+        "the baselines of Section 7",
+        "FedPD(eta) = FedDR(eta, 1) = FedDyn(1/eta), and FedDR(eta, 2) = FedSplit(eta), round by round.",
+        check_baselines,
+        (
+            Fault("FedDR with a relaxation of 1.02", "FedPD = FedDR(1)", {"relaxation": (1.02, 2)}),
+            Fault("FedDyn with half the penalty", "FedPD = FedDyn(1/eta)", {"penalty": 0.5}),
+            Fault("FedDR without over-relaxation", "FedDR(2) = FedSplit", {"relaxation": (1, 1)}),
+        ),
+        assumptions=(
+            "exact local solves, all clients, duals zero at first; FedDR's first proximal step counts as a round",
+        ),
+    ),
+]

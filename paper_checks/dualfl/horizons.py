@@ -1,0 +1,282 @@
+"""Beyond the printed theorems, and where they end: DUALFL-N4 (nu > mu), DUALFL-N5 (values), the complexity of Theorem 3.3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import DualAscent, DualFL, GradientDescent
+from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Lemma, Limit, Picture, bar, dot, norm2
+from fedtheory.claims.parts import at_most, holds, proved
+from fedtheory.core.arrays import squared_norm
+from fedtheory.core.problem import objective
+from fedtheory.core.randomness import Key
+from fedtheory.measures.ground_truth import ground_truth
+from fedtheory.measures.rates import fit_exponent
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.dualfl import lemmas
+from paper_checks.dualfl.certified_runs import outside, squared_errors, with_runs
+from paper_checks.dualfl.convergence import CONVEX, SMOOTH, linear_rounds, plain_facts
+from paper_checks.dualfl.sequence import printed_t
+from paper_checks.fedpd.common import under_one_name
+from paper_checks.steps import Conclusion, Step, claim_steps
+from problems.chains import nesterov_chain, total_variation_chain
+from problems.quadratics import scalar_quadratics
+
+PAPER, DERIVED = "dualfl", "dualfl, derived"
+
+
+# ---- DUALFL-N4 --------------------------------------------------------------------------------------------------------
+
+
+def two_parabolas() -> Any:
+    """(x - 1)^2/2 and (11/20) (x + 1)^2, in fractions: mu = 1, and the dual mode that x sees has the curvature (1 + 10/11)/2 = 21/22."""
+    return scalar_quadratics(np.array([Fraction(1), Fraction(11, 10)], dtype=object), [Fraction(1), Fraction(-1)])
+
+
+def beside_the_edge(sign: int, edge: Callable[[Any], Any]) -> Callable[..., Any]:
+    """DualFL with the same inertia b in every round and nu (1 + sign k) times the edge's."""
+    return lambda b, k: DualFL(Fraction(22, 21) * edge(b) * (1 + sign * k), lambda n: b)
+
+
+def printed_edge(b: Any) -> Any:
+    """(2 + 2 b)/(1 + 2 b)."""
+    return (2 + 2 * b) / (1 + 2 * b)
+
+
+def check_unstable(
+    context: Context, *, edge: Callable[[Any], Any] = printed_edge, factor: float = 1.45
+) -> Iterator[Finding]:
+    """The multipliers of a round with inertia b, the library's rounds beside the edge, and runs of the sequence with rho = 0."""
+    h, b, x = symbols("h b x", positive=True)
+    polynomial = x**2 - (1 + b) * (1 - h) * x + b * (1 - h)
+    yield proved(
+        "edge",
+        is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
+        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the "
+        "roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) "
+        "- h) < 0, with a root below -1, exactly beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| "
+        "< 1, and both lie inside (Jury)",
+    )
+    region = "0 <= b < 1, 0 < k < 1"
+    beyond = Divergence(beside_the_edge(1, edge), problem=two_parabolas, region=region, name="DualFL beyond the edge")
+    below = Limit(beside_the_edge(-1, edge), problem=two_parabolas, region=region, name="DualFL below the edge")
+    yield from under_one_name("beyond it", beyond.findings(context))
+    yield from under_one_name("below it", below.findings(context))
+    centres = context.rng().standard_normal((10, 2))
+    drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in centres]
+    ends = [[squared_errors(DualFL(nu), f, f.solution(), 300)[-1] for f in drawn] for nu in (factor, 1.2)]
+    grows, falls = min(ends[0]), max(ends[1])
+    yield at_most(
+        "runs",
+        [1e3, falls],
+        [grows, 1e-6],
+        "numeric",
+        f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu",
+    )
+    said = outside("nu > mu", drawn[0], factor)
+    text = "the checks of Theorems 3.2 and 3.3 refuse such a setting and do not run it" + (
+        "" if said is None else f": {said.text}"
+    )
+    yield holds("told", said is not None and said.holds is None, "numeric", text)
+
+
+# ---- DUALFL-N5 --------------------------------------------------------------------------------------------------------
+
+
+def linear_step(w: Any, p: Any, c: Any) -> Any:
+    """t^2 D(s+) + ||s - u+||^2/(2 nu) <= t (t - 1) D(s^n) + t (D(y) + <x, s - y>) + c ||s - u||^2/(2 nu) for every s of zero sum, rho = 0.
+
+    D(s) = mean_j f_j^*(s_j) on points of zero sum, x_j the gradients at y = s^n + (u - s^n)/t, s+ = y - nu (x - mean x), u+ = s^n + t (s+ - s^n).
+    """
+    h = w.function(1 / p.nu, 0, client=True, name="f*")
+    old, u, s = (w.vector(name, True) for name in ("s^n", "u", "s"))
+    old, u, s = old - bar(old), u - bar(u), s - bar(s)
+    y = old + (u - old) / p.t
+    x, at_y = w.at(h, y, "x")
+    new = y - (x - bar(x)) * p.nu
+    _, at_old = w.at(h, old, "x at s^n")
+    _, at_new = w.at(h, new, "x at s+")
+    ahead = old + (new - old) * p.t
+    left = at_new * p.t**2 + norm2(s - ahead) / (2 * p.nu)
+    return left - at_old * (p.t * (p.t - 1)) - (at_y + dot(x, s - y)) * p.t - norm2(s - u) * (c.c / (2 * p.nu))
+
+
+def spread_of_average(w: Any, p: Any, c: Any) -> Any:
+    """<g, x^ - x> - (nu T/2) ||x - x^||^2 <= c ||g - mean g||^2/(2 nu T), x^ = mean x: what is left of E(x^) - E* with T = t_{n-1}^2."""
+    x, g = w.vector("average of theta_j", True), w.vector("g_j", True)
+    apart = bar(x) - x
+    return dot(g, apart) - norm2(apart) * (p.nu * p.T / 2) - norm2(g - bar(g)) * (c.c / (2 * p.nu * p.T))
+
+
+def last_iterate(w: Any, p: Any, c: Any) -> Any:
+    """E(theta) - E* <= <g, theta - theta*> - c (mu/2) ||theta - theta*||^2 for a subgradient g at theta, so at most ||g|| ||theta - theta*||."""
+    e = w.function(None, 0, name="E")
+    x = w.vector("theta")
+    g, value = w.at(e, x, "g")
+    _, least = w.at(e, x * 0, "theta*", g=x * 0)
+    return value + norm2(x) * (p.mu / 2) - least - dot(g + x * p.mu, x) + norm2(x) * (c.c * p.mu / 2)
+
+
+LINEAR_STEP = Lemma("step against the linearisation", "ours", "0 < nu, 1 <= t", linear_step, {"c": 1})
+SPREAD = Lemma("spread of the average", "ours", "0 < nu, 0 < T", spread_of_average, {"c": 1})
+LAST = Lemma("last iterate", "ours", "0 < mu", last_iterate, {"c": 1})
+BY_AVERAGING = (
+    "Sum the steps over k < n, with t_k (t_k - 1) = t_{k-1}^2 and T = sum_k t_k = t_{n-1}^2: T D(s^n) <= sum_k t_k "
+    "(<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s of zero sum. With x^_j the weighted averages "
+    "and s = -nu T (x^ - mean x^), by convexity, D(s^n) + mean_j f_j(x^_j) <= -(nu T/2) mean_j ||x^_j - mean x^||^2, "
+    "and D(s^n) >= -E* by duality. So E(mean x^) - E* <= mean_j (f_j(mean x^) - f_j(x^_j)) - (nu T/2) spread, and "
+    "f_j(mean x^) - f_j(x^_j) <= <g_j, mean x^ - x^_j>; T >= (n+1)^2/4."
+)
+
+
+def averages(context: Context, *, share: float = 1.0, weighted: bool = True) -> Iterator[Finding]:
+    """Values of t-weighted averages on the total variation chain, against the bound; the last iterates beside them."""
+    chain = total_variation_chain(40)
+    least = ground_truth(chain).f
+    method, count = DualFL(chain.mu), context.pick(300, 2000)
+    state, total, weight, t = method.init(chain, np.zeros((1, chain.d))), np.zeros((1, chain.d)), 0.0, 1.0
+    ratios, last, mean = [], [], []
+    for n in range(1, count + 1):
+        state = method.round(chain, state, None, Key(0, n - 1))
+        total, weight = total + (t if weighted else 1.0) * state.x, weight + (t if weighted else 1.0)
+        t = float(printed_t(t, 0.0))
+        x = total / weight
+        g = chain.grad(x)
+        bound = 2 / (chain.mu * (n + 1) ** 2) * float(squared_norm(g - g.mean(axis=0)).mean())
+        mean.append(float(objective(chain, x)) - least)
+        last.append(float(objective(chain, state.x)) - least)
+        ratios.append(mean[-1] / (share * bound))
+    text = f"{chain.name}, {count} rounds: at most {np.max(ratios):.2g} of the bound"
+    yield at_most("chain", ratios, 1.0, "numeric", text, error=1e-9)
+    rounds = list(range(1, count + 1))
+    series = [{"label": "last iterate", "x": rounds, "y": last}, {"label": "weighted average", "x": rounds, "y": mean}]
+    yield Picture("E - E* on the total variation chain", "round", "E - E*", series, logx=True, logy=True)
+
+
+# ---- Theorem 3.3: complexity ------------------------------------------------------------------------------------------
+
+
+def rounds_to(method: Any, problem: Any, x_star: Any, accuracy: float, most: int) -> int:
+    """Rounds from zero until ||x - x*||^2 <= accuracy ||x*||^2."""
+    state = method.init(problem, np.zeros((1, problem.d)))
+    for n in range(most):
+        if float(squared_norm(state.x - x_star)[0]) <= accuracy * float(squared_norm(x_star[None, :])[0]):
+            return n
+        state = method.round(problem, state, None, Key(0, n))
+    return most
+
+
+def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.0) -> Iterator[Finding]:
+    """Rounds to 1e-6 on the lower-bound chain against kappa: DualFL, and without inertia in the dual and in the primal; the floor q^(2n)."""
+    kappas = np.array([10.0, 25.0, 60.0, 150.0, 350.0])
+    counts: dict[str, list[float]] = {"DualFL": [], "dual ascent": [], "gradient descent": []}
+    slack = []
+    for kappa in kappas:
+        chain = nesterov_chain(120, L=kappa, mu=1.0)
+        x_star = chain.solution()
+        ours = DualFL(1.0, 1 / kappa) if accelerated else DualAscent(1.0, None)
+        for name, method in (
+            ("DualFL", ours),
+            ("dual ascent", DualAscent(1.0, None)),
+            ("gradient descent", GradientDescent(1 / kappa)),
+        ):
+            counts[name].append(rounds_to(method, chain, x_star, 1e-6, 10_000))
+        found = squared_errors(DualFL(1.0, 1 / kappa), chain, x_star, 30)
+        tails = np.array([np.sum(x_star[int(reach * n) :] ** 2) for n in range(1, 31)])
+        slack.append(tails / found)
+    fits = {name: fit_exponent(kappas, np.array(c), slice(0, 5)) for name, c in counts.items()}
+    told = "; ".join(
+        f"{name}: {', '.join(str(int(v)) for v in counts[name])}, power {fit.rate:.3f}" for name, fit in fits.items()
+    )
+    yield at_most(
+        "power of kappa",
+        [fits["DualFL"].high, 0.85],
+        [0.65, min(fits["dual ascent"].low, fits["gradient descent"].low)],
+        "numeric",
+        told,
+    )
+    yield at_most(
+        "support",
+        slack,
+        1.0,
+        "numeric",
+        "after n rounds the model has at most its first n coordinates, so that ||theta^(n) - theta*||^2 >= sum_{i>n} "
+        "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)",
+        error=1e-9,
+    )
+    series = [{"label": name, "x": list(kappas), "y": c} for name, c in counts.items()]
+    yield Picture("rounds to 1e-6 on the chain", "kappa", "rounds", series, logx=True, logy=True)
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "DUALFL-N4",
+        DERIVED,
+        "divergence",
+        "the range of nu",
+        "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
+        "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
+        check_unstable,
+        (
+            Fault("an edge with 2 b for 1 + 2 b", "edge", {"edge": lambda b: (2 + 2 * b) / (1 + 3 * b)}),
+            Fault("nu below the edge", "runs", {"factor": 1.25}),
+        ),
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-N5",
+            DERIVED,
+            "Theorem 3.2 in values",
+            "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
+            "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
+            "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
+            [
+                Step("one step", LINEAR_STEP),
+                Step("spread", SPREAD),
+                Step("last iterate", LAST),
+                Step("(29)", lemmas.PRIMAL_ERROR),
+            ],
+            conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=plain_facts)],
+            assumptions=[CONVEX, "exact local solves, rho = 0"],
+            readings=[
+                "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order "
+                "1/n^2 for averages."
+            ],
+            kind="bound",
+        ),
+        averages,
+        Fault("half of the bound", "chain", {"share": 0.5}),
+        Fault("averages with equal weights", "chain", {"weighted": False}),
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-T3.3c",
+            PAPER,
+            "Theorem 3.3, complexity",
+            "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
+            [Step("(29)", lemmas.PRIMAL_ERROR)],
+            conclusions=[
+                Conclusion(
+                    "upper bound",
+                    "with C (1 - 1/sqrt(kappa))^n of Theorem 3.3 and 1 - x <= exp(-x), n >= sqrt(kappa) log(C/eps) "
+                    "rounds suffice",
+                    ("(29)",),
+                    confirmed=linear_rounds,
+                )
+            ],
+            assumptions=[CONVEX, SMOOTH, "(9)"],
+            readings=[
+                "What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et "
+                "al.); of DualFL it is seen on the chain."
+            ],
+            kind="rate",
+        ),
+        check_chain,
+        Fault("no inertia", "power of kappa", {"accelerated": False}),
+        Fault("half a coordinate a round", "support", {"reach": 0.5}),
+    ),
+]

@@ -1,0 +1,183 @@
+"""Theorems 3.4 and 3.5: local iterations for the tolerances (8) and (9).
+
+Both substitute a tolerance into the complexity of a local solver. Where that is one of the energy of (2), as complexities are, nu < mu turns it
+into one of Gamma (DUALFL-N1, `lemmas.GAP`); for nu = mu nothing does, see DUALFL-G1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.algorithms import DualFL
+from fedtheory.algorithms.dualfl import allowed_gap
+from fedtheory.claims import Claim, Context, Fault, Finding
+from fedtheory.claims.parts import at_most
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.dualfl import lemmas
+from paper_checks.dualfl.certified_runs import with_runs
+from paper_checks.steps import Conclusion, Step, claim_steps
+from problems.huber import Huber
+from problems.quadratics import random_quadratics
+
+PAPER = "dualfl"
+BY_ENERGY = (
+    "'Iteration complexity' is read as that of the accuracy which is asked, Gamma, or of the energy of (2) with nu < "
+    "mu, where Gamma <= mu/(mu - nu) times the error in energy.",
+    "For nu = mu and a complexity of energies both orders can fail, for Gamma can be infinite at every iterate (DUALFL-G1).",
+)
+
+
+def substitution_of_8() -> bool:
+    """1/(the right side of (8)) = N nu (n+1)^(4+gamma), which is N nu eps^(-2-gamma/2) at (n+1)^2 = 1/eps."""
+    N, nu, m, gamma, eps = symbols("N nu m gamma eps", positive=True)
+    work = N * nu * m ** (4 + gamma)
+    return is_zero(work * (1 / (N * nu * m ** (4 + gamma))) - 1) and is_zero(
+        work.subs(m, eps ** Fraction(-1, 2)) - N * nu * eps ** (-2 - gamma / 2)
+    )
+
+
+def substitution_of_9() -> bool:
+    """log(1/(the right side of (9))) = log N + n log(1 + gamma) - n log(1 - x), x = sqrt(rho), and -log(1 - x) <= x/(1 - x) by its derivative."""
+    N, n, gamma, x, u = symbols("N n gamma x u", positive=True)
+    difference = (1 / (1 - x) ** 2 - 1 / (1 - x)).subs(x, 1 / (1 + u))
+    expanded = is_zero((1 + gamma) ** n * N * (1 - x) ** (-n) * (1 / N * ((1 - x) / (1 + gamma)) ** n) - 1)
+    return expanded and is_positive(difference.factor())
+
+
+def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0.5) -> Iterator[Finding]:
+    """Weighted subgradient steps until the energy error is mu/(mu - nu) times less than (8), against the solver's own bound."""
+    N, mu, nu, rounds = 3, 1.0, 0.5, context.pick(6, 8)
+    ones = np.ones((10, N, 2))
+    centre = context.rng().standard_normal(ones.shape)
+    problem = Huber(ones, centre, 0 * ones, 0 * ones, mu * ones, name="distances with a ridge")
+    method = DualFL(nu)
+    state, counts, limits = method.init(problem, np.zeros((1, 2))), [], []
+    for n in range(rounds):
+        after = method.round(problem, state, None, Key(0, n))
+        least = problem.value(after.x_i) - nu * np.sum(state.zeta_i * after.x_i, axis=-1)
+        tolerance = (mu - nu) / mu * allowed_gap(N, nu, gamma)(n)
+        x, mean, weight, largest, k = 0 * ones, 0 * ones, 0.0, 0.0, 0
+        left = np.full((10, N), np.inf)
+        while left.max() > tolerance and k < 60_000:
+            k += 1
+            g = problem.grad(x) - nu * state.zeta_i
+            largest = max(largest, float(np.sum(g**2, axis=-1).max()))
+            mean, weight = mean + k * x, weight + k
+            x = x - 2 / (mu * (k + 1)) * g
+            point = mean / weight
+            left = problem.value(point) - nu * np.sum(state.zeta_i * point, axis=-1) - least
+        counts.append(float(k))
+        limits.append(2 * largest / mu * N * nu * mu / (mu - nu) * (n + 1) ** (power + gamma) + 1)
+        state = after
+    told = ", ".join(str(int(k)) for k in counts)
+    yield at_most(
+        "counts",
+        counts,
+        limits,
+        "numeric",
+        f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)",
+    )
+
+
+def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool = True) -> Iterator[Finding]:
+    """Accelerated gradient steps until the energy error is mu/(mu - nu) times less than (9), against sqrt(kappa) times the logarithm."""
+    counts, limits, gamma = [], [], 0.1
+    for kappa in (25.0, 100.0, 400.0):
+        problem = random_quadratics(4, 10, L=kappa, mu=1.0, batch=(10,), seed=context.seed)
+        L, mu = float(constant(problem, "L").value.max()), float(constant(problem, "mu").value.min())
+        nu = mu / 2
+        rho = nu / L
+        method = DualFL(nu, rho)
+        state = method.init(problem, np.zeros((1, 10)))
+        b = (np.sqrt(L) - np.sqrt(mu)) / (np.sqrt(L) + np.sqrt(mu)) if momentum else 0.0
+        for n in range(25):
+            after = method.round(problem, state, None, Key(0, n))
+            tolerance = (mu - nu) / mu * allowed_gap(4, nu, gamma, rho)(n)
+
+            def error(x: np.ndarray, solved: np.ndarray = after.x_i, f: np.ndarray = problem.A) -> float:
+                return float(np.einsum("...a,...ab,...b->...", x - solved, f, x - solved).max() / 2)
+
+            x = y = np.zeros((10, 4, 10))
+            first, k = error(x), 0
+            while error(x) > tolerance and k < 20_000:
+                k += 1
+                new = y - (problem.grad(y) - nu * state.zeta_i) / L
+                x, y = new, new + b * (new - x)
+            counts.append(float(k))
+            logarithm = np.log(2 * first / tolerance * (1 - np.sqrt(rho)) ** n) + n * np.sqrt(rho) / (1 - np.sqrt(rho))
+            limits.append(share * np.sqrt(L / mu) * max(logarithm, 0.0) + 1)
+            state = after
+    worst = np.max(np.array(counts) / np.array(limits))
+    yield at_most(
+        "counts",
+        counts,
+        limits,
+        "numeric",
+        f"ten draws, 25 rounds of three kappa, cold starts: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N "
+        "(1+gamma)^n) + n x/(1-x))",
+    )
+
+
+CLAIMS: list[Claim] = [
+    with_runs(
+        claim_steps(
+            "DUALFL-T3.4",
+            PAPER,
+            "Theorem 3.4",
+            "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local "
+            "solver of complexity O(1/eps).",
+            [Step("from energies to gaps", lemmas.GAP)],
+            conclusions=[
+                Conclusion(
+                    "substitution",
+                    "the tolerance (8) put into O(1/eps); at the last round (n+1)^2 is of order 1/eps_out by Theorem "
+                    "3.2 (DUALFL-T3.2)",
+                    ("from energies to gaps",),
+                    confirmed=substitution_of_8,
+                )
+            ],
+            assumptions=["those of Theorem 3.2"],
+            readings=BY_ENERGY,
+            kind="bound",
+        ),
+        subgradient_counts,
+        Fault("an exponent of 2 + gamma", "counts", {"power": 2.0}),
+    ),
+    with_runs(
+        claim_steps(
+            "DUALFL-T3.5",
+            PAPER,
+            "Theorem 3.5",
+            "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for "
+            "(9) and a local solver of complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma "
+            "-> 0+.",
+            [Step("from energies to gaps", lemmas.GAP)],
+            conclusions=[
+                Conclusion(
+                    "substitution",
+                    "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n "
+                    "sqrt(rho)/(1 - sqrt(rho)), of order n sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is "
+                    "log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), and (1+gamma)^n -> 1 for each n "
+                    "as gamma -> 0+",
+                    ("from energies to gaps",),
+                    confirmed=substitution_of_9,
+                )
+            ],
+            assumptions=["those of Theorem 3.3", "rho <= 1/4, or any bound below 1, behind the O"],
+            readings=(
+                *BY_ENERGY,
+                "The limit gamma -> 0+ is one of the formula. The constant of Theorem 3.3 grows as 1/gamma^2 in it "
+                "(DUALFL-P6.3); gamma of order 1/n costs a logarithm of n.",
+            ),
+            kind="bound",
+        ),
+        accelerated_counts,
+        Fault("gradient steps without momentum", "counts", {"momentum": False}),
+        Fault("a tenth of the bound", "counts", {"share": 0.1}),
+    ),
+]

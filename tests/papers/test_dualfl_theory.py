@@ -1,0 +1,100 @@
+"""DualFL's theory as claims: verdicts, planted faults, and what they rest on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from fedtheory.claims import prove_lemma, replay
+from fedtheory.claims.checking import Reference, check_one, run_faults
+from fedtheory.claims.claim import Context
+from fedtheory.claims.report import write_counterexamples
+from paper_checks.dualfl import (
+    certified_runs,
+    convergence,
+    duality,
+    equivalences,
+    horizons,
+    inexact,
+    local_work,
+    primal_baselines,
+    regularised,
+    sequence,
+)
+from problems.chains import total_variation_chain
+from problems.quadratics import scalar_quadratics
+
+SOURCE = "paper_checks.dualfl"
+MODULES = (sequence, convergence, equivalences, duality, regularised, horizons, local_work, primal_baselines)
+IDS = sorted(claim.id for module in MODULES for claim in module.CLAIMS)
+OTHERWISE = {"DUALFL-P6.1": "repaired", "DUALFL-R7.1": "reproduced"}
+#: a second or less
+SHORT = {f"DUALFL-{id}" for id in ("T-SEQ", "L6.4", "E26", "E27", "N6", "D21", "P6.1", "T4.1-aux", "T4.3-ineq")}
+
+
+def everyday(ids):
+    return [pytest.param(id, marks=[] if id in SHORT else [pytest.mark.slow]) for id in ids]
+
+
+def test_every_id_of_the_theory_is_judged() -> None:
+    asked = (
+        "D20 D21 E26 E27 L6.4 L6.6 N2 N4 N5 N6 P3.1 P6.1 P6.2 P6.3 PRE R7.1 "
+        "T3.2 T3.3a T3.3b T3.3c T3.4 T3.5 T4.1 T4.1-aux T4.3-ineq T4.3a T4.3b T-SEQ"
+    )
+    assert {f"DUALFL-{id}" for id in asked.split()} | {"DUALFL-G1"} == set(IDS)
+
+
+@pytest.mark.parametrize("id", everyday(IDS))
+def test_verdicts(id: str) -> None:
+    found = check_one(Reference(SOURCE, id), Context())
+    assert (found.error, found.status) == (None, OTHERWISE.get(id, "proved")) and not found.vouched
+    assert found.repair == ("proved" if id == "DUALFL-P6.1" else None)
+    assert all(part["holds"] is not None for part in found.evidence)
+
+
+@pytest.mark.parametrize("id", everyday(IDS))
+def test_planted_faults_are_caught(id: str) -> None:
+    reports = run_faults(Reference(SOURCE, id), Context())
+    assert reports and [report.detail for report in reports if not report.caught] == []
+
+
+def test_the_misprint_of_18_is_replayed(tmp_path, monkeypatch) -> None:
+    """Kx* = 1/(1 + a) and grad G(y*) = a^2/(1 + a), which differ unless a = 1."""
+    monkeypatch.setattr(replay, "find_papers", lambda: {SOURCE: SOURCE})
+    (written,) = write_counterexamples([check_one(Reference(SOURCE, "DUALFL-P6.1"), Context())], tmp_path)
+    again = replay.replay_file(written)
+    assert again.confirmed and again.seen.admissible and again.seen.exact_measured == Fraction(1)
+    assert not duality.replay_inclusion({"a": "1"}).violated and not duality.replay_inclusion({"a": "-1/2"}).violated
+
+
+LEMMAS = [
+    *(
+        inexact.STEP,
+        inexact.STEP_SMOOTH,
+        inexact.ERROR,
+        inexact.ERROR_SMOOTH,
+        inexact.GAP_BOUNDS_THE_ERROR,
+        inexact.REPAIRED_ERROR,
+    ),
+    *(equivalences.SUM_BELOW, equivalences.BLOCK_ACCURACY, duality.WEAK, duality.DUAL_SOLUTION, duality.RELATION),
+    *(regularised.VALUE, regularised.NORM, horizons.LINEAR_STEP, horizons.SPREAD, horizons.LAST),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lemma", LEMMAS, ids=lambda lemma: lemma.name)
+def test_constants_of_lemmas_are_sharp_to_two_per_cent(lemma) -> None:
+    assert prove_lemma(lemma).word == "proved for all parameters"
+    words = {prove_lemma(lemma.with_constants(c=Fraction(c, 50))).word for c in (49, 51)}
+    assert "refuted" in words
+
+
+@pytest.mark.parametrize(("nu", "rho"), [(1.01, 0.0), (1.0, 0.011), (1.5, 0.01)])
+def test_a_setting_outside_of_the_range_is_not_run(nu: float, rho: float) -> None:
+    """mu = 1 and L = 100: nu above mu, or rho above nu/L."""
+    pair = scalar_quadratics([1.0, 100.0], [1.0, -1.0])
+    part = certified_runs.below_n2("run", pair, nu, rho, 5)
+    assert part.holds is None and "outside of the theorem's range, and not run" in part.text
+    assert certified_runs.below_n2("run", pair, 1.0, 0.01, 5).holds
+    assert "certifies no L" in certified_runs.outside("run", total_variation_chain(4), 1.0, 0.1).text
