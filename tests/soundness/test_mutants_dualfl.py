@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import pytest
-from test_mutants import SAYS_IT_HOLDS, Mutant, forget, planted
+from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
 from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, momentum
-from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
 from fedtheory.core import duality
 from fedtheory.proofs.every_n.oracles import SymmetricProblem
 
-__all__ = ["planted"]  # the fixture
+SOURCE = "paper_checks.dualfl"
 
 _GAP, _RIDGE = "problem.value(x) + conjugate(y) - inner", "Ridge(nu).conjugate(-average(xi))"
 _STEP = "z_i + beta(self.rho, key.round) * (z_i - state.z_i)"
@@ -34,11 +32,12 @@ MUTANTS = (
 )  # fmt: skip
 
 
-def word(claim: str) -> str:
-    """The status of a DualFL claim, checked in this process to its end."""
-    verdict = check_one(Reference("paper_checks.dualfl", f"DUALFL-{claim}"), Context())
-    assert verdict.error is None
-    return verdict.status
+@pytest.fixture(autouse=True)
+def _afresh() -> Iterator[None]:
+    """Nothing is kept from before, and nothing of a mutant after."""
+    forget()
+    yield
+    forget()
 
 
 ROWS = [
@@ -49,12 +48,11 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("mutant", "killer"), ROWS)
-def test_a_dualfl_claim_takes_back_its_word(mutant: Mutant, killer: str, planted: Callable[[Mutant], None]) -> None:
-    planted(mutant)
-    assert word(killer) not in SAYS_IT_HOLDS
+def test_a_dualfl_claim_takes_back_its_word(mutant: Mutant, killer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_mutant(mutant, monkeypatch)
+    assert word_of(SOURCE, f"DUALFL-{killer}") not in SAYS_IT_HOLDS
 
 
 @pytest.mark.parametrize("claim", sorted({k for m in MUTANTS for k in m.killers}))
 def test_the_dualfl_claims_give_their_word_without_a_mutant(claim: str) -> None:
-    forget()
-    assert word(claim) in SAYS_IT_HOLDS
+    assert word_of(SOURCE, f"DUALFL-{claim}") in SAYS_IT_HOLDS
