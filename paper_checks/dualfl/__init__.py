@@ -1,8 +1,8 @@
-"""DualFL (Park, Xu): steps of its theory, and what follows from them for exact local solves."""
+"""DualFL (Park, Xu): steps of its theory, what follows from them for exact local solves, its comparisons and its experiments."""
 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import theory
+from paper_checks.dualfl import experiments, local_gap, theory
 
-CLAIMS: list[Claim] = [*theory.CLAIMS]
+CLAIMS: list[Claim] = [*theory.CLAIMS, *local_gap.CLAIMS, *experiments.CLAIMS]

@@ -1,0 +1,186 @@
+"""DualFL's experiments (Section 7, Figure 1): orderings over ten draws of data and coins, at the size that the verdict names.
+
+Each comparison is of logarithms of relative energy errors, draw by draw; Student intervals of 95 % decide (`fedtheory.claims.orderings`).
+What "similar", "does not deteriorate" and "several" mean is said below as numbers, before anything is run; the paper says none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.experiments import Training, list_runs
+from fedtheory.claims.orderings import ordered
+from paper_checks.dualfl import runs
+from paper_checks.dualfl.runs import DUALFL, MU, OTHERS, PAPER, SPLITTING, STUDIES, Scale, Study
+
+#: the least share of another's decrease a round that is no deterioration
+KEPT = 0.75
+#: of the paper's "several recent algorithms", how many are enough
+SEVERAL = 3
+#: values of rho for Figure 1(c, f): all within a factor of ten of the paper's 3e-3, and zero
+NEAR, FAR = (0.0, 1e-3, 1e-2, 3e-2), 0.3
+DIGITS = " in log10"
+
+
+def _curves(ctx: Context, scale: Scale, names: tuple[str, ...], split: str = "iid") -> dict[str, NDArray[np.float64]]:
+    """Errors of methods at the settings chosen for them, on the judged draws."""
+    return {
+        name: runs.errors(ctx, scale, runs.judged(ctx, scale, name, runs.chosen(ctx, scale, name), split=split))
+        for name in names
+    }
+
+
+def tuning_needs(ctx: Context, *, study: Study) -> list[Training]:
+    """The runs of all grids; what is judged follows from them, and is made by the check."""
+    scale = study.at(ctx)
+    return list_runs(group for name in runs.BENCHMARKS for group in runs.tuning_runs(ctx, scale, name))
+
+
+def dualfl_needs(ctx: Context, *, study: Study) -> list[Training]:
+    """The runs of DualFL's grid."""
+    return list_runs(runs.tuning_runs(ctx, study.at(ctx), DUALFL))
+
+
+def _what(scale: Scale) -> Reading:
+    clients = f"{scale.clients} clients, {scale.draws} draws, {scale.rounds} communications"
+    return Reading(f"Measured on {scale.title}, multinomial logistic regression with mu = {MU:g}; {clients}.")
+
+
+def check_x1(ctx: Context, *, study: Study, first: str = DUALFL) -> Iterator[Finding]:
+    """DualFL's curve against each other one, its first rounds, its rate; with the order turned round as a fault."""
+    scale = study.at(ctx)
+    curves = _curves(ctx, scale, tuple(runs.BENCHMARKS))
+    lead = np.log10(curves[first])[:, 1:]
+    early = min(5, scale.rounds)
+    for name in (n for n in curves if n != first):
+        ahead = np.log10(curves[name])[:, 1:] - lead
+        text = f"{first} is below {name}, at the communication where it is nearest or above"
+        yield ordered(f"below {name}", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS)
+    for name in (n for n in curves if n != first):
+        ahead = (np.log10(curves[name])[:, 1:] - lead)[:, 0]
+        text = f"{first} is below {name} after the first communication"
+        yield ordered(f"first: below {name}", ahead, 0 * ahead, text, unit=DIGITS)
+    rate, other = runs.fall(curves[first]), runs.fall(curves[SPLITTING])
+    text = f"{first} falls at least {KEPT:g} times as fast as {SPLITTING} in the last three fifths"
+    yield ordered("rate", rate, KEPT * other, text, unit=" of log10 a round", role="reading")
+    yield runs.show_settings(ctx, scale, tuple(runs.BENCHMARKS))
+    yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
+    yield _what(scale)
+    yield Reading(
+        f"Read as: below at every communication from 1 to {scale.rounds}; after {early} the curves may cross. FedPD, FedDyn with alpha = 1/eta "
+        "and FedDR with alpha = 1 are one algorithm (DUALFL-X1-SAME), so that 'as fast as FedDyn' compares with the same curve."
+    )
+
+
+def check_x2(ctx: Context, *, study: Study, kept: float = KEPT) -> Iterator[Finding]:
+    """DualFL's decrease a round for growing numbers of clients, on the same samples, against that with the fewest."""
+    scale = study.at(ctx)
+    settings = runs.chosen(ctx, scale, DUALFL)
+    curves = {
+        f"N = {n}": runs.errors(ctx, scale, runs.judged(ctx, scale, DUALFL, settings, clients=n)) for n in scale.counts
+    }
+    fewest = runs.fall(curves[f"N = {scale.counts[0]}"])
+    for n in scale.counts[1:]:
+        text = f"N = {n} falls more than {kept:g} times as fast as N = {scale.counts[0]} in the last three fifths"
+        yield ordered(f"N = {n}", runs.fall(curves[f"N = {n}"]), kept * fewest, text, unit=" of log10 a round")
+    yield runs.draw_errors(f"Figure 1(b), {scale.title}", curves)
+    yield _what(scale)
+    yield Reading(f"'Does not deteriorate' is read as: keeps {KEPT:g} of the rate. Levels grow with N, as V* does.")
+
+
+def check_x3(ctx: Context, *, study: Study, kept: float = KEPT, values: tuple[float, ...] = NEAR) -> Iterator[Finding]:
+    """DualFL's decrease a round for other values of rho, against the chosen one."""
+    scale = study.at(ctx)
+    settings = runs.chosen(ctx, scale, DUALFL)
+    group = {
+        rho: runs.errors(ctx, scale, runs.judged(ctx, scale, DUALFL, {**settings, "rho": rho}))
+        for rho in dict.fromkeys((settings["rho"], *values, FAR))
+    }
+    best = runs.fall(group[settings["rho"]])
+    for rho in (r for r in (*values, FAR) if r != settings["rho"]):
+        text = f"rho = {rho:g} falls more than {kept:g} times as fast as the chosen {settings['rho']:g}"
+        of = "reading" if rho == FAR else "printed"
+        yield ordered(f"rho = {rho:g}", runs.fall(group[rho]), kept * best, text, unit=" of log10 a round", role=of)
+    yield runs.draw_errors(f"Figure 1(c), {scale.title}", {f"rho = {rho:g}": values for rho, values in group.items()})
+    yield _what(scale)
+    yield Reading(
+        f"'Not significantly' is read as: keeps {KEPT:g} of the rate; 'far' as within ten times the paper's 3e-3, and zero. Figure 1's values "
+        f"are not in the text. rho = {FAR:g}, a hundred times as large, is told beside it. Theorem 3.3 covers rho <= nu/L alone."
+    )
+
+
+def check_x4(ctx: Context, *, study: Study, first: str = DUALFL, others: tuple[str, ...] = OTHERS) -> Iterator[Finding]:
+    """The error after the last communication against each other method's; several of them are enough."""
+    scale = study.at(ctx)
+    curves = _curves(ctx, scale, tuple(runs.BENCHMARKS))
+    end = {name: np.log10(values[:, -1]) for name, values in curves.items()}
+    parts = [
+        ordered(f"end: below {name}", end[name], end[first], f"{first} ends below {name}", unit=DIGITS, role="reading")
+        for name in others
+    ]
+    yield from parts
+    better = [name for name, part in zip(others, parts, strict=True) if part.holds]
+    worse = [name for name, part in zip(others, parts, strict=True) if part.holds is False]
+    open_ones = len(parts) - len(better) - len(worse)
+    holds = True if len(better) >= SEVERAL else None if len(better) + open_ones >= SEVERAL else False
+    text = f"{first} ends below {len(better)} of {len(others)} ({', '.join(better) or 'none'}), above {', '.join(worse) or 'none'}"
+    yield Part("several", holds, "real data", f"{text}; at least {SEVERAL} are asked for")
+    yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
+    yield _what(scale)
+
+
+def _claims(study: Study) -> list[Claim]:
+    on = partial(partial, study=study)
+
+    def claim(id: str, source: str, text: str, check: Any, faults: tuple[Fault, ...], needs: Any) -> Claim:
+        name = f"DUALFL-{id}{study.suffix}"
+        return Claim(name, PAPER, "ordering", source, text, on(check), faults, needs=on(needs))
+
+    return [
+        claim(
+            "X1",
+            "Section 7, Figure 1(a, d)",
+            f"On {study.name} with 8 clients, DualFL's relative energy error is consistently below those of FedPD, FedDR, FedDualAvg, FedDyn, "
+            "Scaffnew, APDA-Inexact and 5GCS, all tuned, by a fast fall in the first communications.",
+            check_x1,
+            (Fault("5GCS in DualFL's place", "first: below Scaffnew", {"first": "5GCS"}),),
+            tuning_needs,
+        ),
+        claim(
+            "X2",
+            "Section 7, Figure 1(b, e)",
+            f"On {study.name}, DualFL's rate does not deteriorate as the number of clients grows.",
+            check_x2,
+            (Fault("one and a half times the rate asked for", f"N = {study.at(Context()).counts[-1]}", {"kept": 1.5}),),
+            dualfl_needs,
+        ),
+        claim(
+            "X3",
+            "Section 7, Figure 1(c, f)",
+            f"On {study.name} with nu = mu, DualFL's rate does not deteriorate significantly where rho is far from its tuned value.",
+            check_x3,
+            (Fault("rho = 0.9 among the near values", "rho = 0.9", {"values": (0.9,)}),),
+            dualfl_needs,
+        ),
+        claim(
+            "X4",
+            "abstract and Section 8",
+            f"DualFL outperforms several recent federated learning algorithms (on {study.name}, after a fixed number of communications).",
+            check_x4,
+            (
+                Fault(
+                    "APDA-Inexact in DualFL's place", "several", {"first": "APDA-Inexact", "others": (DUALFL, *OTHERS)}
+                ),
+            ),
+            tuning_needs,
+        ),
+    ]
+
+
+CLAIMS: list[Claim] = [claim for study in STUDIES for claim in _claims(study)]
