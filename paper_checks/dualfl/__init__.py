@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import experiments, local_gap, theory
+from paper_checks.dualfl import experiments, local_gap, same_algorithm, theory
 
-CLAIMS: list[Claim] = [*theory.CLAIMS, *local_gap.CLAIMS, *experiments.CLAIMS]
+CLAIMS: list[Claim] = [*theory.CLAIMS, *local_gap.CLAIMS, *same_algorithm.CLAIMS, *experiments.CLAIMS]

@@ -113,8 +113,8 @@ def replay_gap(instance: Mapping[str, Any]) -> Replay:
     )
 
 
-#: nu = mu = 1, L = 2, 100 local steps; the tolerance is (8) with N = 2, n = 1, gamma = 1; xi is 2^-102, so z is a little farther out
-INSTANCE = {"mu": "1", "L": "2", "nu": "1", "steps": "100", "tolerance": "1/64", "z": str(2**100)}
+#: nu = mu = 1, L = 2, 40 local steps; the tolerance is (8) with N = 2, n = 1, gamma = 1; z is farther out than 1/xi, about 2^43
+INSTANCE = {"mu": "1", "L": "2", "nu": "1", "steps": "40", "tolerance": "1/64", "z": str(2**44)}
 
 
 def check_c2(ctx: Context, *, nu: str = INSTANCE["nu"], gap: Lemma = lemmas.GAP) -> Iterator[Finding]:

@@ -4,8 +4,9 @@ Multinomial logistic regression (31) with mu = 1e-2, the bias in the ridge, samp
 optimised gradient method with restart until their relative change is below 1e-12. A draw is a seed: it decides the samples and their
 clients, and the coins of methods that have some. All of this is said here, before anything is run.
 
-laptop: 240 images of scikit-learn's digits (for CIFAR-10 its wines); small: 2000 of MNIST and 1000 of CIFAR-10; paper: all 60,000 and 50,000. Pixels lie in [0, 1], which
-the paper does not say; Table 2's small steps fit pixels up to 255, so grids of steps are longer here than the paper's, in both directions.
+laptop: 240 images of scikit-learn's digits (for CIFAR-10 its wines); small: 2000 of MNIST and 1000 of CIFAR-10; paper: all 60,000 and 50,000.
+Pixels lie in [0, 1], which the paper does not say; Table 2's small steps fit pixels up to 255, so grids of steps are moved to where the best
+value lies inside, or at the largest that the method allows.
 """
 
 from __future__ import annotations
