@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
-from paper_checks.dualfl import experiments, local_gap, same_algorithm, theory
+from paper_checks.dualfl import (
+    acceleration,
+    character,
+    experiments,
+    heterogeneity,
+    local_gap,
+    optimality,
+    same_algorithm,
+    theory,
+)
 
-CLAIMS: list[Claim] = [*theory.CLAIMS, *local_gap.CLAIMS, *same_algorithm.CLAIMS, *experiments.CLAIMS]
+CLAIMS: list[Claim] = [
+    *theory.CLAIMS,
+    *local_gap.CLAIMS,
+    *heterogeneity.CLAIMS,
+    *character.CLAIMS,
+    *acceleration.CLAIMS,
+    *optimality.CLAIMS,
+    *same_algorithm.CLAIMS,
+    *experiments.CLAIMS,
+]

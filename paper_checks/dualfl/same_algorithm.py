@@ -106,7 +106,7 @@ CLAIMS = [
             Fault("over-relaxation 51/50", "FedPD = FedDR", {"relaxation": Fraction(51, 50)}),
         ),
         assumptions=("all clients take part", "zero duals at the start", "exact local solves, or the same ones"),
-        repaired="With all clients and zero duals FedPD with eta, FedDR with eta and alpha = 1, and FedDyn with alpha = 1/eta have the same models in "
-        "every round.",
+        repaired="With all clients and zero duals FedPD with eta, FedDR with eta and alpha = 1, and FedDyn with alpha = 1/eta have the same models "
+        "in every round.",
     )
 ]
