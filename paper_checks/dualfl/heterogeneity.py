@@ -5,23 +5,30 @@ With exact local solves, s_j* = grad f_j(theta*), V* = mean_j ||s_j*||^2, rho = 
     ||theta^(n) - theta*||^2 <= q_n V*/(nu^2 (1 - rho)),   q_n = min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n},
     mean_j ||nu zeta_j^(n) - s_j*||^2 <= 9 (L/nu) q_{n-1} V*/(1 - rho),   q_0 = 1 + sqrt(rho).
 
-The second is ours: nu zeta_j is the extrapolated point of accelerated gradient on the consensus dual, whose objective is 1/L-strongly convex.
+The second is ours: nu zeta_j is the extrapolated point of accelerated gradient on the consensus dual, whose objective is 1/L-strongly convex. By
+(30) and Proposition 6.3, E_d(xi^(n)) - E_d* <= q_n N V*/(2 nu (1 - rho)), the duality gap E(theta^(n)) + E_d(xi^(n))/N is at most
+
+    q_n (L + nu) V*/(2 nu^2 (1 - rho)).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms import DualFL, listed
+from fedtheory.algorithms import DualAscent, DualFL, listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Reading, at_most, holds, proved
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Picture, Reading, at_most, holds, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import mean_of_clients, squared_norm
-from fedtheory.measures.metrics import squared_distance
+from fedtheory.core.problem import objective
+from fedtheory.measures.metrics import squared_distance, value
+from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas, theory
 from paper_checks.dualfl.runs import PAPER
@@ -68,6 +75,50 @@ def against_bound(ctx: Context, method: Any, problem: Quadratic, nu: float, rho:
     return at_most(name, found, bound, "numeric", text, error=ROUNDED * float(bound.max()), data={"ratio": ratio.max()})
 
 
+@dataclass(frozen=True, eq=False)
+class GapCurves:
+    """A run on the lower-bound chain by rounds 1, ..., R: the energy error, the duality gap, and the bounds of the gap and of the error."""
+
+    rounds: NDArray[np.int64]
+    energy: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    bound: NDArray[np.float64]
+
+
+@cache
+def gap_curves(kappa: int, momentum: bool = True, rounds: int = 120) -> GapCurves:
+    """DualFL with nu = mu/2, so that all conjugates are finite, and rho = nu/L; or the same without momentum, plain dual ascent."""
+    nu = L / kappa / 2
+    rho = nu / L
+    problem = nesterov_chain(40, L=L, mu=2 * nu)
+    star = problem.solution()[None, :]
+    least = float(objective(problem, star))
+    if momentum:
+        method: Any = DualFL(nu, rho)
+        metrics = {"gap": gap_of_dualfl(nu), "value": value}
+    else:
+        method = DualAscent(nu, None)
+        metrics = {"gap": gap_of_dual_points("s_i"), "value": value}
+    trace = run(method, problem, np.zeros(problem.d), rounds, metrics=metrics)
+    n = trace.rounds[1:]
+    bound = factor(rho, n) * spread_of(problem, star)[0] * (L + nu) / (2 * nu**2 * (1 - rho))
+    return GapCurves(n, trace["value"][1:] - least, trace["gap"][1:], bound)
+
+
+def draw_gaps(kappa: int) -> Picture:
+    """Return the error, the gap and the bound of DualFL, and the gap without momentum."""
+    found, plain = gap_curves(kappa), gap_curves(kappa, momentum=False)
+    x = found.rounds.tolist()
+    series: list[dict[str, Any]] = [
+        {"label": "DualFL, energy error", "x": x, "y": np.maximum(found.energy, 1e-16).tolist()},
+        {"label": "DualFL, duality gap", "x": x, "y": np.maximum(found.gap, 1e-16).tolist()},
+        {"label": "bound of the gap", "x": x, "y": found.bound.tolist(), "style": "dashed"},
+        {"label": "plain dual ascent, duality gap", "x": x, "y": np.maximum(plain.gap, 1e-16).tolist()},
+    ]
+    title = f"Chain with 40 links, kappa = {kappa}, nu = mu/2, rho = nu/L"
+    return Picture(title, "communication rounds", "energy", series, logy=True)
+
+
 def proof_of_rate(smooth: Lemma, energy: Lemma) -> bool:
     """Whether the step of Proposition 6.3, (29) and the sequence (5) are confirmed."""
     return is_derived(smooth) and is_derived(energy) and theory.sequence_is_right()
@@ -86,6 +137,14 @@ def check_c3(ctx: Context, *, method: Any = DualFL, step: Lemma = lemmas.STEP_SM
             yield against_bound(ctx, method, problem, nu, part * nu / L, name, "ten draws, 150 rounds, kappa = 50")
             text = "the lower-bound chain with 40 links, 150 rounds, kappa = 50"
             yield against_bound(ctx, method, chain, nu, part * nu / L, f"chain, {name}", text)
+    curves = gap_curves(50)
+    text = "E(theta) + E_d(xi)/N on the chain, 120 rounds, kappa = 50, nu = mu/2"
+    room = 1e-14 * float(curves.gap[0])
+    yield at_most("duality gap", curves.gap, curves.bound, "numeric", text, error=room)
+    yield at_most(
+        "the gap bounds the error", curves.energy, curves.gap, "numeric", "E(theta) - E* <= the gap", error=room
+    )
+    yield draw_gaps(50)
     star = problem.solution()[:, None, :]
     rho = 50 * mu / L * 0.9
     trace = run(DualFL(mu, rho), problem, np.zeros((10, DIMENSION)), ROUNDS, metrics={"d": squared_distance(star)})
