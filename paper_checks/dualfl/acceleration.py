@@ -176,7 +176,7 @@ def check_table(ctx: Context, *, change: Any = None) -> Iterator[Finding]:
     yield below("nonsmooth: DualFL", LENGTHS, times["DualFL"], SQRT * slow, text)
     flats = {"DualFL": [flat("DualFL", eps) for eps in GRADIENTS]}
     flats |= {name: [flat(name, eps) for eps in GRADIENTS[:3]] for name in ("RandProx", "gradient descent")}
-    inverse = [1 / eps for eps in GRADIENTS]
+    inverse: list[Any] = [round(1 / eps) for eps in GRADIENTS]
     yield below("flat: DualFL", inverse, flats["DualFL"], SQRT, f"rounds to ||grad E|| = {GRADIENTS}")
     plain = exponent(inverse[:3], flats["RandProx"])
     text = f"RandProx, p = 1/10, takes {[round(v) for v in flats['RandProx']]} to the first three: exponent {plain:.3f}"
@@ -196,10 +196,9 @@ def check_table(ctx: Context, *, change: Any = None) -> Iterator[Finding]:
         "Table 1, other columns: rounds",
         ["column", "method", "for", "rounds", "exponent"],
         [
-            [column, name, str(x), str([round(v) for v in values]), round(exponent(x, values), 3)]
-            for column, x, group in (("nonsmooth", LENGTHS, times), ("not strongly convex", inverse, flats))
-            for name, values in group.items()
-            for x in (x[: len(values)],)
+            [column, name, str(x[: len(v)]), str([*map(round, v)]), round(exponent(x[: len(v)], v), 3)]
+            for column, x, group in (("nonsmooth", [*LENGTHS], times), ("not strongly convex", inverse, flats))
+            for name, v in group.items()
         ],
     )
     series: list[dict[str, Any]] = [{"label": name, "x": list(KAPPAS), "y": values} for name, values in rounds.items()]

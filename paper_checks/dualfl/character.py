@@ -38,7 +38,7 @@ def _regression(ctx: Context) -> Any:
     return build_problem("breast-cancer", clients=4, split="iid", l2=MU, seed=ctx.seed)
 
 
-def _models(method: Any, problem: Any, rounds: int, seed: int = 0) -> NDArray[np.float64]:
+def server_models(method: Any, problem: Any, rounds: int, seed: int = 0) -> NDArray[np.float64]:
     """Server models of every round ``(rounds, d)``."""
     found: list[NDArray[np.float64]] = []
 
@@ -56,11 +56,11 @@ def check_c7(ctx: Context, *, local: Any = None) -> Iterator[Finding]:
     solvers = (Exact(), GradientSteps(20, 0.3), Adaptive(ResidualBound(RESIDUAL, 1 / 2)))
     for solver in solvers if local is None else (local,):
         method = DualFL(MU, 0.01, solver)
-        runs = [_models(method, problem, 8, seed) for seed in range(ctx.seed, ctx.seed + 10)]
+        runs = [server_models(method, problem, 8, seed) for seed in range(ctx.seed, ctx.seed + 10)]
         same = all(np.array_equal(runs[0], other) for other in runs[1:])
         name = f"local {type(solvers[0] if local is not None else solver).__name__}"
         yield holds(name, same, "numeric", f"models of 8 rounds, ten seeds of coins, {solver!r}")
-    coins = [_models(Scaffnew(0.3, 0.2), problem, 8, seed) for seed in range(ctx.seed, ctx.seed + 10)]
+    coins = [server_models(Scaffnew(0.3, 0.2), problem, 8, seed) for seed in range(ctx.seed, ctx.seed + 10)]
     differ = not all(np.array_equal(coins[0], other) for other in coins[1:])
     yield holds("Scaffnew differs", differ, "numeric", "the same comparison sees Scaffnew's coins", role="reading")
     yield Reading("Deterministic is the outer method; a local solver may draw samples.")
@@ -70,13 +70,13 @@ def check_c8(ctx: Context, *, steps: int = 0) -> Iterator[Finding]:
     """Models after 15 rounds with Newton's method against those with two iterative solvers of equal accuracy."""
     problem = _regression(ctx)
     L = float(problem.certify()["L"].value)
-    reference = _models(DualFL(MU, MU / L), problem, 15)
+    reference = server_models(DualFL(MU, MU / L), problem, 15)
     solvers: dict[str, Any] = {
         "gradient descent": GradientSteps(steps, 1 / L) if steps else ToAccuracy(RESIDUAL, 1 / L),
         "optimised gradient method": Adaptive(ResidualBound(RESIDUAL, 1 / 2)),
     }
     for name, solver in solvers.items():
-        apart = np.abs(_models(DualFL(MU, MU / L, solver), problem, 15) - reference).max()
+        apart = np.abs(server_models(DualFL(MU, MU / L, solver), problem, 15) - reference).max()
         text = f"models of 15 rounds against Newton's method, logistic regression on breast_cancer, mu = {MU:g}; residuals of {RESIDUAL**0.5:g}"
         yield at_most(name, apart, APART * np.abs(reference).max(), "numeric", text)
     yield Reading("Any solver that meets (8) or (9) is covered by the theorems; see DUALFL-C2 for nu = mu.")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
 from fedtheory.claims.experiments import Training, list_runs
 from fedtheory.claims.orderings import ordered
 from paper_checks.dualfl import runs
@@ -105,7 +105,7 @@ def check_x3(ctx: Context, *, study: Study, kept: float = KEPT, values: tuple[fl
     best = runs.fall(group[settings["rho"]])
     for rho in (r for r in (*values, FAR) if r != settings["rho"]):
         text = f"rho = {rho:g} falls more than {kept:g} times as fast as the chosen {settings['rho']:g}"
-        of = "reading" if rho == FAR else "printed"
+        of: Role = "reading" if rho == FAR else "printed"
         yield ordered(f"rho = {rho:g}", runs.fall(group[rho]), kept * best, text, unit=" of log10 a round", role=of)
     yield runs.draw_errors(f"Figure 1(c), {scale.title}", {f"rho = {rho:g}": values for rho, values in group.items()})
     yield _what(scale)
