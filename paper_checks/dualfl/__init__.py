@@ -11,6 +11,7 @@ from paper_checks.dualfl import (
     local_gap,
     optimality,
     same_algorithm,
+    sparse,
     theory,
 )
 
@@ -23,4 +24,5 @@ CLAIMS: list[Claim] = [
     *optimality.CLAIMS,
     *same_algorithm.CLAIMS,
     *experiments.CLAIMS,
+    *sparse.CLAIMS,
 ]
