@@ -27,7 +27,7 @@ EPOCHS = Option("epochs", int, 0, "Local passes through the data a round, in pla
 BATCH = Option("batch", int, None, "Samples a local step [default: full gradients].")
 CLIP = Option("clip", float, None, "Longest local direction; longer ones are shortened to it [default: any length].")
 EXACT = Option("exact", bool, False, "Solve local problems exactly.")
-ACCURACY = Option(
+TO_ACCURACY = Option(
     "accuracy",
     float,
     None,
@@ -115,6 +115,6 @@ def make_sam_steps(
 
 
 LOCAL_STEPS = BuiltField(STEPPING, make_local_steps)  # of methods that have no exact local solve
-LOCAL_WORK = BuiltField((*STEPPING, EXACT, ACCURACY), make_local_steps)
+LOCAL_WORK = BuiltField((*STEPPING, EXACT, TO_ACCURACY), make_local_steps)
 SAM = BuiltField((*STEPPING, RADIUS, SAM_EPSILON), make_sam_steps)
 MIXED_SAM = BuiltField((*STEPPING, RADIUS, SAM_EPSILON, SAM_SHARE), make_sam_steps)

@@ -33,7 +33,7 @@ from fedtheory.running.families import build_problem
 
 PAPER = "dualfl"
 MU = 1e-2
-ACCURACY = 1e-12
+STOPPED_AT = 1e-12
 #: certified error of the reference values, in the objective's units: what errors are measured down to
 OPTIMUM = 1e-13
 #: draws that grids are tuned on; judged ones come after them
@@ -110,7 +110,7 @@ class Benchmark:
         return [{**self.fixed, **settings} for settings in found]
 
 
-_SOLVED = {"accuracy": ACCURACY}
+_SOLVED = {"accuracy": STOPPED_AT}
 DUALFL = "DualFL"
 SPLITTING = "FedPD = FedDyn = FedDR (1)"
 BENCHMARKS: dict[str, Benchmark] = {

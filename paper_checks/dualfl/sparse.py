@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory.claims import Claim, Context, Fault, Finding, Ordering, Part, Reading, Side
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.running.families import build_problem
-from paper_checks.dualfl.runs import ACCURACY, MU, PAPER
+from paper_checks.dualfl.runs import MU, PAPER, STOPPED_AT
 
 WEIGHT, CLIENTS, ROUNDS, DRAWS = 1e-2, 8, 20, 10
 
@@ -30,10 +30,12 @@ def regression(rng: np.random.Generator) -> Any:
 
 
 SIDES = {
-    "DualFL": Side("dualfl", f"nu = {MU}, rho = 3/1000, accuracy = {ACCURACY:.0e}", problem=regression, name="DualFL"),
+    "DualFL": Side(
+        "dualfl", f"nu = {MU}, rho = 3/1000, accuracy = {STOPPED_AT:.0e}", problem=regression, name="DualFL"
+    ),
     "FedDualAvg": Side("feddualavg", "lr = 1, steps = 10", problem=regression, name="FedDualAvg"),
     "short steps": Side("feddualavg", "lr = 1/10, steps = 10", problem=regression, name="FedDualAvg, short steps"),
-    "FedDR": Side("feddr", f"eta = 10, alpha = 1, accuracy = {ACCURACY:.0e}", problem=regression, name="FedDR"),
+    "FedDR": Side("feddr", f"eta = 10, alpha = 1, accuracy = {STOPPED_AT:.0e}", problem=regression, name="FedDR"),
 }
 
 
