@@ -94,18 +94,18 @@ def check_x1(ctx: Context, *, study: Study, first: str = DUALFL) -> Iterator[Fin
     lead = np.log10(curves[first])[:, 1:]
     for name in (n for n in curves if n != first):
         ahead = np.log10(curves[name])[:, 1:] - lead
-        text = f"{first} is below {name}, at the communication where it is nearest or above"
+        text = f"{scale.title}: {first} is below {name}, at the communication where it is nearest or above"
         yield ordered(f"below {name}", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS)
     for name in (n for n in curves if n != first):
         ahead = (np.log10(curves[name])[:, 1:] - lead)[:, 0]
-        text = f"{first} is below {name} after the first communication"
+        text = f"{scale.title}: {first} is below {name} after the first communication"
         yield ordered(f"first: below {name}", ahead, 0 * ahead, text, unit=DIGITS)
     printed = {**runs.BENCHMARKS[SPLITTING].candidates[0]}  # eta = 1, the largest of the grid as it is printed
     ahead = np.log10(runs.errors(ctx, scale, runs.judged(ctx, scale, SPLITTING, printed)))[:, 1:] - lead
-    text = f"{first} is below {SPLITTING} with eta = 1, the largest of the grid 10^-m, m >= 0, that Table 2 prints"
+    text = f"{scale.title}: {first} is below {SPLITTING} with eta = 1, the largest of the grid 10^-m, m >= 0, that Table 2 prints"
     yield ordered("printed grid", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS, role="reading")
     rate, other = runs.fall(curves[first]), runs.fall(curves[SPLITTING])
-    text = f"{first} falls at least {KEPT:g} times as fast as {SPLITTING} in the last three fifths"
+    text = f"{scale.title}: {first} falls at least {KEPT:g} times as fast as {SPLITTING} in the last three fifths"
     yield ordered("rate", rate, KEPT * other, text, unit=" of log10 a round", role="reading")
     yield runs.show_settings(ctx, scale, tuple(runs.BENCHMARKS))
     yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
@@ -125,7 +125,7 @@ def check_x2(ctx: Context, *, study: Study, kept: float = KEPT) -> Iterator[Find
     }
     fewest = runs.fall(curves[f"N = {scale.counts[0]}"])
     for n in scale.counts[1:]:
-        text = f"N = {n} falls more than {kept:g} times as fast as N = {scale.counts[0]} in the last three fifths"
+        text = f"{scale.title}: N = {n} falls more than {kept:g} times as fast as N = {scale.counts[0]} in the last three fifths"
         yield ordered(f"N = {n}", runs.fall(curves[f"N = {n}"]), kept * fewest, text, unit=" of log10 a round")
     yield runs.draw_errors(f"Figure 1(b), {scale.title}", curves)
     yield _what(scale)
@@ -142,7 +142,7 @@ def check_x3(ctx: Context, *, study: Study, kept: float = KEPT, values: tuple[fl
     }
     best = runs.fall(group[settings["rho"]])
     for rho in (r for r in (*values, FAR) if r != settings["rho"]):
-        text = f"rho = {rho:g} falls more than {kept:g} times as fast as the chosen {settings['rho']:g}"
+        text = f"{scale.title}: rho = {rho:g} falls more than {kept:g} times as fast as the chosen {settings['rho']:g}"
         of: Role = "reading" if rho == FAR else "printed"
         yield ordered(f"rho = {rho:g}", runs.fall(group[rho]), kept * best, text, unit=" of log10 a round", role=of)
     yield runs.draw_errors(f"Figure 1(c), {scale.title}", {f"rho = {rho:g}": values for rho, values in group.items()})
@@ -167,7 +167,7 @@ def check_x4(ctx: Context, *, study: Study, first: str = DUALFL, others: tuple[s
     worse = [name for name, part in zip(others, parts, strict=True) if part.holds is False]
     open_ones = len(parts) - len(better) - len(worse)
     holds = True if len(better) >= SEVERAL else None if len(better) + open_ones >= SEVERAL else False
-    text = f"{first} ends below {len(better)} of {len(others)} ({', '.join(better) or 'none'}), above {', '.join(worse) or 'none'}"
+    text = f"{scale.title}: {first} ends below {len(better)} of {len(others)} ({', '.join(better) or 'none'}), above {', '.join(worse) or 'none'}"
     yield Part("several", holds, "real data", f"{text}; at least {SEVERAL} are asked for")
     yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
     yield _what(scale)

@@ -176,7 +176,7 @@ CLAIMS = [
         PAPER,
         "rate",
         "Sections 1, 5 and 8",
-        "DualFL is the first federated method that accelerates communication for costs that are nonsmooth or not strongly convex.",
+        "DualFL accelerates communication for costs that are nonsmooth or not strongly convex; that it is the first to do so is not judged.",
         check_c6,
         (
             Fault("plain dual ascent", "nonsmooth", {"fast": "none"}),

@@ -80,7 +80,7 @@ STUDIES = (
         "CIFAR-10",
         "-CIFAR",
         {
-            "laptop": Scale("scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16)),
+            "laptop": Scale("scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16), 20),
             "small": Scale("200 images of CIFAR-10", "cifar10-softmax", 200, 20, (2, 4, 8)),
             "paper": Scale("CIFAR-10", "cifar10-softmax", None, 200, (2, 4, 8, 16, 32)),
         },
