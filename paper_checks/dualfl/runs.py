@@ -7,7 +7,7 @@ clients, and the coins of methods that have some. All of this is said here, befo
 laptop: 240 images of scikit-learn's digits (for CIFAR-10 its wines), up to 40 s of a core a claim; small: 1000 of MNIST and 200 of CIFAR-10, where
 a round of DualFL was measured to take 1 to 2 s and 4 s of a core, hence one to two hours a claim; paper: all 60,000 and 50,000.
 Pixels lie in [0, 1], which the paper does not say; Table 2's small steps fit pixels up to 255, so grids of steps are moved to where the best
-value lies inside, or at the largest that the method allows.
+value lies inside, or is the largest with which the method converges. Scaffnew's p ends at 1e-2: each tenth of it costs ten times the work.
 """
 
 from __future__ import annotations
