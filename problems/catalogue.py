@@ -108,6 +108,7 @@ class Options:
         1.0, "How far the clients' minimisers are apart; of 'prescribed', the gradients at x*."
     )
     l2: float = _asked(0.0, "Weight of the ridge (l2/2) ||x||^2.")
+    bias: float = _asked(0.0, "Constant feature of softmax regression; 0 for none.")
     beta: float = _asked(0.0, "Weight of the non-convex penalty.")
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
     nuclear: float = _asked(0.0, "Weight of a nuclear norm of all layers that are matrices, shared by all clients.")
@@ -347,9 +348,14 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
 
 
 def _softmax(clients: list[Dataset], o: Options) -> Any:
-    return Softmax(
-        *splits.pad_clients(clients), o.l2, name=f"softmax regression on {clients[0].name}, {len(clients)} clients"
-    )
+    features, targets, weights = splits.pad_clients(clients)
+    if o.bias:
+        if o.test != "none":
+            raise InvalidInput("--bias adds a feature that test samples do not have; leave --test out")
+        constant = np.where(weights > 0, o.bias, 0.0)[..., None]
+        features = np.concatenate([features, constant], axis=-1)
+    name = f"softmax regression on {clients[0].name}, {len(clients)} clients"
+    return Softmax(features, targets, weights, o.l2, name=name)
 
 
 def _parity(clients: list[Dataset], o: Options) -> Any:
@@ -606,7 +612,7 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
     *_on_data(
         "-softmax",
         "softmax regression on {name}",
-        ("l2",),
+        ("l2", "bias"),
         _softmax,
         *("digits", "iris", "wine", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),

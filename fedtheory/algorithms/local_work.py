@@ -1,4 +1,4 @@
-"""The options that build local solvers: steps or passes, their size and batch; the same for SAM; exact solves."""
+"""The options that build local solvers: steps or passes, their size and batch; the same for SAM; exact solves, and solves up to an accuracy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Any
 
 from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.errors import InvalidInput
+from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.schedules import DecayedStep
 from fedtheory.local.solvers import Exact, GradientSteps, LocalSolver, Step
 from fedtheory.local.stochastic import Epochs, Passes, StochasticSteps
+from fedtheory.local.stopping import EnergyChange
 
 LR = Option("lr", float, 0.1, "Local step size.", batched=True, telling=0.3)
 LR_DECAY = Option(
@@ -25,6 +27,12 @@ EPOCHS = Option("epochs", int, 0, "Local passes through the data a round, in pla
 BATCH = Option("batch", int, None, "Samples a local step [default: full gradients].")
 CLIP = Option("clip", float, None, "Longest local direction; longer ones are shortened to it [default: any length].")
 EXACT = Option("exact", bool, False, "Solve local problems exactly.")
+TO_ACCURACY = Option(
+    "accuracy",
+    float,
+    None,
+    "Solve local problems by the optimised gradient method, until their values change by less than this share [default: no].",
+)
 RADIUS = Option("radius", float, 0.05, "Radius of SAM's ascent step.", spelled="sam-radius", telling=0.25)
 SAM_EPSILON = Option("sam_epsilon", float, 0, "What SAM adds to the norm that it divides by.")
 SAM_SHARE = Option(
@@ -57,15 +65,26 @@ def choose_work(steps: Any, epochs: int) -> Any:
 
 
 def make_local_steps(
-    lr: Any, steps: Any, epochs: int, batch: int | None, lr_decay: Any, clip: float | None, exact: bool = False
+    lr: Any,
+    steps: Any,
+    epochs: int,
+    batch: int | None,
+    lr_decay: Any,
+    clip: float | None,
+    exact: bool = False,
+    accuracy: float | None = None,
 ) -> LocalSolver:
-    """Return the local solver that is asked for: exact, gradient steps, stochastic steps, or passes through the data.
+    """Return the local solver that is asked for: exact, up to an accuracy, gradient steps, stochastic steps, or passes through the data.
 
     Raises
     ------
     InvalidInput
-        Clipping or passes are asked for without minibatches.
+        Clipping or passes are asked for without minibatches, or an accuracy with another kind of local work.
     """
+    if accuracy is not None:
+        if exact or batch is not None or epochs or clip is not None:
+            raise InvalidInput("--accuracy is a local solver of its own: not with --exact, --batch, --epochs or --clip")
+        return Adaptive(EnergyChange(accuracy))
     if (clip is not None or epochs) and (exact or batch is None):
         raise InvalidInput("--clip and --epochs are for stochastic steps: they need --batch, and not --exact")
     if exact:
@@ -96,6 +115,6 @@ def make_sam_steps(
 
 
 LOCAL_STEPS = BuiltField(STEPPING, make_local_steps)  # of methods that have no exact local solve
-LOCAL_WORK = BuiltField((*STEPPING, EXACT), make_local_steps)
+LOCAL_WORK = BuiltField((*STEPPING, EXACT, TO_ACCURACY), make_local_steps)
 SAM = BuiltField((*STEPPING, RADIUS, SAM_EPSILON), make_sam_steps)
 MIXED_SAM = BuiltField((*STEPPING, RADIUS, SAM_EPSILON, SAM_SHARE), make_sam_steps)

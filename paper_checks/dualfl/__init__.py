@@ -1,17 +1,30 @@
-"""DualFL (Park, Xu): steps of its theory, and what follows from them for exact local solves."""
+"""DualFL (Park, Xu): its theory, the comparisons it draws, and its experiments.
+
+Theory: theory (one exact step, by `lemmas`), sequence (the inertia), convergence (Sections 3 and 6), equivalences (dual FISTA, accelerated
+ascent), duality, regularised (Section 4), horizons (explicit bounds), local_work. Comparisons: local_gap, heterogeneity, character, acceleration
+(Table 1), optimality, same_algorithm. Real data: primal_baselines, experiments and sparse, at the sizes of `runs`.
+"""
 
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from paper_checks.dualfl import (
+    acceleration,
+    character,
     convergence,
     duality,
     equivalences,
+    experiments,
+    heterogeneity,
     horizons,
+    local_gap,
     local_work,
+    optimality,
     primal_baselines,
     regularised,
+    same_algorithm,
     sequence,
+    sparse,
     theory,
 )
 
@@ -25,4 +38,12 @@ CLAIMS: list[Claim] = [
     *horizons.CLAIMS,
     *local_work.CLAIMS,
     *primal_baselines.CLAIMS,
+    *local_gap.CLAIMS,
+    *heterogeneity.CLAIMS,
+    *character.CLAIMS,
+    *acceleration.CLAIMS,
+    *optimality.CLAIMS,
+    *same_algorithm.CLAIMS,
+    *experiments.CLAIMS,
+    *sparse.CLAIMS,
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, Proxima
 from fedtheory.claims import (
     Claim,
     Context,
+    Covered,
     Equivalence,
     Fault,
     Finding,
@@ -145,12 +147,13 @@ def _truth(problem: Any) -> NDArray[np.float64]:
 def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) -> Iterator[Finding]:
     """Ranks and sizes of LPGD's local models for growing weights; the word 'guaranteed' is looked at apart."""
     rows, sizes = [], []
-    for weight in weights:
-        problem: Any = low_rank_regression(weight=weight, seed=ctx.seed).problem
+    drawn = [int(seed) for seed in ctx.seeds(3)]
+    for weight, seed in product(weights, drawn):
+        problem: Any = low_rank_regression(weight=weight, seed=seed).problem
         lr = 0.5 / float(constant(problem, "L"))
         trace = run(LocalProximal(10, lr), problem, np.zeros(problem.d), 300, every=300, progress=False)
         own, _ = ProximalSteps(10, lr, problem.regulariser)(
-            Subproblem(problem.inner), trace.state.x, Key(ctx.seed, 0), None
+            Subproblem(problem.inner), trace.state.x, Key(seed, 0), None
         )
         found, size = ranks(own, problem.layers).ravel(), factor_floats(own, problem.layers).mean()
         rows.append([weight, int(found.min()), int(found.max()), float(size), problem.d])
@@ -158,11 +161,14 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     yield Table(
         "LPGD's local models on low-rank regression", ["lam", "lowest rank", "highest", "numbers sent", "in full"], rows
     )
+    falls = np.reshape(sizes, (len(weights), len(drawn)))
     yield holds(
         "a large weight",
-        sizes[-1] < 1 and sizes == sorted(sizes, reverse=True),
+        falls[-1].max() < 1 and (np.diff(falls, axis=0) <= 0).all(),
         "numeric",
-        f"local models can be sent in {', '.join(f'{s:.2f}' for s in sizes)} of the full size for lam = {', '.join(map(str, weights))}",
+        f"local models can be sent in {', '.join(f'{s:.2f}' for s in falls.mean(axis=1))} of the full size for lam = "
+        f"{', '.join(map(str, weights))}, mean of {len(drawn)} draws",
+        covered=Covered(len(rows), "instances"),
     )
     w = local_models(
         L1(Fraction(1)), np.array([[Fraction(3), Fraction(0), Fraction(0), Fraction(3)]], dtype=object), Fraction(1)

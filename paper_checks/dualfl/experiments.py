@@ -1,0 +1,224 @@
+"""DualFL's experiments (Section 7, Figure 1): orderings over ten draws of data and coins, at the size that the verdict names.
+
+Each comparison is of logarithms of relative energy errors, draw by draw; Student intervals of 95 % decide (`fedtheory.claims.orderings`).
+What "similar", "does not deteriorate" and "several" mean is said below as numbers, before anything is run; the paper says none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
+from fedtheory.claims.experiments import Training, list_runs
+from fedtheory.claims.orderings import ordered
+from paper_checks.dualfl import runs
+from paper_checks.dualfl.runs import DUALFL, MU, OTHERS, PAPER, SPLITTING, STUDIES, Scale, Study
+
+#: the least share of another's decrease a round that is no deterioration
+KEPT = 0.75
+#: of the paper's "several recent algorithms", how many are enough
+SEVERAL = 3
+#: values of rho for Figure 1(c, f): all within a factor of ten of the paper's 3e-3, and zero
+NEAR, FAR = (0.0, 1e-3, 1e-2, 3e-2), 0.3
+DIGITS = " in log10"
+
+
+def _curves(ctx: Context, scale: Scale, names: tuple[str, ...], split: str = "iid") -> dict[str, NDArray[np.float64]]:
+    """Errors of methods at the settings chosen for them, on the judged draws."""
+    return {
+        name: runs.errors(ctx, scale, runs.judged(ctx, scale, name, runs.chosen(ctx, scale, name), split=split))
+        for name in names
+    }
+
+
+@dataclass(frozen=True)
+class MethodRuns:
+    """All runs of a method for one study, as work that claims share: its grid, then the draws that are judged; of DualFL also panels b and c."""
+
+    study: Study
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The study's name and the method's."""
+        return f"dualfl-{self.study.name}-{self.name}"
+
+    def judged(self, ctx: Context) -> list[Training]:
+        """Return the runs that are judged, which follow from those of the grid."""
+        scale = self.study.at(ctx)
+        settings = runs.chosen(ctx, scale, self.name)
+        groups = [runs.judged(ctx, scale, self.name, settings)]
+        if self.name == DUALFL:
+            groups += [runs.judged(ctx, scale, self.name, settings, clients=n) for n in scale.counts]
+            groups += [runs.judged(ctx, scale, self.name, {**settings, "rho": rho}) for rho in (*NEAR, FAR)]
+        if self.name == SPLITTING:
+            groups.append(runs.judged(ctx, scale, self.name, runs.BENCHMARKS[self.name].candidates[0]))
+        return list_runs(groups)
+
+    def is_done(self, ctx: Context) -> bool:
+        """Whether all of them are kept."""
+        grid = list_runs(runs.tuning_runs(ctx, self.study.at(ctx), self.name))
+        return all(t.is_done(ctx) for t in grid) and all(t.is_done(ctx) for t in self.judged(ctx))
+
+    def make(self, ctx: Context) -> None:
+        """Make those that are not kept."""
+        for training in self.judged(ctx):
+            training.read(ctx)
+
+
+def all_methods(ctx: Context, *, study: Study) -> list[MethodRuns]:
+    """The runs of every method of a study."""
+    return [MethodRuns(study, name) for name in runs.BENCHMARKS]
+
+
+def dualfl_alone(ctx: Context, *, study: Study) -> list[MethodRuns]:
+    """DualFL's runs."""
+    return [MethodRuns(study, DUALFL)]
+
+
+def _what(scale: Scale) -> Reading:
+    clients = f"{scale.clients} clients, {scale.draws} draws, {scale.rounds} communications"
+    return Reading(f"Measured on {scale.title}, multinomial logistic regression with mu = {MU:g}; {clients}.")
+
+
+def check_x1(ctx: Context, *, study: Study, first: str = DUALFL) -> Iterator[Finding]:
+    """DualFL's curve against each other one, its first rounds, its rate; with the order turned round as a fault."""
+    scale = study.at(ctx)
+    curves = _curves(ctx, scale, tuple(runs.BENCHMARKS))
+    lead = np.log10(curves[first])[:, 1:]
+    for name in (n for n in curves if n != first):
+        ahead = np.log10(curves[name])[:, 1:] - lead
+        text = f"{scale.title}: {first} is below {name}, at the communication where it is nearest or above"
+        yield ordered(f"below {name}", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS)
+    for name in (n for n in curves if n != first):
+        ahead = (np.log10(curves[name])[:, 1:] - lead)[:, 0]
+        text = f"{scale.title}: {first} is below {name} after the first communication"
+        yield ordered(f"first: below {name}", ahead, 0 * ahead, text, unit=DIGITS)
+    printed = {**runs.BENCHMARKS[SPLITTING].candidates[0]}  # eta = 1, the largest of the grid as it is printed
+    ahead = np.log10(runs.errors(ctx, scale, runs.judged(ctx, scale, SPLITTING, printed)))[:, 1:] - lead
+    text = f"{scale.title}: {first} is below {SPLITTING} with eta = 1, the largest of the grid 10^-m, m >= 0, that Table 2 prints"
+    yield ordered("printed grid", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS, role="reading")
+    rate, other = runs.fall(curves[first]), runs.fall(curves[SPLITTING])
+    text = f"{scale.title}: {first} falls at least {KEPT:g} times as fast as {SPLITTING} in the last three fifths"
+    yield ordered("rate", rate, KEPT * other, text, unit=" of log10 a round", role="reading")
+    yield runs.show_settings(ctx, scale, tuple(runs.BENCHMARKS))
+    yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
+    yield _what(scale)
+    yield Reading(
+        f"Read as: below at every communication from 1 to {scale.rounds}. FedPD, FedDyn with alpha = 1/eta and "
+        "FedDR with alpha = 1 are one algorithm (DUALFL-X1-SAME), so that 'as fast as FedDyn' compares with the same curve."
+    )
+
+
+def check_x2(ctx: Context, *, study: Study, kept: float = KEPT) -> Iterator[Finding]:
+    """DualFL's decrease a round for growing numbers of clients, on the same samples, against that with the fewest."""
+    scale = study.at(ctx)
+    settings = runs.chosen(ctx, scale, DUALFL)
+    curves = {
+        f"N = {n}": runs.errors(ctx, scale, runs.judged(ctx, scale, DUALFL, settings, clients=n)) for n in scale.counts
+    }
+    fewest = runs.fall(curves[f"N = {scale.counts[0]}"])
+    for n in scale.counts[1:]:
+        text = f"{scale.title}: N = {n} falls more than {kept:g} times as fast as N = {scale.counts[0]} in the last three fifths"
+        yield ordered(f"N = {n}", runs.fall(curves[f"N = {n}"]), kept * fewest, text, unit=" of log10 a round")
+    yield runs.draw_errors(f"Figure 1(b), {scale.title}", curves)
+    yield _what(scale)
+    yield Reading(f"'Does not deteriorate' is read as: keeps {KEPT:g} of the rate. Levels grow with N, as V* does.")
+
+
+def check_x3(ctx: Context, *, study: Study, kept: float = KEPT, values: tuple[float, ...] = NEAR) -> Iterator[Finding]:
+    """DualFL's decrease a round for other values of rho, against the chosen one."""
+    scale = study.at(ctx)
+    settings = runs.chosen(ctx, scale, DUALFL)
+    group = {
+        rho: runs.errors(ctx, scale, runs.judged(ctx, scale, DUALFL, {**settings, "rho": rho}))
+        for rho in dict.fromkeys((settings["rho"], *values, FAR))
+    }
+    best = runs.fall(group[settings["rho"]])
+    for rho in (r for r in (*values, FAR) if r != settings["rho"]):
+        text = f"{scale.title}: rho = {rho:g} falls more than {kept:g} times as fast as the chosen {settings['rho']:g}"
+        of: Role = "reading" if rho == FAR else "printed"
+        yield ordered(f"rho = {rho:g}", runs.fall(group[rho]), kept * best, text, unit=" of log10 a round", role=of)
+    yield runs.draw_errors(f"Figure 1(c), {scale.title}", {f"rho = {rho:g}": values for rho, values in group.items()})
+    yield _what(scale)
+    yield Reading(
+        f"'Not significantly' is read as: keeps {KEPT:g} of the rate; 'far' as within ten times the paper's 3e-3, and zero. Figure 1's values "
+        f"are not in the text. rho = {FAR:g}, a hundred times as large, is told beside it. Theorem 3.3 covers rho <= nu/L alone."
+    )
+
+
+def check_x4(ctx: Context, *, study: Study, first: str = DUALFL, others: tuple[str, ...] = OTHERS) -> Iterator[Finding]:
+    """The error after the last communication against each other method's; several of them are enough."""
+    scale = study.at(ctx)
+    curves = _curves(ctx, scale, tuple(runs.BENCHMARKS))
+    end = {name: np.log10(values[:, -1]) for name, values in curves.items()}
+    parts = [
+        ordered(f"end: below {name}", end[name], end[first], f"{first} ends below {name}", unit=DIGITS, role="reading")
+        for name in others
+    ]
+    yield from parts
+    better = [name for name, part in zip(others, parts, strict=True) if part.holds]
+    worse = [name for name, part in zip(others, parts, strict=True) if part.holds is False]
+    open_ones = len(parts) - len(better) - len(worse)
+    holds = True if len(better) >= SEVERAL else None if len(better) + open_ones >= SEVERAL else False
+    text = f"{scale.title}: {first} ends below {len(better)} of {len(others)} ({', '.join(better) or 'none'}), above {', '.join(worse) or 'none'}"
+    yield Part("several", holds, "real data", f"{text}; at least {SEVERAL} are asked for")
+    yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
+    yield _what(scale)
+
+
+def _claims(study: Study) -> list[Claim]:
+    on = partial(partial, study=study)
+
+    def claim(id: str, source: str, text: str, check: Any, faults: tuple[Fault, ...], needs: Any) -> Claim:
+        name = f"DUALFL-{id}{study.suffix}"
+        return Claim(name, PAPER, "ordering", source, text, on(check), faults, needs=on(needs))
+
+    return [
+        claim(
+            "X1",
+            "Section 7, Figure 1(a, d)",
+            f"On {study.name} with 8 clients, DualFL's relative energy error is consistently below those of FedPD, FedDR, FedDualAvg, FedDyn, "
+            "Scaffnew, APDA-Inexact and 5GCS, all tuned, by a fast fall in the first communications.",
+            check_x1,
+            (Fault("FedDualAvg in DualFL's place", f"first: below {SPLITTING}", {"first": "FedDualAvg"}),),
+            all_methods,
+        ),
+        claim(
+            "X2",
+            "Section 7, Figure 1(b, e)",
+            f"On {study.name}, DualFL's rate does not deteriorate as the number of clients grows.",
+            check_x2,
+            (Fault("one and a half times the rate asked for", f"N = {study.at(Context()).counts[-1]}", {"kept": 1.5}),),
+            dualfl_alone,
+        ),
+        claim(
+            "X3",
+            "Section 7, Figure 1(c, f)",
+            f"On {study.name} with nu = mu, DualFL's rate does not deteriorate significantly where rho is far from its tuned value.",
+            check_x3,
+            (Fault("rho = 0.9 among the near values", "rho = 0.9", {"values": (0.9,)}),),
+            dualfl_alone,
+        ),
+        claim(
+            "X4",
+            "abstract and Section 8",
+            f"DualFL outperforms several recent federated learning algorithms (on {study.name}, after a fixed number of communications).",
+            check_x4,
+            (
+                Fault(
+                    "APDA-Inexact in DualFL's place", "several", {"first": "APDA-Inexact", "others": (DUALFL, *OTHERS)}
+                ),
+            ),
+            all_methods,
+        ),
+    ]
+
+
+CLAIMS: list[Claim] = [claim for study in STUDIES for claim in _claims(study)]

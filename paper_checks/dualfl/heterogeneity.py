@@ -1,0 +1,252 @@
+"""What the bounds with constants say of choices and of clients: any rho up to nu/L, any heterogeneity, control variates that tend to gradients.
+
+With exact local solves, s_j* = grad f_j(theta*), V* = mean_j ||s_j*||^2, rho = nu/L' with L' >= L (or 0), nu <= mu and n >= 1:
+
+    ||theta^(n) - theta*||^2 <= q_n V*/(nu^2 (1 - rho)),   q_n = min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n},
+    mean_j ||nu zeta_j^(n) - s_j*||^2 <= 9 (L/nu) q_{n-1} V*/(1 - rho),   q_0 = 1 + sqrt(rho).
+
+The second is ours: nu zeta_j is the extrapolated point of accelerated gradient on the consensus dual, whose objective is 1/L-strongly convex. By
+(30) and Proposition 6.3, E_d(xi^(n)) - E_d* <= q_n N V*/(2 nu (1 - rho)), the duality gap E(theta^(n)) + E_d(xi^(n))/N is at most
+
+    q_n (L + nu) V*/(2 nu^2 (1 - rho)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.algorithms import DualAscent, DualFL, listed
+from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Lemma, Picture, Reading, at_most, holds, proved
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.core.arrays import mean_of_clients, squared_norm
+from fedtheory.core.problem import objective
+from fedtheory.measures.metrics import squared_distance, value
+from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
+from fedtheory.running.runner import run
+from paper_checks.dualfl import lemmas, theory
+from paper_checks.dualfl.runs import PAPER
+from problems.chains import nesterov_chain
+from problems.quadratics import Quadratic, random_quadratics
+
+L, CLIENTS, DIMENSION, ROUNDS = 1.0, 5, 8, 150
+#: shares of nu/L that rho takes, shares of mu that nu takes
+RHOS, NUS = (1.0, 1 / 4, 1 / 16), (1.0, 1 / 2, 1 / 10)
+#: what rounding leaves of the squares that are compared, relative to the first bound
+ROUNDED = 1e-26
+
+
+def mistaken(name: str) -> Any:
+    """DualFL with a known mistake, as a function of its hyper-parameters."""
+    found = next(m for m in find_code_mistakes(DualFL) if m.name == name)
+    return lambda nu, rho: build_mistaken(listed("dualfl"), {"nu": nu, "rho": rho, "exact": True}, (found,))
+
+
+def draw(ctx: Context, mu: float, heterogeneity: float = 1.0, draws: int = 10) -> Quadratic:
+    """Random quadratics, ten draws on the batch axis."""
+    return random_quadratics(CLIENTS, DIMENSION, L=L, mu=mu, heterogeneity=heterogeneity, batch=(draws,), seed=ctx.seed)
+
+
+def factor(rho: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """q_n of the bound."""
+    root = rho**0.5
+    return np.asarray(np.minimum(4.0 / (n + 1) ** 2, (1 + root) * (1 - root) ** n) if rho else 4.0 / (n + 1) ** 2)
+
+
+def spread_of(problem: Quadratic, star: Any) -> NDArray[np.float64]:
+    """V* of each draw ``(*draws, 1)``."""
+    return np.asarray(mean_of_clients(squared_norm(problem.grad(star))))[..., None]
+
+
+def against_bound(ctx: Context, method: Any, problem: Quadratic, nu: float, rho: float, name: str, text: str) -> Any:
+    """Part: squared distances of every draw below the bound in every round."""
+    star = problem.solution()
+    metrics = {"d": squared_distance(star[..., None, :])}
+    trace = run(method(nu, rho), problem, 0 * star, ROUNDS, metrics=metrics)
+    bound = factor(rho, trace.rounds[1:]) * spread_of(problem, star[..., None, :]) / (nu**2 * (1 - rho))
+    found = np.where(np.isfinite(trace["d"][..., 1:]), trace["d"][..., 1:], 1e300)
+    ratio = found / bound
+    return at_most(name, found, bound, "numeric", text, error=ROUNDED * float(bound.max()), data={"ratio": ratio.max()})
+
+
+@dataclass(frozen=True, eq=False)
+class GapCurves:
+    """A run on the lower-bound chain by rounds 1, ..., R: the energy error, the duality gap, and the bounds of the gap and of the error."""
+
+    rounds: NDArray[np.int64]
+    energy: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    bound: NDArray[np.float64]
+
+
+@cache
+def gap_curves(kappa: int, momentum: bool = True, rounds: int = 120) -> GapCurves:
+    """DualFL with nu = mu/2, so that all conjugates are finite, and rho = nu/L; or the same without momentum, plain dual ascent."""
+    nu = L / kappa / 2
+    rho = nu / L
+    problem = nesterov_chain(40, L=L, mu=2 * nu)
+    star = problem.solution()[None, :]
+    least = float(objective(problem, star))
+    if momentum:
+        method: Any = DualFL(nu, rho)
+        metrics = {"gap": gap_of_dualfl(nu), "value": value}
+    else:
+        method = DualAscent(nu, None)
+        metrics = {"gap": gap_of_dual_points("s_i"), "value": value}
+    trace = run(method, problem, np.zeros(problem.d), rounds, metrics=metrics)
+    n = trace.rounds[1:]
+    bound = factor(rho, n) * spread_of(problem, star)[0] * (L + nu) / (2 * nu**2 * (1 - rho))
+    return GapCurves(n, trace["value"][1:] - least, trace["gap"][1:], bound)
+
+
+def draw_gaps(kappa: int) -> Picture:
+    """Return the error, the gap and the bound of DualFL, and the gap without momentum."""
+    found, plain = gap_curves(kappa), gap_curves(kappa, momentum=False)
+    x = found.rounds.tolist()
+    series: list[dict[str, Any]] = [
+        {"label": "DualFL, energy error", "x": x, "y": np.maximum(found.energy, 1e-16).tolist()},
+        {"label": "DualFL, duality gap", "x": x, "y": np.maximum(found.gap, 1e-16).tolist()},
+        {"label": "bound of the gap", "x": x, "y": found.bound.tolist(), "style": "dashed"},
+        {"label": "plain dual ascent, duality gap", "x": x, "y": np.maximum(plain.gap, 1e-16).tolist()},
+    ]
+    title = f"Chain with 40 links, kappa = {kappa}, nu = mu/2, rho = nu/L"
+    return Picture(title, "communication rounds", "energy", series, logy=True)
+
+
+def proof_of_rate(smooth: Lemma, energy: Lemma) -> bool:
+    """Whether the step of Proposition 6.3, (29) and the sequence (5) are confirmed."""
+    return is_derived(smooth) and is_derived(energy) and theory.sequence_is_right()
+
+
+def check_c3(ctx: Context, *, method: Any = DualFL, step: Lemma = lemmas.STEP_SMOOTH) -> Iterator[Finding]:
+    """The proof for every rho in (0, nu/L], runs over a grid of both, and what happens for larger rho."""
+    text = "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: " + theory.FALLS
+    yield proved("every choice in the range", proof_of_rate(step, lemmas.PRIMAL_ERROR), text)
+    mu = 1 / 50
+    problem, chain = draw(ctx, mu), nesterov_chain(40, L=L, mu=mu)
+    for share in NUS:
+        for part in RHOS:
+            nu = share * mu
+            name = f"nu = {share:g} mu, rho = {part:g} nu/L"
+            yield against_bound(ctx, method, problem, nu, part * nu / L, name, "ten draws, 150 rounds, kappa = 50")
+            text = "the lower-bound chain with 40 links, 150 rounds, kappa = 50"
+            yield against_bound(ctx, method, chain, nu, part * nu / L, f"chain, {name}", text)
+    curves = gap_curves(50)
+    text = "E(theta) + E_d(xi)/N on the chain, 120 rounds, kappa = 50, nu = mu/2"
+    room = 1e-14 * float(curves.gap[0])
+    yield at_most("duality gap", curves.gap, curves.bound, "numeric", text, error=room)
+    yield at_most(
+        "the gap bounds the error", curves.energy, curves.gap, "numeric", "E(theta) - E* <= the gap", error=room
+    )
+    yield draw_gaps(50)
+    star = problem.solution()[:, None, :]
+    rho = 50 * mu / L * 0.9
+    trace = run(DualFL(mu, rho), problem, np.zeros((10, DIMENSION)), ROUNDS, metrics={"d": squared_distance(star)})
+    slow = (trace["d"][:, -1] / trace["d"][:, 50]) ** (1 / (ROUNDS - 50))
+    text = f"rho = 45 nu/L: factor {slow.max():.3f} a round at worst, 1 - sqrt(rho) is {1 - rho**0.5:.3f}"
+    yield holds("beyond the range", (slow <= 1 - rho**0.5).all(), "numeric", text, role="reading")
+    yield Reading(
+        "The factor is 1 - sqrt(rho) for rho in (0, nu/L]; larger rho, which the experiments use, are outside."
+    )
+
+
+def check_c10(ctx: Context, *, method: Any = DualFL, step: Lemma = lemmas.STEP) -> Iterator[Finding]:
+    """The proof has no assumption on similarity; runs with centres a thousand times as far apart."""
+    confirmed = proof_of_rate(lemmas.STEP_SMOOTH, lemmas.PRIMAL_ERROR) and is_derived(step)
+    text = "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
+    yield proved("no similarity", confirmed, text + theory.FALLS)
+    mu = 1 / 50
+    for far in (1.0, 30.0, 1000.0):
+        problem = draw(ctx, mu, far)
+        for rho in (0.0, mu / L):
+            name = f"centres {far:g} apart, rho = {rho:g}"
+            yield against_bound(ctx, method, problem, mu, rho, name, "ten draws, 150 rounds, kappa = 50")
+    yield Reading(
+        "The bounds scale with V*, the size of the gradients at theta*, and that is all that heterogeneity does."
+    )
+
+
+def check_c9(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
+    """Control variates against the gradients at the minimiser, round by round."""
+    mu = 1 / 50
+    problem = draw(ctx, mu)
+    star = problem.solution()[:, None, :]
+    slopes, spread = problem.grad(star), spread_of(problem, star)
+
+    def apart(p: Any, state: Any) -> Any:
+        return mean_of_clients(squared_norm(mu * state.zeta_i - slopes))
+
+    trace = run(method(mu, mu / L), problem, np.zeros((10, DIMENSION)), ROUNDS, metrics={"e": apart})
+    before = np.maximum(trace.rounds[1:] - 1, 0)
+    root = (mu / L) ** 0.5
+    bound = 9 * (L / mu) * (1 + root) * (1 - root) ** before * spread / (1 - mu / L)
+    text = "mean_j ||nu zeta_j - grad f_j(theta*)||^2 against 9 (L/nu) q_{n-1} V*/(1 - rho), ten draws, 150 rounds"
+    found = np.where(np.isfinite(trace["e"][:, 1:]), trace["e"][:, 1:], 1e300)
+    covered = Covered(len(found), "draws")
+    yield at_most(
+        "control variates", found, bound, "numeric", text, error=ROUNDED * float(bound.max()), covered=covered
+    )
+    left = (trace["e"][:, -1] / spread[:, 0]).max()
+    yield at_most("they arrive", left, 1e-8, "numeric", f"after {ROUNDS} rounds {left:.1e} of V* is left, at worst")
+    drift = run(method(mu, mu / L), problem, np.zeros((10, DIMENSION)), 1, metrics={"d": squared_distance(star)})
+    yield Reading(
+        f"Without the shift, local solves end at their own minimisers: after the first round, whose shift is zero, ||theta - theta*||^2 is "
+        f"{drift['d'][:, -1].max():.2g} at worst."
+    )
+
+
+def _faults(part: str) -> tuple[Fault, ...]:
+    names = (
+        "extrapolation backwards",
+        "sign of the control variate in local work",
+        "control update with the old server model",
+    )
+    return tuple(Fault(name, part, {"method": mistaken(name)}) for name in names)
+
+
+CLAIMS = [
+    Claim(
+        "DUALFL-C3",
+        PAPER,
+        "rate",
+        "after Theorem 3.3",
+        "DualFL is linearly convergent with the rate 1 - sqrt(rho) even if its hyper-parameters are not chosen optimally.",
+        check_c3,
+        (
+            *_faults("nu = 1 mu, rho = 1 nu/L"),
+            Fault(
+                "a step 2 % better", "every choice in the range", {"step": lemmas.STEP_SMOOTH.with_constants(c="49/50")}
+            ),
+        ),
+        assumptions=(theory.CONVEX, "f_j L-smooth", "0 < rho <= nu/L", theory.EXACT),
+    ),
+    Claim(
+        "DUALFL-C9",
+        PAPER,
+        "identity",
+        "Section 5",
+        "-nu zeta_j serves as a gradient shift that cancels client drift: nu zeta_j^(n) tends to grad f_j(theta*).",
+        check_c9,
+        _faults("control variates"),
+        assumptions=("random quadratics, mu = 1/50, L = 1, five clients", "nu = mu, rho = nu/L, exact local solves"),
+    ),
+    Claim(
+        "DUALFL-C10",
+        PAPER,
+        "rate",
+        "Sections 1 and 2",
+        "Convergence needs no similarity of the local cost functions.",
+        check_c10,
+        (
+            *_faults("centres 1000 apart, rho = 0.02"),
+            Fault("a step 2 % better", "no similarity", {"step": lemmas.STEP.with_constants(c="49/50")}),
+        ),
+        assumptions=(theory.CONVEX, theory.EXACT),
+    ),
+]
