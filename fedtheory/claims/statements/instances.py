@@ -61,12 +61,12 @@ class LineQuadratics:
             "curvature": [str(v) for v in self.curvature],
             "centre": [str(v) for v in self.centre],
             "start": str(self.start),
-            "parameters": {name: str(value) for name, value in self.parameters.items()},
+            "parameters": [f"{name} = {value}" for name, value in self.parameters.items()],
         }
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> LineQuadratics:
-        """From plain data; every number is read exactly.
+        """From plain data; every number is read exactly. Parameters are texts ``name = value``, or values by name.
 
         Raises
         ------
@@ -75,7 +75,9 @@ class LineQuadratics:
         """
         try:
             curvature, centre = (tuple(Fraction(str(v)) for v in data[name]) for name in ("curvature", "centre"))
-            parameters = {str(name): Fraction(str(value)) for name, value in data["parameters"].items()}
+            given = data["parameters"]
+            pairs = given.items() if isinstance(given, Mapping) else (text.split("=") for text in given)
+            parameters = {str(name).strip(): Fraction(str(value).strip()) for name, value in pairs}
             found = cls(curvature, centre, Fraction(str(data["start"])), parameters)
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise InvalidInput(
