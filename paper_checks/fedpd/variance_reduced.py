@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,13 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
-from fedtheory.claims.parts import assume, at_most, holds, refute
-from fedtheory.core.errors import SolverFailed
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.parts import assume, at_most, disproved, holds, refute
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
-from fedtheory.proofs.certificates.checker import check
-from fedtheory.proofs.certificates.thresholds import find_threshold
+from fedtheory.proofs.certificates.checker import Refused, require_semidefinite
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, PAPER, constants_hold, rational, total, whole
@@ -101,17 +99,21 @@ def expected_stationarity(m: Moments, mean: Any, I: int, rounds: int) -> list[An
     return found
 
 
-def period_radius(m: Moments, I: int) -> float:
-    """Spectral radius of the second-moment map over a whole period (floats), on the state without its last entry, one."""
-    size = len(m.start) - 1
-    columns = []
-    for k in range(size * size):
-        moment = np.zeros((size + 1, size + 1))
-        moment[divmod(k, size)] = 1
-        for r in range(I):
-            moment = m.advance(moment, r == 0)
-        columns.append(moment[:size, :size].ravel())
-    return float(np.abs(np.linalg.eigvals(np.asarray(columns).T)).max())
+def grows_by(m: Moments, I: int, factor: int) -> bool:
+    """Check in fractions that the second moment after 2 I rounds is at least ``factor`` times that after I, as matrices, and sees the server.
+
+    A round keeps the order of semidefinite matrices, so that every further period multiplies by ``factor`` again; of linear terms that vanish.
+    """
+    moment, seen = m.start, []
+    for r in range(2 * I + 1):
+        if r % I == 0:
+            seen.append(moment[:-1, :-1])
+        moment = m.advance(moment, r % I == 0)
+    try:
+        require_semidefinite("growth", (seen[2] - factor * seen[1]).tolist())
+    except Refused:
+        return False
+    return compare(seen[1][m.server, m.server], ">", 0) and compare(factor, ">", 1)
 
 
 def replay_t2(instance: dict[str, Any]) -> Replay:
@@ -149,19 +151,14 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
 ROUGH = {"H": "20", "mean": "1", "eta": "79/1000", "gamma": "474/1000", "period": 10, "rounds": 40, "C_9": "1e9"}
 
 
-def _with_exact_gradients(Q: int, eta: Fraction, over: Fraction) -> FedPD:
-    return FedPD(eta, FedPD.oracle_two(eta, over * eta, Q, None, 1))
-
-
-def _exact_gradients(
-    name: str, Q: int, eta: Fraction, over: Fraction, limit: Fraction, rounds: int, role: Role
-) -> Part:
-    """Oracle II with B = infinity and I = 1, where it draws nothing, over all L-smooth f_i with L = 1."""
+def _with_exact_gradients(Q: int, over: int, effective: Any, rounds: int, role: Role = "printed") -> Part:
+    """Oracle II with B = infinity and I = 1, where it draws nothing, over all L-smooth f_i with L = 1, against effective D_0/eta."""
+    eta = Fraction(33, 100) / Q
     return at_most_on_class(
-        name,
-        _with_exact_gradients(Q, eta, over),
+        f"exact gradients, every L-smooth f, Q={Q} gamma={over} eta",
+        FedPD(eta, FedPD.oracle_two(eta, over * eta, Q, None, 1)),
         SMOOTH,
-        limit,
+        rational(effective) / eta,
         f"sum of ||grad f||^2 over T = {rounds} rounds, Q = {Q}, eta = {eta} < 1/(3Q), D_0 <= 1",
         role=role,
         rounds=rounds,
@@ -169,33 +166,14 @@ def _exact_gradients(
     )
 
 
-def _largest_step(over: Fraction) -> Part:
-    """Largest eta for which four rounds with exact gradients and Q = 1 stay below 2 D_0/eta."""
-    name = "reading: largest step with exact gradients"
-    make = partial(_with_exact_gradients, 1, over=over)
-    low, high = Fraction(1, 3), Fraction(19, 20)
-    try:
-        found = find_threshold(
-            make,
-            lambda eta: 2 / eta,
-            low,
-            high,
-            SMOOTH,
-            accuracy=Fraction(1, 100),
-            rounds=4,
-            measure="sum_stationarity",
-        )
-    except SolverFailed as error:
-        return Part(name, None, "exact", str(error), role="reading")
-    return Part(
-        name,
-        check(dict(found.proof.data)) <= 2 / found.holds,
-        "exact",
-        f"Q = 1, T = 4: 2 D_0/eta holds for every L-smooth f at L eta = {float(found.holds):.3f} (certificate) and fails at "
-        f"{float(found.fails):.3f} (functions reach {found.reached:.4f} > {float(2 / found.fails):.4f}); the theorem asks for less than 1/3",
-        role="reading",
-        data={"holds": str(found.holds), "fails": str(found.fails), "certificate": dict(found.proof.data)},
-    )
+def _spent(ctx: Context, Q: int, B: int, I: int, rounds: int, count: int, scale: float = 1.0) -> tuple[Any, Any]:
+    """eta sum ||grad f||^2/D_0 of ``count`` runs on finite sums with smooth samples, at ``scale`` times Theorem 2's limit; and the problem."""
+    problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
+    eta = scale * 0.999 * step_limit(Q, I, B, float(constant(problem, "L_sample")))
+    method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
+    trace = total(problem, method, np.full(2, 3.0), rounds, np.arange(count) + ctx.seed)
+    gap = trace["value"][:, 0] - float(problem.value(problem.solution()[None, :]).mean())
+    return np.where(trace.diverged, np.inf, eta * trace["stationarity"].sum(axis=-1) / gap), problem
 
 
 #: curvatures and linear terms of the clients whose samples have curvature +-1; the average is convex, with minimiser 0
@@ -206,24 +184,23 @@ CLIENTS: dict[str, tuple[list[float], list[float]]] = {
 }
 
 
-def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective: float = 2.0) -> Iterator[Finding]:
-    """Rough samples refute it under A1 alone; with smooth samples it holds on exact recursions and runs."""
+def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective: Any = 2) -> Iterator[Finding]:
+    """Rough samples refute it under A1 alone; with smooth samples it holds on exact recursions, runs, and worst cases with exact gradients."""
     yield Reading(
         "A1 as printed speaks of f_i and f only. If it is meant for every sample loss F(.; xi), as the supplement's Lemma 10 uses "
         "it, no counterexample is known here and the statement is supported."
     )
     yield refute("A1 for f_i and f only", replay_t2, ROUGH | {"H": H}, text="Samples rougher than their mean.")
-    rough = moments(20.0, [1.0, 1.0], 0.079, 0.474, 10, 1, x0=1.0)
-    radius = period_radius(rough, 10)
-    yield holds(
+    one, eta, gamma, I = Fraction(1), rational(ROUGH["eta"]), rational(ROUGH["gamma"]), int(ROUGH["period"])  # type: ignore[call-overload]
+    yield disproved(
         "some constant C_9, A1 for f_i and f only",
-        radius <= 1,
-        "spectrum",
-        f"the second moment grows by {radius:.3g} over a period of I = 10 rounds, so no C_9 serves all T",
+        grows_by(moments(rational(H), [one, one], eta, gamma, I, 1), I, 4000),
+        "the second moment after 20 rounds is at least 4000 times that after 10, in the order of semidefinite matrices, which rounds keep: it grows "
+        "so over every period of I = 10 rounds, and no C_9 serves all T",
+        engine="exact",
     )
-    data = rough_samples(2, 20.0, 1.0)
-    method = FedPD(0.079, FedPD.oracle_two(0.079, 0.474, 1, 1, 10))
-    seeds = np.arange(ctx.pick(40, 400)) + ctx.seed
+    data, seeds = rough_samples(2, 20.0, 1.0), np.arange(ctx.pick(40, 400)) + ctx.seed
+    method = FedPD(0.079, FedPD.oracle_two(0.079, 0.474, 1, 1, I))
     trace = run(method, data, np.ones(1), 100, seed=seeds, metrics={"x": metrics.magnitude}, every=100, progress=False)
     middle = float(np.median(trace["x"][:, -1]))
     yield holds(
@@ -234,68 +211,36 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         f"{len(seeds)} seeds",
         role="reading",
     )
-    rounds = ctx.pick(2000, 20_000)
-    curves = []
-    for Q, I, B in ((1, 100, 1), (1, 1000, 1), (1, 10, 1)):
-        for ratio in (gamma_ratio - 0.99, 1000.0):
-            eta = 0.999 * step_limit(Q, I, B, 1.0)
-            for clients, (curvatures, linear) in CLIENTS.items():
-                mean = sum(curvatures) / len(curvatures)
-                smooth = moments(1.0, curvatures, eta, ratio * eta, I, B, linear, x0=1.0)
-                values = np.asarray(expected_stationarity(smooth, mean, I, rounds))
-                spent = eta * np.cumsum(values) / (mean / 2)  # D_0 = mean/2
-                yield at_most(
-                    f"smooth samples, {clients}, Q={Q} I={I} B={B} gamma={ratio:g} eta",
-                    spent[-1],
-                    effective,
-                    "numeric",
-                    f"eta sum E ||grad f||^2 / D_0 = {spent[-1]:.3f} after {rounds} rounds, of which "
-                    f"{spent[-1] - spent[rounds // 2]:.2g} in the second half (exact recursion)",
-                    role="repaired",
-                )
-        curves.append({"label": f"I = {I}, smooth samples", "x": list(range(0, 200)), "y": values[:200].tolist()})
+    rounds = ctx.pick(1500, 20_000)
+    for clients, (curvatures, linear) in CLIENTS.items():
+        mean, found = sum(curvatures) / len(curvatures), {}
+        for I, ratio in ((I, ratio) for I in (10, 100, 1000) for ratio in (gamma_ratio - 0.99, 1000.0)):
+            step = 0.999 * step_limit(1, I, 1, 1.0)
+            smooth = moments(1.0, curvatures, step, ratio * step, I, 1, linear, x0=1.0)
+            found[I, ratio] = step * sum(expected_stationarity(smooth, mean, I, rounds)) / (mean / 2)  # D_0 = mean/2
+        yield at_most(
+            f"smooth samples, {clients}",
+            list(found.values()),
+            float(rational(effective)),
+            "numeric",
+            f"eta sum E ||grad f||^2 / D_0 after {rounds} rounds, Q = B = 1 (exact recursion): "
+            + ", ".join(f"{v:.3f} (I = {I}, gamma = {ratio:g} eta)" for (I, ratio), v in found.items()),
+            role="repaired",
+        )
     for Q, I, B in ((2, 20, 2), (4, 16, 4)):
-        problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
-        if Q == 2:  # the same problem for both
-            yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
-        L = float(constant(problem, "L_sample"))
-        eta = 0.999 * step_limit(Q, I, B, L)
-        method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
-        horizon = ctx.pick(300, 2000)
-        seeds = np.arange(ctx.pick(24, 100)) + ctx.seed
-        trace = total(problem, method, np.full(2, 3.0), horizon, seeds)
-        low = float(problem.value(problem.solution()[None, :]).mean())
-        spent = eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)
+        spent, problem = _spent(ctx, Q, B, I, ctx.pick(300, 2000), ctx.pick(24, 100))
         half = 2.1 * spent.std(ddof=1) / np.sqrt(len(spent))
         yield at_most(
             f"runs Q={Q} I={I} B={B}",
             spent.mean() + half,
-            effective,
+            float(rational(effective)),
             "numeric",
-            f"eta sum ||grad f||^2 / D_0 = {spent.mean():.3f} +- {half:.1g} over {len(seeds)} seeds, {horizon} rounds",
+            f"eta sum ||grad f||^2 / D_0 = {spent.mean():.3f} +- {half:.1g} over {len(spent)} seeds",
             role="repaired",
         )
-    for Q in (1, 2):
-        for over in (Fraction(6), Fraction(1000)):
-            step = Fraction(33, 100) / Q
-            yield _exact_gradients(
-                f"exact gradients, every L-smooth f, Q={Q} gamma={float(over):g} eta",
-                Q,
-                step,
-                over,
-                rational(effective) / step,
-                3,
-                "repaired",
-            )
-    yield _largest_step(Fraction(6))
-    rough_values = expected_stationarity(rough, 1.0, 10, 60)
-    yield Picture(
-        "FedPD-VR: E ||grad f||^2 with smooth and with rough samples",
-        "rounds",
-        "E ||grad f||^2",
-        [*curves, {"label": "H = 20, L = 1 (A1 for f_i only)", "x": list(range(61)), "y": rough_values}],
-        logy=True,
-    )
+    yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
+    for Q, over in ((1, 6), (1, 1000), (2, 6), (2, 1000)):
+        yield _with_exact_gradients(Q, over, effective, 3, "repaired")
 
 
 # ---- R4, Q5, Q6 -----------------------------------------------------------------------------------------------------
@@ -336,36 +281,28 @@ def samples_used(problem: Any, method: FedPD, rounds: int, seed: int = 0) -> int
 
 def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     """The counter of an actual run against M ceil(T/I) + 2 T Q B N, and the recommended I and B."""
-    problem = random_finite_sum(4, 64, 2, seed=ctx.seed)
-    M, N = 256, 4
-    counts, expected = [], []
-    for T, I, Q, B in ((1, 1, 1, 1), (17, 5, 2, 3), (40, 16, 2, 2), (33, 7, 3, 1)):
+    N, Q = 4, 2
+
+    def used(samples: int, T: int, I: int, Q: int, B: int) -> int:
+        problem = random_finite_sum(N, samples, 2, seed=ctx.seed)
         method = FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, I), init_dual="zero")
-        counts.append(samples_used(problem, method, T, ctx.seed))
-        expected.append(M * -(-T // I) + per_step * T * Q * B * N)
+        return samples_used(problem, method, T, ctx.seed)
+
+    settings = ((1, 1, 1, 1), (17, 5, 2, 3), (40, 16, 2, 2), (33, 7, 3, 1))
+    counts = [used(64, *setting) for setting in settings]
     yield holds(
         "count",
-        counts == expected,
+        counts == [64 * N * -(-T // I) + per_step * T * Q * B * N for T, I, Q, B in settings],
         "count",
-        f"sample gradients of runs {counts} = M ceil(T/I) + 2TQBN (M = {M}, N = {N})",
+        f"sample gradients of runs {counts} = M ceil(T/I) + 2TQBN (M = {64 * N}, N = {N})",
     )
-    ratios = []
-    for samples in (16, 64, 256):
-        M = N * samples
-        root = round(np.sqrt(M))
-        Q = 2
-        B, T = root // (Q * N), 3 * root
-        problem = random_finite_sum(N, samples, 2, seed=ctx.seed)
-        used = samples_used(
-            problem, FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, root), init_dual="zero"), T, ctx.seed
-        )
-        ratios.append(used / (M + 3 * T * root))
+    roots = (8, 16, 32)  # sqrt(M)
     yield at_most(
         "recommended I and B",
-        ratios,
+        [used(root**2 // N, 3 * root, root, Q, root // (Q * N)) / (root**2 + 9 * root**2) for root in roots],
         1.0,
         "count",
-        f"with I = sqrt(M), B = sqrt(M)/(QN) a run of T rounds takes M + 3 T sqrt(M) samples at most; ratios {', '.join(f'{r:.3f}' for r in ratios)}",
+        "with I = sqrt(M), B = sqrt(M)/(QN) a run of T = 3 sqrt(M) rounds takes M + 3 T sqrt(M) samples at most",
     )
     yield Reading(
         "B >= 1 needs QN <= sqrt(M) (the paper's own experiment has QN = 800 > 200 = sqrt(M)), and with this I the step limit makes T "
@@ -373,35 +310,33 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     )
 
 
-def _rounds_to(problem: Any, method: FedPD, accuracy: float, limit: int, seeds: Any) -> float:
-    trace = run(method, problem, np.zeros(problem.d), limit, seed=seeds, progress=False)
-    curve = trace["stationarity"].mean(axis=0) if np.ndim(seeds) else trace["stationarity"]
-    below = np.flatnonzero(curve <= accuracy)
-    return float(below[0]) if below.size else float("inf")
+def _finite_logistic(n: int, samples: int, seed: int) -> Logistic:
+    """Penalised logistic regression with features of norm one, so that samples are smooth."""
+    problem = fedpd_synthetic("strong", n=n, samples=samples, d=5, seed=seed)
+    return replace(problem, signed=problem.signed / np.sqrt((problem.signed**2).sum(-1, keepdims=True)), l2=0.05)
 
 
 def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
     """Samples to a given accuracy, Oracle II against full-gradient Oracle I, as M grows."""
-    N, Q = 4, 2
-    sizes = ctx.pick((64, 256, 1024), (64, 256, 1024, 4096))
-    ratios, Ms = [], []
-    for samples in sizes:
-        M = N * samples
+    N, Q, limit = 4, 2, ctx.pick(1500, 6000)
+    Ms = [4**k for k in ctx.pick((4, 5, 6), (4, 5, 6, 7))]
+
+    def rounds_to(problem: Logistic, method: FedPD, seeds: Any) -> float:
+        curve = run(method, problem, np.zeros(problem.d), limit, seed=seeds, progress=False)["stationarity"]
+        curve = curve.mean(axis=0) if np.ndim(seeds) else curve
+        below = np.flatnonzero(curve <= 1e-3 * curve[0])
+        return float(below[0]) if below.size else float("inf")
+
+    ratios = []
+    for M in Ms:
         root = round(np.sqrt(M))
-        B = root // (Q * N)
-        problem = _finite_logistic(N, samples, ctx.seed)
-        L = float(constant(problem, "L_sample"))
-        eta = 0.999 * step_limit(Q, root, B, L)
-        accuracy = 1e-3 * float(metrics.stationarity(problem, _Point(np.zeros((1, problem.d)))))
-        seeds = np.arange(ctx.pick(3, 8)) + ctx.seed
-        period = 1 if fresh else root
+        B, period = root // (Q * N), 1 if fresh else root
+        problem = _finite_logistic(N, M // N, ctx.seed)
+        eta = 0.999 * step_limit(Q, root, B, float(constant(problem, "L_sample")))
         reduced = FedPD(eta, FedPD.oracle_two(eta, None, Q, B, period), init_dual="zero")
-        plain = FedPD(eta, GradientSteps(Q, eta), init_dual="zero")
-        limit = ctx.pick(1500, 6000)
-        rounds = _rounds_to(problem, reduced, accuracy, limit, seeds), _rounds_to(problem, plain, accuracy, limit, 0)
-        cost = M * np.ceil(rounds[0] / period) + 2 * rounds[0] * Q * B * N, Q * rounds[1] * M
-        ratios.append(cost[1] / cost[0])
-        Ms.append(M)
+        taken = rounds_to(problem, reduced, np.arange(ctx.pick(3, 8)) + ctx.seed)
+        plain = rounds_to(problem, FedPD(eta, GradientSteps(Q, eta), init_dual="zero"), 0)
+        ratios.append(Q * plain * M / (M * np.ceil(taken / period) + 2 * taken * Q * B * N))
     slope = np.polyfit(np.log(Ms), np.log(ratios), 1)[0]
     yield holds(
         "saving grows with M",
@@ -416,41 +351,15 @@ def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
     )
 
 
-@dataclass(frozen=True)
-class _Point:
-    x: Any
-
-
-def _finite_logistic(n: int, samples: int, seed: int) -> Logistic:
-    """Penalised logistic regression with features of norm at most about one, so that samples are smooth."""
-    problem = fedpd_synthetic("strong", n=n, samples=samples, d=5, seed=seed)
-    scale = np.sqrt((problem.signed**2).sum(axis=-1, keepdims=True))
-    return replace(problem, signed=problem.signed / scale, l2=0.05)
-
-
-def check_q6(ctx: Context, *, scale: float = 1.0, effective: float = 2.0) -> Iterator[Finding]:
+def check_q6(ctx: Context, *, scale: float = 1.0, effective: Any = 2) -> Iterator[Finding]:
     """Q = 1, ..., 16 with the step of Theorem 2: eta S_T / D_0 stays bounded."""
     for Q in (1, 2, 3):
-        step = Fraction(33, 100) / Q
-        yield _exact_gradients(
-            f"exact gradients, every L-smooth f, Q={Q}", Q, step, Fraction(6), rational(effective) / step, 2, "printed"
-        )
-    problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
-    L = float(constant(problem, "L_sample"))
-    low = float(problem.value(problem.solution()[None, :]).mean())
+        yield _with_exact_gradients(Q, 6, effective, 2)
     rounds = ctx.pick(200, 2000)
-    found = {}
-    for Q in (1, 2, 3, 5, 8, 16):
-        eta = scale * 0.999 * step_limit(Q, 10, 2, L)
-        method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, 2, 10))
-        trace = total(problem, method, np.full(2, 3.0), rounds, np.arange(8) + ctx.seed)
-        if trace.diverged.any():
-            found[Q] = float("inf")
-            continue
-        found[Q] = float((eta * trace["stationarity"].sum(axis=-1) / (trace["value"][:, 0] - low)).mean())
+    found = {Q: float(_spent(ctx, Q, 2, 10, rounds, 8, scale)[0].mean()) for Q in (1, 2, 3, 5, 8, 16)}
     yield at_most(
         "every Q",
-        list(found.values()),
+        np.minimum(list(found.values()), 1e300),
         2.0,
         "numeric",
         f"eta sum ||grad f||^2 / D_0 over {rounds} rounds: {', '.join(f'{v:.2f} (Q={q})' for q, v in found.items())}",
@@ -468,11 +377,7 @@ CLAIMS = [
         check_t2,
         (
             Fault("samples as smooth as their mean", "A1 for f_i and f only", {"H": "1"}, holds=True),
-            Fault(
-                "effective constant 0.3",
-                "smooth samples, three different clients, Q=1 I=10 B=1 gamma=1000 eta",
-                {"effective": 0.3},
-            ),
+            Fault("effective constant 0.3", "smooth samples, three different clients", {"effective": 0.3}),
             Fault(
                 "effective constant 0.3, class",
                 "exact gradients, every L-smooth f, Q=1 gamma=6 eta",
@@ -519,7 +424,7 @@ CLAIMS = [
         check_q6,
         (
             Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
-            Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2", {"effective": 0.3}),
+            Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2 gamma=6 eta", {"effective": 0.3}),
         ),
         (STEP_VR, "every sample loss is L-smooth"),
     ),
