@@ -90,7 +90,9 @@ CLAIMS: list[Claim] = [
         runs=[
             Runs(
                 "halved constant in rounds",
-                statements.in_rounds("value <= level - (1 - 2*L*eta)/(2*eta)*w2", "Lemma 4 with exact solves"),
+                statements.in_rounds(
+                    "value <= level - (1 - 2*L*eta)/(2*eta)*w2", "Lemma 4 with exact solves", bounded_below=True
+                ),
                 {"duals never move": lambda eta: WithoutDuals(eta)},
                 "repaired",
             )

@@ -7,8 +7,6 @@ client stand for any number of clients, and ||.||^2 of them is the mean over cli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -202,69 +200,35 @@ def levels(problem: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
     return problem.value(x) + inner(lam, step) + penalty
 
 
-@dataclass(frozen=True)
-class Round:
+def quantities_of_round(problem: Any, before: Any, after: Any, given: Mapping[str, Any]) -> SimpleNamespace:
     """What Lemmas 1 and 4 speak of, in a round of the method itself: L_i, values and squares are means over clients."""
+    eta = given["eta"]
+    uploads = after.x_i + (along_batch(eta) if is_array(eta) else eta) * after.lam_i
 
-    problem: Any
-    before: Any
-    after: Any
-    given: Mapping[str, Any]
+    def level(state: Any, x0: Any) -> Any:
+        return mean_of_clients(levels(problem, state.x_i, x0, state.lam_i, eta))
 
-    @cached_property
-    def _uploads(self) -> Any:
-        eta = self.given["eta"]
-        return self.after.x_i + (along_batch(eta) if is_array(eta) else eta) * self.after.lam_i
-
-    def _level(self, state: Any, x0: Any) -> Any:
-        return mean_of_clients(levels(self.problem, state.x_i, x0, state.lam_i, self.given["eta"]))
-
-    @property
-    def change(self) -> Any:
-        """L_i(x_i^{r+1}, x_{0,i}^{r+}, lam_i^{r+1}) - L_i(x_i^r, x_{0,i}^r, lam_i^r)."""
-        return self._level(self.after, self._uploads) - self._level(self.before, self.before.x0_i)
-
-    @property
-    def dx2(self) -> Any:
-        """||x_i^{r+1} - x_i^r||^2."""
-        return mean_of_clients(squared_norm(self.after.x_i - self.before.x_i))
-
-    @property
-    def d0_2(self) -> Any:
-        """||x_{0,i}^{r+} - x_{0,i}^r||^2."""
-        return mean_of_clients(squared_norm(self._uploads - self.before.x0_i))
-
-    @property
-    def dual2(self) -> Any:
-        """||lam_i^{r+1} - lam_i^r||^2."""
-        return mean_of_clients(squared_norm(self.after.lam_i - self.before.lam_i))
-
-    @property
-    def level(self) -> Any:
-        """L_i(x_i, x_0, lam_i) after the round."""
-        return self._level(self.after, self.after.x)
-
-    @property
-    def value(self) -> Any:
-        """f(x_0) after the round."""
-        return objective(self.problem, self.after.x)
-
-    @property
-    def w2(self) -> Any:
-        """||x_i - x_0||^2 after the round."""
-        return mean_of_clients(squared_norm(self.after.x_i - self.after.x))
+    return SimpleNamespace(
+        change=level(after, uploads) - level(before, before.x0_i),
+        dx2=mean_of_clients(squared_norm(after.x_i - before.x_i)),
+        d0_2=mean_of_clients(squared_norm(uploads - before.x0_i)),
+        dual2=mean_of_clients(squared_norm(after.lam_i - before.lam_i)),
+        level=level(after, after.x),
+        value=objective(problem, after.x),
+        w2=mean_of_clients(squared_norm(after.x_i - after.x)),
+    )
 
 
-def in_rounds(claimed: str, name: str) -> Inequality:
-    """An inequality between quantities of `Round`, in rounds of FedPD with exact solves that all communicate."""
+def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequality:
+    """An inequality between `quantities_of_round`, in rounds of FedPD with exact solves that all communicate."""
     return Inequality(
         "fedpd",
         "eta, exact",
-        quantities=Round,
+        quantities=quantities_of_round,
         claimed=claimed,
         region="1/2 <= L <= 2, 1/(50*L) <= eta <= 3/(10*L)",
         curvatures="-L, L",
-        bounded_below=True,
+        bounded_below=bounded_below,
         name=name,
     )
 

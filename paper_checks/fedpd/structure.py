@@ -130,8 +130,8 @@ def check_d5(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
     yield proved(
         "both relations",
         all(_dual_relation(n, scale) and _server_can_tell(n) for n in (2, 3, 4)),
-        "lam_i := c - c_i obeys lam_i <- mu_i - mean mu_j, mu_i = lam_i + (x_i^Q - x_0)/(Q eta), and mean c_i^(r+1) = (x_0^r - x_0^(r+1))/(Q eta), so "
-        "that broadcast models alone give c: for any local steps, affine in each client and in the mean, so for every n",
+        "lam_i := c - c_i obeys lam_i <- mu_i - mean mu_j, mu_i = lam_i + (x_i^Q - x_0)/(Q eta), and mean c_i^(r+1) = (x_0^r - x_0^(r+1))/(Q eta): "
+        "broadcast models alone give c; for any local steps, affine in each client and in the mean, so for every n",
     )
 
 
