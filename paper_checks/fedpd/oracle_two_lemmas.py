@@ -174,7 +174,8 @@ def _errors_and_moves(problem: Any, eta: float, x0: Any, rounds: int) -> tuple[N
     picks = np.array(list(product((0, 1), repeat=problem.n * rounds))).reshape(-1, rounds, problem.n)
     method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, 1, 1, rounds), init_dual="zero")
     state = method.init(problem, x0)
-    errors, moves = [], []
+    errors: list[Any] = []
+    moves: list[Any] = []
     for r in range(rounds):
         key: Any = _AllSequences(r, picks)
         new = method.round(problem, state, None, key)
