@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Finding, Part, Role
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Picture, Role
 from fedtheory.claims.parts import at_most
 from fedtheory.core.arrays import Array, average, choose, spread
 from fedtheory.core.errors import InvalidInput, require
@@ -132,14 +132,47 @@ class HalfDualStep(FedPD):
         return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
 
 
-def under_one_name(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """What engines find of an equivalence, in a check of several: what decides it has the name, and the rest is told apart."""
-    for finding in findings:
+def under_one_name(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What engines find of one statement, in a check of several: what decides it has the name, and the rest is told apart."""
+    found = list(findings)
+    beside = ("fractions", "runs", "ground truth")
+    deciding = [f for f in found if isinstance(f, Part) and (f.counterexample is not None or f.name not in beside)]
+    alone = not deciding  # runs decide where nothing stronger does
+    for finding in found:
         if isinstance(finding, Part):
-            decides = finding.counterexample is not None or finding.name not in ("fractions", "runs")
+            decides = any(finding is part for part in deciding) or (alone and finding.name == "runs")
             yield dataclasses.replace(finding, name=name if decides else f"{name}: {finding.name}")
         else:
             yield finding
+
+
+def find_stated(
+    context: Context, statements: Mapping[str, Any], instead: Mapping[str, Any] | None = None, role: Role = "printed"
+) -> Generator[Finding, None, list[Part]]:
+    """What engines find of statements as data, each under its name; returns the parts. ``instead`` has others in the place of some."""
+    parts = []
+    for name, statement in {**statements, **(instead or {})}.items():
+        for finding in under_one_name(name, statement.findings(context)):
+            if isinstance(finding, Part):
+                parts.append(dataclasses.replace(finding, role=role))
+                yield parts[-1]
+            else:
+                yield finding
+    return parts
+
+
+def put(fault: str, part: str, statement: Any, holds: bool | None = False) -> Fault:
+    """A planted fault: another statement in the place of the one of that name."""
+    return Fault(fault, part, {"instead": {part: statement}}, holds)
+
+
+def draw(title: str, traces: Mapping[str, Trace], metric: str = "stationarity") -> Picture:
+    """A metric by rounds, a line a run; of batches the mean."""
+    series = []
+    for label, trace in traces.items():
+        values = np.atleast_2d(trace[metric]).mean(axis=0)
+        series.append({"label": label, "x": trace.rounds.tolist(), "y": values.tolist()})
+    return Picture(title, "rounds", "||grad f||^2" if metric == "stationarity" else metric, series, logy=True)
 
 
 def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
