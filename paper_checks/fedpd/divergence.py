@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedPD
+from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.statements.limit import Divergence, Limit
@@ -22,7 +23,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_positive, is_zero, round_matrix, symbols
 from paper_checks.fedpd import neighbourhood
-from paper_checks.fedpd.common import A1, A2, PAPER, find_stated, put, rational, total
+from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, find_stated, put, rational, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic
@@ -32,29 +33,17 @@ from problems.separable import root_plus_quadratic
 # ---- CL2, D10, Q12: every constant step -------------------------------------------------------------------------------
 
 
+_SCRIPT: Any = ScriptedKey(0)
+
+
 def opposite(a: Any) -> Quadratic:
     """f_1 = (a/2) x^2, f_2 = -(a/2) x^2: f = 0."""
     return scalar_quadratics(np.array([a, -a]), name="opposite curvatures")
 
 
-class _BoundedPull:
-    """+-x^2 plus any function with slope in [-1, 1]: every gradient call brings a fresh symbol for that slope."""
-
-    name = "+-x^2 plus a bounded slope"
-    n, d = 2, 1
-
-    def __init__(self) -> None:
-        self.slopes: list[Any] = []
-
-    def grad(self, x: Any) -> Any:
-        fresh = symbols(f"s{len(self.slopes)} s{len(self.slopes) + 1}")
-        self.slopes.extend(fresh)
-        return np.array([[2], [-2]], dtype=object) * x + np.asarray(fresh, dtype=object)[:, None]
-
-    value = grad
-
-    def take(self, clients: Any) -> Any:
-        return self
+def _bounded_pull() -> Any:
+    """+-x^2 plus any functions of slopes in [-1, 1]."""
+    return FreshGradients(2, (2, -2))
 
 
 def local_steps_go_on(eta: Any) -> bool:
@@ -63,27 +52,24 @@ def local_steps_go_on(eta: Any) -> bool:
     P holds the slopes so far and s is the new one: P stays bounded, whatever x, and c_i = (1 -+ 2 eta)^q. For p = (c_1 + c_2)/2 and
     q = (c_2 - c_1)/2 it says p' = p + 2 eta q, q' = q + 2 eta p, with p_1 = 1 and q_1 = 2 eta: p_Q > 1 for all Q >= 2.
     """
-    functions: Any = _BoundedPull()
+    functions = _bounded_pull()
     c, P, x = symbols("c1 c2"), symbols("P1 P2"), symbols("x")
     at = (np.array(c, dtype=object) * x - eta * np.array(P, dtype=object))[:, None]
-    found, _ = GradientSteps(1, eta)(Subproblem(functions), at, ScriptedKey(0), None)  # type: ignore[arg-type]
+    found, _ = GradientSteps(1, eta)(Subproblem(functions), at, _SCRIPT, None)
     factors = (1 - 2 * eta, 1 + 2 * eta)
     new = [f * ci for f, ci in zip(factors, c, strict=True)]
-    steps = [n * x - eta * (f * Pi + s) for n, f, Pi, s in zip(new, factors, P, functions.slopes, strict=True)]
+    steps = [n * x - eta * (f * Pi + s) for n, f, Pi, s in zip(new, factors, P, functions.seen, strict=True)]
     p, q, p_, q_ = (c[0] + c[1]) / 2, (c[1] - c[0]) / 2, (new[0] + new[1]) / 2, (new[1] - new[0]) / 2
     return agree(found[:, 0], np.array(steps)) and is_zero(p_ - p - 2 * eta * q) and is_zero(q_ - q - 2 * eta * p)
 
 
 def rounds_average_local_steps(eta: Any, drop: int = 0) -> bool:
     """Check that a round of FedAvg is the mean of Q = 2, 3 local steps from the server's model; ``drop``: fewer are taken."""
-    x = np.array([[symbols("x")]], dtype=object)
-    shown = True
+    x, shown = np.array([[symbols("x")]], dtype=object), True
     for Q in (2, 3):
-        one, other = (_BoundedPull() for _ in range(2))
-        method, problem, key = FedAvg(GradientSteps(Q - drop, eta)), Subproblem(other), ScriptedKey(0)  # type: ignore[arg-type]
-        state: Any = method.init(one, x)  # type: ignore[arg-type]
-        made = method.round(one, state, None, key)  # type: ignore[arg-type]
-        locally, _ = GradientSteps(Q, eta)(problem, np.array([x[0], x[0]]), key, None)  # type: ignore[arg-type]
+        method = FedAvg(GradientSteps(Q - drop, eta))
+        made = method.round(_bounded_pull(), PointState(x), None, _SCRIPT)
+        locally, _ = GradientSteps(Q, eta)(Subproblem(_bounded_pull()), np.array([x[0], x[0]]), _SCRIPT, None)
         shown &= agree(made.x, average(locally))
     return shown
 
