@@ -75,7 +75,7 @@ def check_eq2(ctx: Context, *, penalty: Any = 1) -> Iterator[Finding]:
     duals = yield from find_stated(ctx, {"the duals are ADMM's": fedpd_is_consensus_admm()})
     eta, x = symbols("eta", positive=True), vector("x")
     at, lam = (np.array(symbols(f"{v}1 {v}2"), dtype=object)[:, None] for v in ("x", "l"))
-    general = scalar_quadratics(*(np.array(symbols(f"{v}1 {v}2", positive=True), dtype=object) for v in ("h", "c")))
+    general = scalar_quadratics(np.array(symbols("h1 h2", positive=True)), np.array(symbols("c1 c2")))
     with_dual = Subproblem(general, a=lam, rho=1 / eta, z=x[None, :])
     proximal = Subproblem(general, rho=penalty / eta, z=x[None, :])
     yield proved(
