@@ -238,12 +238,6 @@ def check_r5(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5") -> Iterat
         f"{squares[-1] / squares[3]:.0f} times and S_1 {sums[-1] / sums[3]:.0f} times; with equal Hessians every p is admissible at any G (D4)",
         role="reading",
     )
-    seen, epsilons = floors(ctx), np.geomspace(1e-8, 1e-5, 7)
-    yield _picture("Largest admissible p for accuracy epsilon (I-SKIP(1, 1/2))", "epsilon", "p", {
-        "epsilon / S_1": (epsilons, epsilons / sums[1], "line"),
-        "measured floors": (seen.values(), seen, "points"),
-        "Table III, sqrt(epsilon/(36 eta^2 G^2))": (epsilons, np.sqrt(epsilons / (36 * _ETA**2 * _GG**2)), "dashed"),
-    })  # fmt: skip
 
 
 def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> Iterator[Finding]:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.certified import SMOOTH
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part
+from fedtheory.claims.claim import Claim, Context, Fault, Finding
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.limit import Divergence, Limit
-from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.proofs.certificates.checker import check
-from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
-from fedtheory.proofs.certificates.thresholds import find_threshold
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels, HalfDualStep, find_stated, fractions, put
+from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels, HalfDualStep, find_stated, fractions, put, rational
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -34,13 +28,19 @@ def _quadratics(*curvatures: str, linear: tuple[str, ...] = ("3/10", "-1/10", "1
 I_STEP = ("1", "1", "-49/50", "-47/50")
 
 
-def _stated(kind: Any, region: str, curvatures: tuple[str, ...] = I_STEP) -> Any:
+def _stated(kind: Any, region: str, curvatures: tuple[str, ...] = I_STEP, method: Any = FedPD) -> Any:
     """A statement on FedPD with u = m/1000."""
-    return kind("fedpd", "eta = m/1000, exact", problem=lambda: _quadratics(*curvatures), region=region)
+    return kind(
+        lambda m: method(rational(m) / 1000),
+        problem=lambda: _quadratics(*curvatures),
+        region=region,
+        name="FedPD with u = m/1000",
+    )
 
 
+_BELOW = "I-STEP, u = .519, .520"
 D7 = {
-    "I-STEP, u = .519, .520": _stated(Limit, "m in 519..520"),
+    _BELOW: _stated(Limit, "m in 519..520"),
     "I-STEP, u = .530": _stated(Divergence, "m in 530..530"),
     "just above 1/2": _stated(Divergence, "m in 501..501", ("1", "1", "-99967/100000", "-9998/10000")),
 }
@@ -56,54 +56,17 @@ def unstable_mode(algorithm: Any) -> bool:
     return all(is_zero(entry) for entry in found.matrix.dot(mode) + u * h / (1 - u * h) * mode)
 
 
-def thresholds(algorithm: Any, accuracy: Fraction = Fraction(1, 200)) -> Iterator[Finding]:
-    """Largest u for which the sum over T rounds is at most 4 (1+u)^2/eta D_0 over all L-smooth f_i: it comes down towards 1/2."""
-
-    def stated(u: Fraction) -> Fraction:
-        return 4 * (1 + u) ** 2 / u
-
-    above = Fraction(1)
-    for T in (2, 3):
-        name = f"reading: largest step for the bound over T = {T} rounds"
-        low, high = Fraction(3, 10), Fraction(19, 20)
-        over: Any = {"rounds": T, "measure": "sum_stationarity"}
-        try:
-            found = find_threshold(algorithm, stated, low, high, SMOOTH, accuracy=accuracy, **over)
-            proved = check(dict(found.proof.data))
-            reached = check_witness(attain(algorithm(found.fails), SMOOTH, **over).data)
-        except InvalidInput as error:
-            yield Part(name, False, "exact", str(error), role="reading")
-            continue
-        except SolverFailed as error:
-            yield Part(name, None, "exact", str(error), role="reading")
-            continue
-        sharp = proved <= stated(found.holds) and reached > stated(found.fails)
-        yield Part(
-            name,
-            sharp and Fraction(1, 2) < found.holds and found.fails < above,
-            "exact",
-            f"4 (1+u)^2/eta D_0 holds at u = {float(found.holds):.4f} (certificate: {float(proved):.4f} <= {float(stated(found.holds)):.4f}) "
-            f"and fails at {float(found.fails):.4f} (functions reach {float(reached):.4f} > {float(stated(found.fails)):.4f}), for every n >= 2",
-            role="reading",
-            data={"holds": str(found.holds), "fails": str(found.fails), "certificate": dict(found.proof.data)},
-        )
-        above = found.holds
-
-
-def check_d7(
-    ctx: Context, *, algorithm: Any = FedPD, strength: Any = 4, instead: Mapping[str, Any] | None = None
-) -> Iterator[Finding]:
+def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
     """Stable below u = 1/2 by Theorem 1's derivation, an unstable mode above it in symbols, and instances in fractions."""
     yield proved(
         "stable up to 1/2 and not beyond",
-        proof_of_corrected_theorem(strength) and unstable_mode(algorithm),
+        proof_of_corrected_theorem(4) and unstable_mode(algorithm),
         "for u < 1/2 every round lowers mean L_i by ((1-2u)(1+u)/(2 eta)) mean ||dx_i||^2 + ||dx_0||^2/(2 eta), and mean L_i >= f(x_0): on "
         "quadratics with f bounded below the steps of every trajectory are square summable, so no eigenvalue lies outside the unit circle; at "
         "u = 1/2 by continuity. With curvatures (1, 1, -h, -h) the difference of the two last clients has the multiplier -u h/(1 - u h), of "
         "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex",
     )
     yield from find_stated(ctx, D7, instead)
-    yield from thresholds(algorithm)
 
 
 CLAIMS = [
@@ -116,15 +79,10 @@ CLAIMS = [
         "0.309 is conservative.",
         check_d7,
         (
-            put("stable a little beyond", "I-STEP, u = .519, .520", _stated(Limit, "m in 529..530")),
+            put("stable a little beyond", _BELOW, _stated(Limit, "m in 529..530")),
             put("unstable a little before", "I-STEP, u = .530", _stated(Divergence, "m in 519..519")),
             Fault("half a dual step, symbols", "stable up to 1/2 and not beyond", {"algorithm": HalfDualStep}),
-            Fault("a weaker derivation", "stable up to 1/2 and not beyond", {"strength": "399/100"}),
-            Fault(
-                "server averages x_i alone",
-                "reading: largest step for the bound over T = 3 rounds",
-                {"algorithm": AveragesModels},
-            ),
+            put("server averages x_i alone", _BELOW, _stated(Limit, "m in 519..519", method=AveragesModels)),
         ),
         (A1, A2, "exact local solves", "p = 0"),
     ),
