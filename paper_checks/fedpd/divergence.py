@@ -168,22 +168,27 @@ def check_q12(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None 
 THRESHOLD = "2*(a - b)/(a**2 + b**2)"
 
 
-def _curved(kind: Any, lr: str, region: str, **more: Any) -> Any:
-    return kind("fedavg", f"lr = {lr}, steps = 2", problem=curved_counterexample, region=f"0 < b < a{region}", **more)
+def _curved(kind: Any, lr: str, region: str = "0 < b < a", Q: int = 2, **more: Any) -> Any:
+    given = {"point": 0, **more} if kind is Limit else more
+    return kind("fedavg", f"lr = {lr}, steps = {Q}", problem=curved_counterexample, region=region, **given)
 
 
 def _beyond(threshold: str) -> Divergence:
     multiplier = "((1 - lr*a)**2 + (1 + lr*b)**2)/2"
-    return _curved(Divergence, "lr", f", {threshold} < lr", multiplier=multiplier)  # type: ignore[no-any-return]
+    return _curved(Divergence, "lr", f"0 < b < a, {threshold} < lr", multiplier=multiplier)  # type: ignore[no-any-return]
 
 
 D9 = {
     "above the threshold": _beyond(THRESHOLD),
-    "below the threshold": _curved(Limit, "lr", f", 0 < lr < {THRESHOLD}", point=0),
-    "at the threshold": _curved(Limit, THRESHOLD, "", point=1),
+    "below the threshold": _curved(Limit, "lr", f"0 < b < a, 0 < lr < {THRESHOLD}"),
+    "at the threshold": _curved(Limit, THRESHOLD, point=1),
 }
-#: the threshold of Q local steps with a = 2, b = 1, between two numbers
-_BETWEEN = {4: ("153201/10**6", "153203/10**6"), 8: ("675359/10**7", "675361/10**7")}
+#: with a = 2, b = 1: local steps, and step sizes on both sides of their threshold
+OF_MORE_STEPS = {
+    f"reading: Q = {Q}, lr = {lr}": _curved(kind, lr, "a in 2..2, b in 1..1", Q)
+    for Q, ends in {4: ("153201/10**6", "153203/10**6"), 8: ("675359/10**7", "675361/10**7")}.items()
+    for kind, lr in zip((Limit, Divergence), ends, strict=True)
+}
 
 
 def check_d9(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
@@ -191,14 +196,7 @@ def check_d9(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Itera
     found = yield from find_stated(ctx, D9, instead)
     yield proved("exactly above", True, "the three cases are all", resting_on=found)
     yield Reading("A3 holds with D^2 = 2(a^2+b^2)/(a-b)^2, a large dissimilarity: no instance of Claim II.2 itself.")
-    for Q, ends in _BETWEEN.items():
-        stated: dict[str, Any] = {"problem": lambda: curved_counterexample(Fraction(2), Fraction(1))}
-        below, above = (f"lr = {lr}, steps = {Q}" for lr in ends)
-        sides = {
-            f"reading: Q = {Q}, {below}": Limit("fedavg", below, point=0, **stated),
-            f"reading: Q = {Q}, {above}": Divergence("fedavg", above, **stated),
-        }
-        yield from find_stated(ctx, sides, role="reading")
+    yield from find_stated(ctx, OF_MORE_STEPS, role="reading")
 
 
 STANDS_STILL = Limit(
@@ -228,7 +226,7 @@ def weighted_mean(weights: Sequence[str], centres: Sequence[Any]) -> str:
 
 
 def fedavg_ends(steps: str = "Q") -> Limit:
-    """FedAvg on (a_i/2)(x - c_i)^2, two clients, ends at sum w_i c_i/sum w_i with w_i = 1 - (1 - lr a_i)^Q; h_i = lr a_i."""
+    """FedAvg on (a_i/2)(x - c_i)^2, two clients, ends at sum w_i c_i/sum w_i with w_i = 1 - (1 - lr a_i)^Q; h_i = lr a_i, c_i > 0 by a shift."""
     return Limit(
         "fedavg",
         "lr, steps = Q",
@@ -354,7 +352,7 @@ CLAIMS = [
         (
             put("threshold (a-b)/(a^2+b^2)", "above the threshold", _beyond("(a - b)/(a**2 + b**2)")),
             put("a threshold 1 % too low", "above the threshold", _beyond(f"99/100*{THRESHOLD}")),
-            put("one 1 % too high", "at the threshold", _curved(Limit, f"101/100*{THRESHOLD}", "", point=1)),
+            put("one 1 % too high", "at the threshold", _curved(Limit, f"101/100*{THRESHOLD}", point=1)),
         ),
         (A1, A2),
     ),
