@@ -14,7 +14,7 @@ import numpy as np
 from fedtheory.algorithms import FedPD, FedSplit, Scaffold, VrlSgd
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average, spread
@@ -22,16 +22,10 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.symbolic import agree, is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, Prescribed, total, under_one_name
+from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, HalfDualStep, Prescribed, find_stated, total
 from problems.quadratics import Quadratic, random_quadratics
 
 SCRIPT: Any = ScriptedKey(0)
-
-
-def any_quadratics(n: int) -> Quadratic:
-    """f_i = (h_i/2) x^2 - b_i x with symbols; only their number matters where the local work's answers are prescribed."""
-    h, b = symbols(f"h1:{n + 1}", positive=True), symbols(f"b1:{n + 1}")
-    return Quadratic(np.asarray(h, dtype=object)[:, None, None], np.asarray(b, dtype=object)[:, None])
 
 
 # ---- D3 -----------------------------------------------------------------------------------------------------------
@@ -46,7 +40,7 @@ def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
         method = algorithm(eta, Prescribed({0: old, 1: new}.__getitem__), 0.5)
         for first, second in product((True, False), repeat=2):
             coins = {0: {"communicate": first}, 1: {"communicate": second}}
-            last: Any = play_exactly(method, any_quadratics(n), start, 2, coins)[2]
+            last: Any = play_exactly(method, FreshGradients(n), start, 2, coins)[2]
             kept &= is_zero(last.lam_i.sum() / n - (mean_new - mean_old) / eta)
             kept &= is_zero(last.x0_i.sum() / n - (2 * mean_new - mean_old))
     yield proved(
@@ -89,7 +83,7 @@ def _one_round(n: int, sign: int = 1) -> SimpleNamespace:
         method: Any = object.__new__(kind)  # the constructors refuse a symbolic number of steps
         for name, value in (("local", solver), ("server_lr", 1)):
             object.__setattr__(method, name, value)
-        after.append(method.round(any_quadratics(n), state, None, SCRIPT))
+        after.append(method.round(FreshGradients(n), state, None, SCRIPT))
     asked = [solver.seen.a for solver in solvers]
     return SimpleNamespace(before=states[0], after=after[0], vrl=after[1], asked=asked, answers=answers, span=Q * lr)
 
@@ -252,16 +246,18 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         "one round from any state: the same local problems, and whatever points they return, the same new state; all maps are affine and "
         "the same for each client and for the mean, so for every n, any functions and any local steps",
     )
-    splittings = [
-        *under_one_name("FedPD is Douglas-Rachford", FEDPD_IS_DOUGLAS_RACHFORD.findings(ctx)),
-        *under_one_name("FedSplit is Peaceman-Rachford", fedsplit_is_peaceman_rachford(relaxation).findings(ctx)),
-    ]
-    yield from splittings
+    splittings = yield from find_stated(
+        ctx,
+        {
+            "FedPD is Douglas-Rachford": FEDPD_IS_DOUGLAS_RACHFORD,
+            "FedSplit is Peaceman-Rachford": fedsplit_is_peaceman_rachford(relaxation),
+        },
+    )
     yield proved(
         "all three",
         same,
         "by induction over the rounds the iterates agree",
-        resting_on=[part for part in splittings if isinstance(part, Part)],
+        resting_on=splittings,
     )
 
 
