@@ -109,7 +109,7 @@ def test_planted_faults(claim: str) -> None:
 
 
 def test_a_proof_that_does_not_go_through_accuses_nobody() -> None:
-    parts = [p for p in oracle_two_lemmas.check_l10(Context(), batch_share=0.99) if isinstance(p, Part)]
+    parts = [p for p in oracle_two_lemmas.check_l10(Context(), batch_share="99/100") if isinstance(p, Part)]
     assert [p.holds for p in parts if p.name == "variances add"] == [False]
     assert decide("proof step", parts) == "inconclusive"
 
