@@ -20,6 +20,7 @@ from fedtheory.claims.parts import (
     at_most,
     disproved,
     holds,
+    proved,
     refute,
 )
 from fedtheory.core.arrays import along_batch
@@ -166,19 +167,21 @@ def spreads_follow_the_duals() -> bool:
 
 
 def entry_follows(entry: Any, p: Any, u: Any) -> bool:
-    """Derive the first line of (22) with this (1,2) entry, for all 0 < p, u < 1, any n, d and errors; a larger entry follows, too.
+    """Derive (22) with this (1,2) entry, for all 0 < p, u < 1, any n, d and errors; a larger entry follows, too.
 
     Premises, for the clients that are farthest apart, with H = G + 2 sqrt(epsilon_1): by A1, A4 and the triangle inequality
     ||g_i(x_i) - g_j(x_j)|| + ||e_i - e_j|| <= L Delta + H, so that after `spreads_follow_the_duals`
     (i) models' <= copies + (u models + eta H) + (u models' + eta H), (ii) uploads <= models' + u models' + eta H.
-    p (1 + u) times (i) and p (1 - u) times (ii) add up to the conclusion, up to what remains.
+    p (1 + u) times (i) and p (1 - u) times (ii) add up to the first line, up to what remains; (i) is the second line.
     """
     copies, models, after, uploads, H, eta = symbols("copies models after uploads H eta", positive=True)
     models_after = copies + (u * models + eta * H) + (u * after + eta * H) - after
     uploads_after = after + u * after + eta * H - uploads
     conclusion = p * (1 + u) * copies + entry * models + eta * p * (3 + u) * H - (1 - u) * p * uploads
     remainder = conclusion - p * (1 + u) * models_after - p * (1 - u) * uploads_after
-    return spreads_follow_the_duals() and certainly_nonnegative(remainder, p=(0, 1), u=(0, 1))
+    second_line = is_zero(copies + u * models + 2 * eta * H - (1 - u) * after - models_after)
+    follows = second_line and certainly_nonnegative(remainder, p=(0, 1), u=(0, 1))
+    return spreads_follow_the_duals() and follows
 
 
 def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity: float = 1.0) -> Iterator[Finding]:
@@ -212,10 +215,9 @@ def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity:
         "with the entry p u (1 + u) of (52) the matrix has rank one and eigenvalues 0 and u + p (1 + u)",
         role="repaired",
     )
-    yield holds(
+    yield proved(
         "derivation",
         entry_follows(claimed, P, U),
-        "symbolic",
         "A1, A4 and the triangle inequality, p (1 + u) times for the models and p (1 - u) times for the uploads, add up to the first line with "
         "this entry or a larger one, for all n, d, p, u < 1 and errors; the second line is the first of them over 1 - u",
         role="repaired",
