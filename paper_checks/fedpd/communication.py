@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
@@ -19,14 +19,9 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
-from paper_checks.fedpd.common import A1, A2, PAPER, theorem_one_factor, total
+from paper_checks.fedpd.common import A1, A2, claim, theorem_one_factor, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
-from problems.lower_bound import (
-    ZeroChain,
-    supports,
-    two_group_chain,
-    unreached,
-)
+from problems.lower_bound import ZeroChain, supports, two_group_chain, unreached
 from problems.quadratics import Quadratic, random_quadratics
 
 CTA = "algorithms of class (5): linear local processing and linear aggregation, any number of local steps"
@@ -291,63 +286,56 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-CL1",
-        PAPER,
         "divergence",
         "Claim II.1, Section II-A",
         "For any linear compute-then-aggregate algorithm there is a non-convex problem satisfying A1 and A2 on which, for any number "
         "of local steps, an epsilon-stationary point takes at least order 1/epsilon communications.",
         check_cl1,
-        (Fault("order 1/epsilon^2", "order 1/epsilon", {"order": -2}),),
-        (A1, A2, CTA),
+        Fault("order 1/epsilon^2", "order 1/epsilon", {"order": -2}),
+        assumes=(A1, A2, CTA),
     ),
-    Claim(
+    claim(
         "FEDPD-D11",
-        PAPER,
         "divergence",
         "correction of the supplement's Theorem 4",
         "On the two-group chain ||grad f||^2 > epsilon at the server's model until communication T >= L D_0/(76 pi^2 epsilon) - 0.32, "
         "for any linear method and any number of local steps.",
         check_d11,
-        (
-            Fault("gradient bound 10", "gradient while x[T+1] = 0", {"gradient_bound": 10.0}),
-            Fault("smoothness constant 10 pi", "each client is L-smooth", {"links": 10 / 19}),
-            Fault("smoothness constant 18.5 pi", "argument", {"links": 18.5 / 19}),
-            Fault("gradient bound 1.6", "argument", {"gradient_bound": 1.6}),
-            Fault("one client holds every link", "argument", {"shared": 1}),
-        ),
-        (A1, A2, CTA),
+        Fault("gradient bound 10", "gradient while x[T+1] = 0", {"gradient_bound": 10.0}),
+        Fault("smoothness constant 10 pi", "each client is L-smooth", {"links": 10 / 19}),
+        Fault("smoothness constant 18.5 pi", "argument", {"links": 18.5 / 19}),
+        Fault("gradient bound 1.6", "argument", {"gradient_bound": 1.6}),
+        Fault("one client holds every link", "argument", {"shared": 1}),
+        assumes=(A1, A2, CTA),
     ),
-    Claim(
+    claim(
         "FEDPD-R1",
-        PAPER,
         "divergence",
         "Remark 1",
         "In the construction the f_i are non-iid, with G growing with T (D = 1); with homogeneous data O(1) communications are enough.",
         check_r1,
-        (Fault("identical clients", "G grows with T", {"same": True}),),
-        (A1, A2, CTA, "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)"),
+        Fault("identical clients", "G grows with T", {"same": True}),
+        assumes=(A1, A2, CTA, "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q1",
-        PAPER,
         "divergence",
         "Sections I and II-A",
         "Neither additional local processing nor general linear processing improves on O(1/epsilon) communications under the "
         "compute-then-aggregate protocol.",
         check_q1,
-        (Fault("one client holds every link", "argument", {"shared": 1}),),
-        (A1, A2, CTA),
+        Fault("one client holds every link", "argument", {"shared": 1}),
+        assumes=(A1, A2, CTA),
     ),
-    Claim(
+    claim(
         "FEDPD-Q2",
-        PAPER,
         "rate",
         "Sections I and III",
         "FedPD reaches the communication lower bound using only A1 and A2.",
         check_q2,
-        (Fault("upper bound cut by a hundredth", "same order", {"strength": "99/25"}),),
-        (A1, A2),
+        Fault("upper bound cut by a hundredth", "same order", {"strength": "99/25"}),
+        assumes=(A1, A2),
     ),
 ]

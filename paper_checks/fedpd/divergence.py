@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedPD
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
@@ -22,7 +22,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_positive, is_zero, round_matrix, symbols
 from paper_checks.fedpd import neighbourhood
-from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, find_stated, put, rational, total
+from paper_checks.fedpd.common import A1, A2, FreshGradients, claim, find_stated, put, rational, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic
@@ -324,75 +324,62 @@ def check_q11(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-CL2",
-        PAPER,
         "divergence",
         "Claim II.2, Section II-B and Appendix A",
         "For any constant eta > 0 and Q > 1 there is a problem satisfying A1 and A2, but not A3, on which FedAvg diverges.",
         check_cl2,
-        (
-            put("one local step fewer", "multiplier, Q = 2..9", _growing("Q - 1")),
-            put(
-                "a multiplier 1 % too large",
-                "multiplier, Q = 2..9",
-                _growing("Q", multiplier="101/100*(1 + lr**2*a**2)"),
-            ),
+        put("one local step fewer", "multiplier, Q = 2..9", _growing("Q - 1")),
+        put(
+            "a multiplier 1 % too large",
+            "multiplier, Q = 2..9",
+            _growing("Q", multiplier="101/100*(1 + lr**2*a**2)"),
         ),
-        (A1, A2, "A3 fails", "constant eta > 0", "Q > 1"),
+        assumes=(A1, A2, "A3 fails", "constant eta > 0", "Q > 1"),
     ),
-    Claim(
+    claim(
         "FEDPD-D9",
-        PAPER,
         "divergence",
         "non-degenerate version of Claim II.2, one step at a time",
         "On f_1 = (a/2)x^2, f_2 = -(b/2)x^2 with a > b > 0 (f strongly convex) FedAvg with Q = 2 diverges iff "
         "eta > 2(a-b)/(a^2+b^2).",
         check_d9,
-        (
-            put("threshold (a-b)/(a^2+b^2)", "above the threshold", _beyond("(a - b)/(a**2 + b**2)")),
-            put("a threshold 1 % too low", "above the threshold", _beyond(f"99/100*{THRESHOLD}")),
-            put("one 1 % too high", "at the threshold", _curved(Limit, f"101/100*{THRESHOLD}", point=1)),
-        ),
-        (A1, A2),
+        put("threshold (a-b)/(a^2+b^2)", "above the threshold", _beyond("(a - b)/(a**2 + b**2)")),
+        put("a threshold 1 % too low", "above the threshold", _beyond(f"99/100*{THRESHOLD}")),
+        put("one 1 % too high", "at the threshold", _curved(Limit, f"101/100*{THRESHOLD}", point=1)),
+        assumes=(A1, A2),
     ),
-    Claim(
+    claim(
         "FEDPD-D10",
-        PAPER,
         "divergence",
         "non-degenerate version of Claim II.2, all constant steps at once",
         "On f_{1,2} = +-x^2 + sqrt(1+x^2) (f convex, coercive, unique minimiser; A3 fails) FedAvg diverges for every constant "
         "eta > 0 and Q >= 2 from every sufficiently large |x^0|, while FedPD with exact solves and u < 1/2 converges to the minimiser.",
         check_d10,
-        (
-            Fault("one local step fewer, symbols", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
-            put("one local step fewer, runs", "runs of FedAvg", FEWER_STEPS, None),
-        ),
-        (A1, A2, "A3 fails"),
+        Fault("one local step fewer, symbols", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
+        put("one local step fewer, runs", "runs of FedAvg", FEWER_STEPS, None),
+        assumes=(A1, A2, "A3 fails"),
     ),
-    Claim(
+    claim(
         "FEDPD-D14",
-        PAPER,
         "identity",
         "FedPD on the instance of Claim II.2",
         "On f_1 = x^2, f_2 = -x^2 the round of FedPD with exact solves has the multipliers 0 and 1 only, for every u < 1.",
         check_d14,
-        (Fault("second client flatter by a hundredth", "characteristic polynomial", {"curvature": Fraction(99, 100)}),),
-        (A1, "u < 1", "exact local solves"),
+        Fault("second client flatter by a hundredth", "characteristic polynomial", {"curvature": Fraction(99, 100)}),
+        assumes=(A1, "u < 1", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-R2",
-        PAPER,
         "divergence",
         "Remark 2",
         "FedAvg with a constant step reaches only a neighbourhood of the minimiser of convex problems, and in the non-convex case "
         "it can diverge even with Q = 2 and a point where all local gradients vanish.",
         check_r2,
-        (
-            put("fixed point of one step more", "biased limit", fedavg_ends("Q + 1")),
-            Fault("a radius smaller by a hundredth", "a neighbourhood is reached", {"share": "99/100"}),
-        ),
-        (
+        put("fixed point of one step more", "biased limit", fedavg_ends("Q + 1")),
+        Fault("a radius smaller by a hundredth", "a neighbourhood is reached", {"share": "99/100"}),
+        assumes=(
             A1,
             A2,
             "constant step",
@@ -400,28 +387,24 @@ CLAIMS = [
             "f_i convex, f has a minimiser, lr <= 1/L and lr^2 L^2 sum_{q<Q} q^2 <= 1/4 (neighbourhood)",
         ),
     ),
-    Claim(
+    claim(
         "FEDPD-Q11",
-        PAPER,
         "ordering",
         "Section I, related works",
         "Successive local gradient steps lead to sub-optimal communication complexity in most cases.",
         check_q11,
-        (put("a single local step", "weakly non-iid data", _logistic("weak", steps=1)),),
-        (A1, A2, "full participation", "constant step", "penalised logistic regression, Q = 8"),
+        put("a single local step", "weakly non-iid data", _logistic("weak", steps=1)),
+        assumes=(A1, A2, "full participation", "constant step", "penalised logistic regression, Q = 8"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q12",
-        PAPER,
         "divergence",
         "Section II-B, after Remark 2",
         "Pure local gradient directions are not compatible with the compute-then-aggregate protocol: on one problem FedAvg with any "
         "constant step and any Q >= 2 diverges from far enough away.",
         check_q12,
-        (
-            Fault("a single local step", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
-            put("a single local step, runs", "runs of FedAvg", FEWER_STEPS, None),
-        ),
-        (A1, A2),
+        Fault("a single local step", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
+        put("a single local step, runs", "runs of FedAvg", FEWER_STEPS, None),
+        assumes=(A1, A2),
     ),
 ]

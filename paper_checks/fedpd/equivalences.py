@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average
@@ -21,7 +21,7 @@ from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, play_exactly, symbols, vector
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import PAPER, FreshGradients, HalfDualStep, find_stated, put
+from paper_checks.fedpd.common import FreshGradients, HalfDualStep, claim, find_stated, put
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import scalar_quadratics
 
@@ -194,57 +194,50 @@ def check_eq6(ctx: Context, *, step: Any = 1, extra: int = 0) -> Iterator[Findin
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-EQ1",
-        PAPER,
         "equivalence",
         "Section III",
         "FedPD follows the pattern of ADMM: with p = 0 and exact solves it is consensus ADMM.",
         check_eq1,
-        (put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),),
-        ("p = 0", "exact local solves"),
+        put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),
+        assumes=("p = 0", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ2",
-        PAPER,
         "equivalence",
         "Section IV-C",
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
         check_eq2,
-        (Fault("rho = 2/eta", "local problem", {"penalty": 2}),),
-        ("rho = 1/eta", "full participation"),
+        Fault("rho = 2/eta", "local problem", {"penalty": 2}),
+        assumes=("rho = 1/eta", "full participation"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ4",
-        PAPER,
         "equivalence",
         "Section III",
         "Oracle II has a closed-form step and is not Oracle I with a variance-reduced solver: the estimate spans the primal-dual loop.",
         check_eq4,
-        (Fault("step without its denominator", "closed form", {"power": 0}),),
-        ("eta > 0, gamma > 0", "p = 0"),
+        Fault("step without its denominator", "closed form", {"power": 0}),
+        assumes=("eta > 0, gamma > 0", "p = 0"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ5",
-        PAPER,
         "equivalence",
         "Section IV-C",
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
         check_eq5,
-        (Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),),
-        ("full participation", "exact local solves"),
+        Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),
+        assumes=("full participation", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ6",
-        PAPER,
         "equivalence",
         "Section II-A",
         "Class (5) contains the local-GD and local-SGD versions of FedAvg.",
         check_eq6,
-        (
-            Fault("one local step more", "every Q", {"extra": 1}),
-            Fault("local steps of half the size", "every Q", {"step": 0.5}),
-        ),
-        ("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
+        Fault("one local step more", "every Q", {"extra": 1}),
+        Fault("local steps of half the size", "every Q", {"step": 0.5}),
+        assumes=("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
     ),
 ]

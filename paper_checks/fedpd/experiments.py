@@ -25,7 +25,7 @@ from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, PAPER, communications, draw, find_stated, put
+from paper_checks.fedpd.common import A1, A2, claim, communications, draw, find_stated, put
 from paper_checks.fedpd.variance_reduced import CountedSamples
 from problems.datasets import breast_cancer
 from problems.logistic import Logistic, fedpd_synthetic
@@ -287,7 +287,7 @@ def check_tab1(
 def _claim(id: str, figure: str, text: str, check: Any, fault: Fault, *assumed: str) -> Claim:
     """An ordering of Figure 2."""
     assumptions = (A1, A2, "full participation", "x^0 = 0, lam_i^0 = 0", *assumed)
-    return Claim(id, PAPER, "ordering", f"Section V, Fig. 2({figure})", text, check, (fault,), assumptions)
+    return claim(id, "ordering", f"Section V, Fig. 2({figure})", text, check, fault, assumes=assumptions)
 
 
 _WEAK, _STRONG = (f"{how} non-iid synthetic data, penalised logistic regression" for how in ("weakly", "strongly"))
@@ -344,24 +344,21 @@ CLAIMS = [
         Fault("equal steps, where they are similar", "the paper's settings", {"equal": True}, holds=True),
         _STRONG,
     ),
-    Claim(
+    claim(
         "FEDPD-TAB1",
-        PAPER,
         "rate",
         "Table I",
         "Rounds, local steps and samples to an epsilon-stationary point; with (G, 1)-BGD Fed-PD takes O((1-p)/eps) rounds, O(Q(1-p)/eps) "
         "local steps and O(QB(1-p)/eps) samples.",
         check_tab1,
-        (
-            put("rate (1/epsilon)^0.8", "row Fed-PD: rounds", _fed_pd_row("5/4")),
-            Fault(
-                "nothing is skipped, where the row is right",
-                "row Fed-PD with (G, 1)-BGD: local work scales with 1 - p",
-                {"skipping": {"p = 0": 0.0}},
-                holds=True,
-            ),
+        put("rate (1/epsilon)^0.8", "row Fed-PD: rounds", _fed_pd_row("5/4")),
+        Fault(
+            "nothing is skipped, where the row is right",
+            "row Fed-PD with (G, 1)-BGD: local work scales with 1 - p",
+            {"skipping": {"p = 0": 0.0}},
+            holds=True,
         ),
-        (A1, A2, "A4 (row with skipping)", "full participation", "f_i strongly convex (row FedSplit)"),
+        assumes=(A1, A2, "A4 (row with skipping)", "full participation", "f_i strongly convex (row FedSplit)"),
         repaired="With skipping only communication is saved: T rounds take QT local steps and QBT samples a client for every p, so that the "
         "factor 1 - p belongs to the communications alone.",
     ),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Picture, Reading, Replay, Role
 from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, disproved, holds, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
@@ -25,7 +25,7 @@ from fedtheory.measures.metrics import stationarity
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, rational, total
+from paper_checks.fedpd.common import A1, A2, A4, STEP, claim, rational, total
 from paper_checks.fedpd.theorem_one import paper_constants
 from problems.separable import skipping_instance
 
@@ -314,57 +314,49 @@ def _faults(part: str) -> tuple[Fault, ...]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-T3",
-        PAPER,
         "bound",
         "Theorem 3, (12), Section IV-B",
         "When communication is skipped with probability p, the averaged E ||grad f(x_0^r)||^2 is at most C_2 D_0/T + C_4 epsilon_1 "
         "+ C(p)(G^2 + epsilon_1) with C(p) of order p^2, for all 0 <= p < 1 and constants independent of T, G and p.",
         check_t3,
-        (
-            *_faults("printed bound, small p"),
-            Fault("a bound of order p", "some constant C_5 independent of p", {"order": "1"}, holds=True),
-        ),
-        _ASSUMED,
+        *_faults("printed bound, small p"),
+        Fault("a bound of order p", "some constant C_5 independent of p", {"order": "1"}, holds=True),
+        assumes=_ASSUMED,
         replay=replay_t3,
     ),
-    Claim(
+    claim(
         "FEDPD-R5",
-        PAPER,
         "rate",
         "Remark 5",
         "Choosing p with C(p) <= epsilon/(3 G^2) reaches accuracy of order epsilon, and (1-p)T = O((G - sqrt(epsilon))/(G epsilon)) "
         "rounds communicate.",
         check_r5,
-        _faults("recipe for p"),
-        _ASSUMED,
+        *_faults("recipe for p"),
+        assumes=_ASSUMED,
         replay=replay_r5,
     ),
-    Claim(
+    claim(
         "FEDPD-TAB3",
-        PAPER,
         "proof step",
         "Table III",
         "With eta = (sqrt 5 - 1)/(8L): C(p) is about 12 eta^2 p^2 for p < (1-2u)/(1+u), so p = sqrt(eps/(36 eta^2 G^2)); beyond, "
         "C(p) is about 14 eta^2 C_3^{2/(1-p)}, so p = 1 - 2/log(eps/(42 eta^2 G^2)).",
         check_tab3,
-        (
-            Fault("a spread of 120 allowed", "C(p) is about 12 eta^2 p^2 for small p", {"spread": 120.0}, holds=True),
-            Fault("log C_3 dropped", "second relation with log C_3", {"with_log": False}),
-        ),
-        ("C_5 (N-1)/N = 1",),
+        Fault("a spread of 120 allowed", "C(p) is about 12 eta^2 p^2 for small p", {"spread": 120.0}, holds=True),
+        Fault("log C_3 dropped", "second relation with log C_3", {"with_log": False}),
+        assumes=("C_5 (N-1)/N = 1",),
         repaired="C(p)/(eta^2 p^2) rises from 0.18 to 21 over the first range; the second relation is p = 1 - 2 log C_3 / "
         "log(eps/(42 eta^2 G^2)).",
     ),
-    Claim(
+    claim(
         "FEDPD-FIG1",
-        PAPER,
         "rate",
         "Figure 1",
         "The percentage of saved communication grows linearly in epsilon/G^2 up to a break, logarithmically beyond.",
         check_fig1,
-        (Fault("square-root law", "left branch: linear", {"power": 0.5}),),
-        (A1, A4),
+        Fault("square-root law", "left branch: linear", {"power": 0.5}),
+        assumes=(A1, A4),
     ),
 ]

@@ -9,12 +9,12 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding
+from fedtheory.claims.claim import Context, Fault, Finding
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels, HalfDualStep, find_stated, fractions, put, rational
+from paper_checks.fedpd.common import A1, A2, AveragesModels, HalfDualStep, claim, find_stated, fractions, put, rational
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -70,20 +70,17 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any]
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-D7",
-        PAPER,
         "bound",
         "how tight the step-size range of Theorem 1 is",
         "With exact solves FedPD is stable on quadratics with f bounded below up to u = L eta = 1/2 and not beyond; the paper's "
         "0.309 is conservative.",
         check_d7,
-        (
-            put("stable a little beyond", _BELOW, _stated(Limit, "m in 529..530")),
-            put("unstable a little before", "I-STEP, u = .530", _stated(Divergence, "m in 519..519")),
-            Fault("half a dual step, symbols", "stable up to 1/2 and not beyond", {"algorithm": HalfDualStep}),
-            put("server averages x_i alone", _BELOW, _stated(Limit, "m in 519..519", method=AveragesModels)),
-        ),
-        (A1, A2, "exact local solves", "p = 0"),
-    ),
+        put("stable a little beyond", _BELOW, _stated(Limit, "m in 529..530")),
+        put("unstable a little before", "I-STEP, u = .530", _stated(Divergence, "m in 519..519")),
+        Fault("half a dual step, symbols", "stable up to 1/2 and not beyond", {"algorithm": HalfDualStep}),
+        put("server averages x_i alone", _BELOW, _stated(Limit, "m in 519..519", method=AveragesModels)),
+        assumes=(A1, A2, "exact local solves", "p = 0"),
+    )
 ]
