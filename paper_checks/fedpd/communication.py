@@ -115,19 +115,10 @@ def slopes_of_a_chain(gradient_bound: Any = 1) -> bool:
     return rises and even and above_zero and bool(least**2 > gradient_bound)
 
 
-def links_are_flat_at_zero() -> bool:
-    """Check that a link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides."""
-    sympy = require("sympy", "closed forms")
-    v = symbols("v", positive=True)
-    psi_ = _links(v)[0]
-    return all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
-
-
 def opened(held: Any, k: int) -> int:
     """How many coordinates a client's local work reaches from a model in span(e_1..e_k), with as many linear steps as it likes.
 
-    ``held``: the numbers j of its links from x[j-1] to x[j], the first link (into x[1]) apart, which everybody holds. With
-    `links_are_flat_at_zero` a link opens x[j] only where x[j-1] is open.
+    ``held``: the numbers j of its links from x[j-1] to x[j], which open x[j] only where x[j-1] is open; everybody holds the link into x[1].
     """
     reached = max(k, 1)
     while reached + 1 in held:
@@ -140,21 +131,26 @@ def one_link_a_communication(shared: int, period: int = 2) -> bool:
 
     Client c of ``period`` groups holds the links j = c mod period, and ``shared`` clients more hold every link (none in the construction).
     Links repeat with the period, so the starts k = 1..period stand for all. Averages and other linear maps of the server's add nothing.
+    A link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides.
     """
+    sympy = require("sympy", "closed forms")
+    v = symbols("v", positive=True)
+    psi_ = _links(v)[0]
+    flat = all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
     far = 8 * period  # beyond what one round opens unless everything opens
     groups = [{j for j in range(2, far) if j % period == c} for c in range(period)]
     groups += [set(range(2, far))] * shared
-    return links_are_flat_at_zero() and all(opened(held, k) <= k + 1 for held in groups for k in range(1, period + 1))
+    return flat and all(opened(held, k) <= k + 1 for held in groups for k in range(1, period + 1))
 
 
-def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> bool:
-    """Check what the proof of D11 rests on, for every T.
+def lower_bound_holds(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> Part:
+    """D11, for every T.
 
     (a) No client holds two neighbouring links beyond the first (one group has the even links, the other the odd ones): from a server model
     in span(e_1..e_k) any number of linear local steps stays in span(e_1..e_{k+1}) (`one_link_a_communication`), so after t communications
     x[t+2] = 0, and from 0 the first communication opens two. (b) A client's links touch disjoint pairs of coordinates, so its Hessian has
     2x2 blocks, of norm at most 2 (sup |psi''| sup phi + sup psi' sup phi') and psi(1) sup |phi''| more for the first link: below 19 pi.
-    (c) While x[T+1] = 0 some |x[k]| < 1, and a derivative is at most -2(1 - 1/e) (`slopes_of_a_chain`).
+    (c) While x[T+1] = 0 some |x[k]| < 1, and a derivative is at most -2(1 - 1/e) (`slopes_of_a_chain`). (d) D_0 gives T (`rounds_from_gap`).
     """
     mp = require("mpmath", "high precision").mp
     with mp.workdps(30):
@@ -167,14 +163,9 @@ def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0, shared
         apart &= not (held[:, 1:-1] & held[:, 2:]).any() and bool(held[:, 1:].any(axis=0).all())
         apart &= bool((links == longest[:, : T + 1]).all())
     steps = one_link_a_communication(shared) and slopes_of_a_chain(gradient_bound)
-    return bool(apart and steps and smooth and derivative_bounds())
-
-
-def lower_bound_holds(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> Part:
-    """D11 for every T: `lower_bound_argument`, and D_0 in closed form."""
     return proved(
         "argument",
-        lower_bound_argument(gradient_bound, share, shared) and rounds_from_gap(),
+        apart and steps and smooth and derivative_bounds() and rounds_from_gap(),
         "for every T: no client holds two neighbouring links, so after t < T communications x[T+1] = 0 whatever the linear steps; 2x2 blocks of "
         "the Hessian make each client 19 pi-smooth; while x[T+1] = 0 one derivative is at most -2(1 - 1/e) < -1; and D_0 = f(0) - inf f gives "
         "T = L D_0/(76 pi^2 eps) - (1 - 1/e)/2, so that ||grad f||^2 > eps before communication T",
@@ -188,17 +179,13 @@ def needed_rounds(L: Any, D_0: Any, epsilon: Any) -> Any:
 
 
 def rounds_from_gap() -> bool:
-    """Check that D_0 = (19 pi eps/L)(2 pi (1 - 1/e) + 4 pi T) gives `needed_rounds`, and D_0 on an instance."""
+    """Check that D_0 = f(0) - inf f = (19 pi eps/L)(2 pi (1 - 1/e) + 4 pi T) gives `needed_rounds`, and D_0 on an instance."""
     sympy = require("sympy", "closed forms")
     L, eps, T = symbols("L epsilon T", positive=True)
     gap = 19 * sympy.pi * eps / L * (2 * sympy.pi * (1 - sympy.exp(-1)) + 4 * sympy.pi * T)
-    measured, known = initial_gap(two_group_chain(5, L=2.0, epsilon=0.1)), float(gap.subs({L: 2, eps: 0.1, T: 5}))
-    return is_zero(needed_rounds(L, gap, eps) - T) and abs(measured - known) < 1e-12 * measured
-
-
-def initial_gap(chain: ZeroChain) -> float:
-    """D_0 = f(0) - inf f."""
-    return float(chain.value(np.zeros((1, chain.d))).mean() - chain.lower_bound().value)
+    chain, known = two_group_chain(5, L=2.0, epsilon=0.1), float(gap.subs({L: 2, eps: 0.1, T: 5}))
+    measured = float(chain.value(np.zeros((1, chain.d))).mean() - chain.lower_bound().value)
+    return is_zero(needed_rounds(L, gap, eps) - T) and abs(measured - known) < 1e-12 * known
 
 
 def _one_coordinate(T: int) -> Part:

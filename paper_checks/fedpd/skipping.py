@@ -202,16 +202,10 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", order: st
         "enough C_5 makes (12) true here. No corrected theorem is given: what is seen of the floor is seen on one instance."
     )
     scaled = [seen[_PS[-1]] * limit / limits[-1] for limit in limits]
-    yield _picture("Floor of E ||grad f||^2 against the probability of skipping", "p", "floor", {
-        "measured": (_PS, [seen[q] for q in _PS], "points"),
-        "p S_1": (_PS, [q * after_one_skip(_G, _C, _ETA, 400).sum() for q in _PS], "line"),
-        "shape of the printed bound (p^2), scaled to the last point": (_PS, scaled, "dashed"),
-    })  # fmt: skip
-
-
-def _picture(title: str, x: str, y: str, lines: dict[str, tuple[Any, Any, str]]) -> Picture:
-    series = [{"label": k, "x": [*map(float, a)], "y": [*map(float, b)], "style": s} for k, (a, b, s) in lines.items()]
-    return Picture(title, x, y, series, logx=True, logy=True)
+    first_order = [q * after_one_skip(_G, _C, _ETA, 400).sum() for q in _PS]
+    lines = {"measured": [seen[q] for q in _PS], "p S_1": first_order, "shape of the printed bound, scaled": scaled}
+    series = [{"label": label, "x": list(_PS), "y": [*map(float, y)]} for label, y in lines.items()]
+    yield Picture("Floor of E ||grad f||^2 against p", "p", "floor", series, logx=True, logy=True)
 
 
 # ---- R5, TAB3, FIG1 ---------------------------------------------------------------------------------------------------
