@@ -147,20 +147,16 @@ def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator
         up, down = trace.floats_up[-1], trace.floats_down[-1]
         ok &= seen == (known or seen) and up == vectors * clients * d * seen == down
         said.append(f"{name}: {up:.0f} up and down in {seen} communications")
-    yield holds(
-        "floats",
-        ok,
-        "count",
+    text = (
         f"{'; '.join(said)} ({clients} clients, d = {d}, {rounds} rounds; communications are seen from the clients' copies): one model a client "
-        "each way, duals never",
+        "each way, duals never"
     )
-    yield holds(
-        "one vector a client",
-        uploads_are_single_vectors(method),
-        "symbolic",
+    yield holds("floats", ok, "count", text)
+    text = (
         "the server's model depends on a client's state through the one vector x_i + eta lam_i only, and is all that comes back: changing x_i by "
-        "delta and lam_i by -delta/eta changes nothing",
+        "delta and lam_i by -delta/eta changes nothing"
     )
+    yield holds("one vector a client", uploads_are_single_vectors(method), "symbolic", text)
 
 
 def _answer(points: Any, round: int) -> Any:

@@ -203,13 +203,8 @@ def check_ex12(ctx: Context, *, split: str = "mild") -> Iterator[Finding]:
     yield ordered("p = 0 against every 2nd", plain, second, f"{where(split)}, p = 0 minus every 2nd")
     text = f"{where(split)}, every 2nd minus every 4th"
     yield ordered("every 2nd against every 4th", second, loss(4, split), text)
-    yield ordered(
-        "reading: strongly heterogeneous clients",
-        loss(1, "hard"),
-        loss(2, "hard"),
-        f"{where('hard')}, p = 0 minus every 2nd: where it fails skipping does not pay, as Theorem 3's dependence on G suggests",
-        role="reading",
-    )
+    text = f"{where('hard')}, p = 0 minus every 2nd: where it fails skipping does not pay, as Theorem 3's dependence on G suggests"
+    yield ordered("reading: strongly heterogeneous clients", loss(1, "hard"), loss(2, "hard"), text, role="reading")
     yield Reading(
         "In the figure training accuracy after 248 to 250 communications is 0.891 with p = 0, 0.911 every 2nd, 0.925 every 4th."
     )

@@ -219,12 +219,10 @@ def check_cl1(ctx: Context, *, order: int = -1) -> Iterator[Finding]:
     leading = sympy.limit(needed_rounds(L, D0, eps) * eps ** (-order), eps, 0, "+")
     below = lower_bound_holds()
     yield below
-    yield proved(
-        "order 1/epsilon",
-        is_positive(leading) and leading.is_finite,
-        f"at fixed L and D_0 the number of communications, times epsilon^{-order}, is at least {leading} in the limit",
-        resting_on=[below],
+    text = (
+        f"at fixed L and D_0 the number of communications, times epsilon^{-order}, is at least {leading} in the limit"
     )
+    yield proved("order 1/epsilon", is_positive(leading) and leading.is_finite, text, resting_on=[below])
 
 
 def check_q1(ctx: Context, *, shared: int = 0) -> Iterator[Finding]:
@@ -259,12 +257,8 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
         g = ZeroChain(links, chain.amplitude, chain.scale, chain.smoothness, chain.how).grad(x)
         sizes.append(float(squared_norm(g - g.mean(axis=-2, keepdims=True)).mean(axis=-1).max()))
     slope = np.polyfit(np.log(Ts), np.log(np.maximum(sizes, 1e-300)), 1)[0]
-    yield holds(
-        "G grows with T",
-        0.7 < slope < 1.3 and sizes[0] > 1,
-        "numeric",
-        f"largest sampled mean ||grad g_i - grad g||^2 (G^2 with D = 1): {', '.join(f'{s:.0f}' for s in sizes)} for T = {Ts}: like T^{slope:.2f}",
-    )
+    text = f"largest sampled mean ||grad g_i - grad g||^2 (G^2 with D = 1): {', '.join(f'{s:.0f}' for s in sizes)} for T = {Ts}: like T^{slope:.2f}"
+    yield holds("G grows with T", 0.7 < slope < 1.3 and sizes[0] > 1, "numeric", text)
     q = random_quadratics(1, 4, mu=0.2, seed=ctx.seed)
     alike = Quadratic(np.repeat(q.A, 5, axis=0), np.repeat(q.b, 5, axis=0))
     left = total(alike, FedAvg(GradientSteps(300, 1.0)), np.zeros(4), 1)["stationarity"][1]

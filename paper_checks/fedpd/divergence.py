@@ -105,13 +105,11 @@ def check_cl2(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
     )
     found = yield from find_stated(ctx, {"multiplier, Q = 2..9": GROWS}, instead)
     every = local_steps_go_on(symbols("eta", positive=True)) and rounds_average_local_steps(symbols("eta"))
-    yield proved(
-        "m > 1 for every Q >= 2 and eta > 0",
-        every,
+    text = (
         "by induction over local steps one round multiplies the server's model by m = p_Q, where p_1 = 1, q_1 = z = 2 eta > 0, p' = p + z q "
-        "and q' = q + z p: p_Q > 1 for all Q >= 2, and x^r = m^r x^0 goes to infinity from every x^0 != 0",
-        resting_on=found,
+        "and q' = q + z p: p_Q > 1 for all Q >= 2, and x^r = m^r x^0 goes to infinity from every x^0 != 0"
     )
+    yield proved("m > 1 for every Q >= 2 and eta > 0", every, text, resting_on=found)
     f, x = fedavg_counterexample(), np.array([[symbols("x")]], dtype=object)
     g = opposite(Fraction(2)).grad(x)
     yield holds(
@@ -140,13 +138,11 @@ def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None 
     w = symbols("w")
     slope = sympy.sqrt(1 + w**2).diff(w)
     single = is_positive(sympy.simplify(slope.diff(w))) and is_zero(slope.subs(w, 0))
-    yield proved(
-        "FedAvg diverges, FedPD converges",
-        single and proof_of_corrected_theorem(4),
+    text = (
         "both: the recursion above, and for FedPD with exact solves and u < 1/2 the sum of ||grad f||^2 is finite (D1), and f' is increasing "
-        "with the one zero 0, so that x_0^r goes to the minimiser",
-        resting_on=[far],
+        "with the one zero 0, so that x_0^r goes to the minimiser"
     )
+    yield proved("FedAvg diverges, FedPD converges", single and proof_of_corrected_theorem(4), text, resting_on=[far])
     problem = coercive_counterexample()
     yield holds(
         "assumptions",
@@ -209,11 +205,8 @@ def check_d14(ctx: Context, *, curvature: Any = 1) -> Iterator[Finding]:
     eta, a, t = symbols("eta a t", positive=True)
     matrix, found = round_matrix(FedPD(eta), scalar_quadratics(np.array([a, -curvature * a])))
     polynomial = matrix.charpoly().eval(t)
-    yield proved(
-        "characteristic polynomial",
-        agree(polynomial, t ** (found.layout.size - 1) * (t - 1)),
-        f"{polynomial.factor()} for every eta: the multipliers are 0 and 1, FedPD neither diverges nor needs a bound on G",
-    )
+    text = f"{polynomial.factor()} for every eta: the multipliers are 0 and 1, FedPD neither diverges nor needs a bound on G"
+    yield proved("characteristic polynomial", agree(polynomial, t ** (found.layout.size - 1) * (t - 1)), text)
     yield from find_stated(ctx, {"it stands still": STANDS_STILL})
 
 
@@ -290,14 +283,12 @@ def check_r2(ctx: Context, *, instead: Mapping[str, Any] | None = None, share: A
     yield _convex_runs(ctx, share)
     stated = {"biased limit": fedavg_ends(), "non-convex case": GROWS}
     found = yield from find_stated(ctx, stated, instead)
-    yield proved(
-        "no more than a neighbourhood",
-        limits_are_biased(),
+    text = (
         "on quadratics the limit is the fixed point sum w_i c_i/sum w_i, w_i = 1 - (1 - lr a_i)^Q (Q = 1..3, and any w_i a client), away from x* "
         "by a multiple of (w_1/a_1 - w_2/a_2)(c_1 - c_2), which for Q >= 2 and lr a_i < 1 vanishes for equal curvatures or centres only; with "
-        "Q = 1 it is x*. On +-(a/2) x^2 FedAvg diverges from Q = 2 on, and at 0 all gradients vanish",
-        resting_on=[reached, *found],
+        "Q = 1 it is x*. On +-(a/2) x^2 FedAvg diverges from Q = 2 on, and at 0 all gradients vanish"
     )
+    yield proved("no more than a neighbourhood", limits_are_biased(), text, resting_on=[reached, *found])
 
 
 def _logistic(kind: str, *, steps: int = 8) -> Ordering:

@@ -78,13 +78,11 @@ def check_eq2(ctx: Context, *, penalty: Any = 1) -> Iterator[Finding]:
     general = scalar_quadratics(np.array(symbols("h1 h2", positive=True)), np.array(symbols("c1 c2")))
     with_dual = Subproblem(general, a=lam, rho=1 / eta, z=x[None, :])
     proximal = Subproblem(general, rho=penalty / eta, z=x[None, :])
-    yield proved(
-        "local problem",
-        agree(with_dual.grad(at) - proximal.grad(at), lam),
+    text = (
         "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; as ADMM's multiplier lam_i "
-        "grows by the gap (x_i - x_0)/eta in every round",
-        resting_on=duals,
+        "grows by the gap (x_i - x_0)/eta in every round"
     )
+    yield proved("local problem", agree(with_dual.grad(at) - proximal.grad(at), lam), text, resting_on=duals)
     ours, theirs = (play_exactly(m, general, x, 1)[1].x for m in (FedPD(eta, init_dual="zero"), FedProx(1 / eta)))
     text = "FedPD's first model from zero duals is the reflection 2 mean x_i - x^0 of FedProx's"
     yield holds("aggregation", agree(ours, 2 * theirs - x), "symbolic", text)
@@ -113,12 +111,8 @@ def check_eq4(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     minimiser = sympy.solve(sympy.diff(model, y), y)[0]
     printed = (eta * x + gamma * x0 - eta * gamma * (g + lam)) / (eta + gamma) ** power
     step = x - FedPD.oracle_two(eta, gamma, 1, None, 1).lr * (g + lam + (x - x0) / eta)
-    yield holds(
-        "closed form",
-        is_zero(minimiser - printed) and is_zero(printed - step),
-        "symbolic",
-        "the printed inner step minimises the linearised Lagrangian and is a gradient step of size eta gamma/(eta + gamma)",
-    )
+    text = "the printed inner step minimises the linearised Lagrangian and is a gradient step of size eta gamma/(eta + gamma)"
+    yield holds("closed form", is_zero(minimiser - printed) and is_zero(printed - step), "symbolic", text)
     yield from find_stated(ctx, {"reading: exact gradients": ORACLE_TWO_IS_ONE}, role="reading")
     finite = random_finite_sum(3, 16, 2, seed=ctx.seed)
     across, fresh = (
@@ -182,13 +176,12 @@ def fedavg_is_linear(lr: Any, eta: Any, extra: int) -> bool:
 def check_eq6(ctx: Context, *, step: Any = 1, extra: int = 0) -> Iterator[Finding]:
     """FedAvg's local points and server model are linear in past points and gradients, with fixed weights, by induction over local steps."""
     eta = symbols("eta", positive=True)
-    yield proved(
-        "every Q",
-        fedavg_is_linear(step * eta, eta, extra),
+    text = (
         "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 4), so "
         "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions "
-        "or samples the gradients are of",
+        "or samples the gradients are of"
     )
+    yield proved("every Q", fedavg_is_linear(step * eta, eta, extra), text)
     sent = FedAvg(GradientSteps(4, 0.1)).traffic(Key(0, 0), None)  # type: ignore[arg-type]
     yield holds("only models travel", sent == (1, 1), "count", "one model a client and round each way")
 

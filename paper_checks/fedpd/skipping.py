@@ -188,14 +188,8 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", order: st
     yield _linear(ctx, "observed: floor of order p")
     seen, c5 = floors(ctx), paper_constants(1 + _C, _U / (1 + _C))["C_5"]
     limits = [coefficient(q, float(_U), _ETA, float(c5)) * _GG**2 for q in _PS]
-    yield at_most(
-        "reading: p bounded away from zero",
-        [seen[q] for q in _PS],
-        limits,
-        "numeric",
-        "for p in a fixed range [p_min, p_max] the printed bound holds here with the listed constants (from about p = 3e-7 on)",
-        role="reading",
-    )
+    text = "for p in a fixed range [p_min, p_max] the printed bound holds here with the listed constants (from about p = 3e-7 on)"
+    yield at_most("reading: p bounded away from zero", [seen[q] for q in _PS], limits, "numeric", text, role="reading")
     yield Reading(
         "Refuted for one set of constants independent of p on all of 0 <= p < 1, which is what the theorem prints. The bound's "
         "proof squares an expectation ((E spread)^2 for E spread^2), which turns p into p^2. For p in a fixed range a large "
@@ -223,15 +217,12 @@ def check_r5(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5") -> Iterat
     gs = np.array([0.5, 1.0, 2.0, 4.0, 16.0, 64.0])
     sums = np.array([after_one_skip(g, _C, _ETA, 400).sum() for g in gs])
     squares = (gs + float(_C)) ** 2
-    yield holds(
-        "observed: admissible p against G",
-        bool(np.all(np.diff(sums) > 0)),
-        "numeric",
+    text = (
         f"S_1, the sum of ||grad f||^2 after a single skip, is {', '.join(f'{v:.3g}' for v in sums)} for g = {', '.join(f'{g:g}' for g in gs)}: the "
         f"p that is admissible for small epsilon, about epsilon/S_1, falls as G grows, but not like 1/G^2: from g = 4 to 64 G^2 grows "
-        f"{squares[-1] / squares[3]:.0f} times and S_1 {sums[-1] / sums[3]:.0f} times; with equal Hessians every p is admissible at any G (D4)",
-        role="reading",
+        f"{squares[-1] / squares[3]:.0f} times and S_1 {sums[-1] / sums[3]:.0f} times; with equal Hessians every p is admissible at any G (D4)"
     )
+    yield holds("observed: admissible p against G", bool(np.all(np.diff(sums) > 0)), "numeric", text, role="reading")
 
 
 def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> Iterator[Finding]:
@@ -288,13 +279,11 @@ def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
         "The figure does not plot Table III: its first row is a square root (slope 1/2, break at p = 0.60), the curve has slope 1 in log-log axes "
         "and its dashed line at p of about 0.07 (read off the figure)."
     )
-    yield Part(
-        "right branch: logarithmic",
-        None,
-        "numeric",
+    text = (
         "near p = 1 the floor on bounded-dissimilarity instances saturates, so measured floors neither show nor exclude a "
-        "logarithmic branch; the figure states no function to compare with",
+        "logarithmic branch; the figure states no function to compare with"
     )
+    yield Part("right branch: logarithmic", None, "numeric", text)
 
 
 _ASSUMED = (A1, A2, A4, STEP, "local solves satisfy (8)", "lam_i^0 = -grad f_i(x^0)")

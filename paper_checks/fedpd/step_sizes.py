@@ -58,14 +58,13 @@ def unstable_mode(algorithm: Any) -> bool:
 
 def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
     """Stable below u = 1/2 by Theorem 1's derivation, an unstable mode above it in symbols, and instances in fractions."""
-    yield proved(
-        "stable up to 1/2 and not beyond",
-        proof_of_corrected_theorem(4) and unstable_mode(algorithm),
+    text = (
         "for u < 1/2 every round lowers mean L_i by ((1-2u)(1+u)/(2 eta)) mean ||dx_i||^2 + ||dx_0||^2/(2 eta), and mean L_i >= f(x_0): on "
         "quadratics with f bounded below the steps of every trajectory are square summable, so no eigenvalue lies outside the unit circle; at "
         "u = 1/2 by continuity. With curvatures (1, 1, -h, -h) the difference of the two last clients has the multiplier -u h/(1 - u h), of "
-        "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex",
+        "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex"
     )
+    yield proved("stable up to 1/2 and not beyond", proof_of_corrected_theorem(4) and unstable_mode(algorithm), text)
     yield from find_stated(ctx, D7, instead)
 
 
