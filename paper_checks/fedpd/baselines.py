@@ -33,7 +33,7 @@ from paper_checks.fedpd.common import (
     rational,
     total,
 )
-from paper_checks.fedpd.divergence import fedavg_ends, weighted_mean
+from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, weighted_mean
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
@@ -72,10 +72,9 @@ D12 = {
 def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
     """Limits for all parameters, on an instance of three clients, and for every Q and number of clients."""
     found = yield from find_stated(ctx, D12, instead)
-    x, c, a, lr = symbols("x c a lr")
     yield proved(
         "all three limits",
-        is_zero(x - lr * a * (x - c) - c - (1 - lr * a) * (x - c)) and proof_of_corrected_theorem(4),
+        local_step_contracts() and proof_of_corrected_theorem(4),
         "FedProx's round has slope mean rho/(rho + a_i), FedAvg's mean (1 - eta a_i)^Q, of modulus below one for eta a_i < 2, and the stated "
         "fixed point (a local step takes x - c_i to (1 - eta a_i)(x - c_i), so for every Q); FedPD's sum of ||grad f||^2 is finite for u < 1/2 "
         "(D1) and f is strongly convex, so x_0 goes to x*; each map is a mean of affine maps of one client, so for every n",

@@ -31,7 +31,6 @@ from problems.separable import root_plus_quadratic
 
 # ---- CL2, D10, Q12: every constant step -------------------------------------------------------------------------------
 
-
 _SCRIPT: Any = ScriptedKey(0)
 
 
@@ -154,7 +153,7 @@ def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None 
 
 
 def check_q12(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """Every constant step diverges on one convex, coercive problem (D10), where FedPD converges."""
+    """Every constant step diverges on one convex, coercive problem (D10)."""
     yield diverges_from_afar(drop)
     yield from find_stated(ctx, {"runs of FedAvg": FROM_AFAR}, instead)
 
@@ -229,22 +228,29 @@ def fedavg_ends(steps: str = "Q") -> Limit:
     )
 
 
+def local_step_contracts() -> bool:
+    """Check that a local step on (a/2)(x - c)^2 takes x - c to (1 - lr a)(x - c): Q of them to its Q-th power, for every Q."""
+    x, a, c, lr = symbols("x a c lr")
+    problem = scalar_quadratics(np.array([a]), np.array([c]))
+    found, _ = GradientSteps(1, lr)(Subproblem(problem), np.array([[x]], dtype=object), _SCRIPT, None)
+    return is_zero(found[0, 0] - c - (1 - lr * a) * (x - c))
+
+
 def limits_are_biased() -> bool:
     """Check that for every Q the limit is away from x* by a multiple of (w_1/a_1 - w_2/a_2)(c_1 - c_2), whatever w_i a client has.
 
-    A client maps x to c_i + (1 - w_i)(x - c_i), since a local step takes x - c_i to (1 - lr a_i)(x - c_i): the fixed point is
-    sum w_i c_i/sum w_i. w(a)/a = lr sum_{j<Q} (1 - lr a)^j falls in a for lr a < 1 and Q >= 2, and is lr for Q = 1.
+    A client maps x to c_i + (1 - w_i)(x - c_i) (`local_step_contracts`): the fixed point is sum w_i c_i/sum w_i.
+    w(a)/a = lr sum_{j<Q} (1 - lr a)^j falls in a for lr a < 1 and Q >= 2, and is lr for Q = 1.
     """
     w, a, c, lr = symbols("w1 w2", positive=True), symbols("a1 a2", positive=True), symbols("c1 c2"), symbols("lr")
-    x, base, power = symbols("x"), symbols("base", positive=True), symbols("power", positive=True)
+    base, power = symbols("base power", positive=True)
     point = (w[0] * c[0] + w[1] * c[1]) / sum(w)
     star = (a[0] * c[0] + a[1] * c[1]) / sum(a)
-    step = is_zero(x - lr * a[0] * (x - c[0]) - c[0] - (1 - lr * a[0]) * (x - c[0]))
     fixed = is_zero(sum(ci + (1 - wi) * (point - ci) for wi, ci in zip(w, c, strict=True)) / 2 - point)
     apart = (w[0] / a[0] - w[1] / a[1]) * a[0] * a[1] * (c[0] - c[1]) / (sum(w) * sum(a))
     sums = is_zero((1 - base**power) + (1 - base) * base**power - (1 - base ** (power + 1)))
     away = apart.subs({wi: 1 - (1 - lr * ai) ** 2 for wi, ai in zip(w, a, strict=True)})
-    return step and fixed and is_zero(point - star - apart) and sums and is_not_zero(away)
+    return local_step_contracts() and fixed and is_zero(point - star - apart) and sums and is_not_zero(away)
 
 
 def _convex_runs(ctx: Context, share: Any, Q: int = 5) -> Part:
