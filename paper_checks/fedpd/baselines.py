@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedDane, FedPD, FedProx, every
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, holds, proved, refute
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.core.problem import constant
@@ -22,9 +22,9 @@ from fedtheory.running.runner import run
 from paper_checks.fedpd.common import (
     A1,
     A2,
-    PAPER,
     AveragesModels,
     Prescribed,
+    claim,
     communications,
     draw,
     find_stated,
@@ -33,7 +33,7 @@ from paper_checks.fedpd.common import (
     rational,
     total,
 )
-from paper_checks.fedpd.divergence import fedavg_ends, weighted_mean
+from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, weighted_mean
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
@@ -72,10 +72,9 @@ D12 = {
 def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
     """Limits for all parameters, on an instance of three clients, and for every Q and number of clients."""
     found = yield from find_stated(ctx, D12, instead)
-    x, c, a, lr = symbols("x c a lr")
     yield proved(
         "all three limits",
-        is_zero(x - lr * a * (x - c) - c - (1 - lr * a) * (x - c)) and proof_of_corrected_theorem(4),
+        local_step_contracts() and proof_of_corrected_theorem(4),
         "FedProx's round has slope mean rho/(rho + a_i), FedAvg's mean (1 - eta a_i)^Q, of modulus below one for eta a_i < 2, and the stated "
         "fixed point (a local step takes x - c_i to (1 - eta a_i)(x - c_i), so for every Q); FedPD's sum of ||grad f||^2 is finite for u < 1/2 "
         "(D1) and f is strongly convex, so x_0 goes to x*; each map is a mean of affine maps of one client, so for every n",
@@ -147,20 +146,16 @@ def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator
         up, down = trace.floats_up[-1], trace.floats_down[-1]
         ok &= seen == (known or seen) and up == vectors * clients * d * seen == down
         said.append(f"{name}: {up:.0f} up and down in {seen} communications")
-    yield holds(
-        "floats",
-        ok,
-        "count",
+    text = (
         f"{'; '.join(said)} ({clients} clients, d = {d}, {rounds} rounds; communications are seen from the clients' copies): one model a client "
-        "each way, duals never",
+        "each way, duals never"
     )
-    yield holds(
-        "one vector a client",
-        uploads_are_single_vectors(method),
-        "symbolic",
+    yield holds("floats", ok, "count", text)
+    text = (
         "the server's model depends on a client's state through the one vector x_i + eta lam_i only, and is all that comes back: changing x_i by "
-        "delta and lam_i by -delta/eta changes nothing",
+        "delta and lam_i by -delta/eta changes nothing"
     )
+    yield holds("one vector a client", uploads_are_single_vectors(method), "symbolic", text)
 
 
 def _answer(points: Any, round: int) -> Any:
@@ -226,47 +221,38 @@ def check_q10(ctx: Context, *, radius: str = "1000000") -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-D12",
-        PAPER,
         "identity",
         "limits on scalar quadratics",
         "On (a_i/2)(x - c_i)^2 exact FedProx ends at sum w_i c_i/sum w_i with w_i = a_i rho/(rho + a_i), FedAvg with "
         "w_i = 1 - (1 - eta a_i)^Q; FedPD ends at x*.",
         check_d12,
-        (
-            put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
-            put("FedAvg with a step more", "FedAvg", fedavg_ends("Q + 1")),
-            put("FedAvg in FedPD's place", "FedPD, three clients", _of_three("fedavg", "lr = 1/20, steps = 2")),
-        ),
-        ("eta a_i < 2 (FedAvg)", "u < 1/2 (FedPD)"),
+        put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
+        put("FedAvg with a step more", "FedAvg", fedavg_ends("Q + 1")),
+        put("FedAvg in FedPD's place", "FedPD, three clients", _of_three("fedavg", "lr = 1/20, steps = 2")),
+        assumes=("eta a_i < 2 (FedAvg)", "u < 1/2 (FedPD)"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q4",
-        PAPER,
         "bound",
         "Section III",
         "In a communicating round only models are exchanged: d floats up and d down a client.",
         check_q4,
-        (
-            Fault("duals sent along", "floats", {"vectors": 2}),
-            Fault("models averaged, duals apart", "one vector a client", {"method": AveragesModels}),
-        ),
-        ("full participation", "one coin a round, shared by all clients"),
+        Fault("duals sent along", "floats", {"vectors": 2}),
+        Fault("models averaged, duals apart", "one vector a client", {"method": AveragesModels}),
+        assumes=("full participation", "one coin a round, shared by all clients"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q7",
-        PAPER,
         "divergence",
         "Section IV-C",
         "FedProx fails to converge to the global stationary point; FedPD's duals let it converge.",
         check_q7,
-        (
-            put("FedPD in FedProx's place", "FedProx", fedprox_ends(method="fedpd", options="eta = 1/rho, exact")),
-            put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
-            Fault("constant of the proof cut by a tenth", "both", {"strength": 3.6}),
-        ),
-        (
+        put("FedPD in FedProx's place", "FedProx", fedprox_ends(method="fedpd", options="eta = 1/rho, exact")),
+        put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
+        Fault("constant of the proof cut by a tenth", "both", {"strength": 3.6}),
+        assumes=(
             A1,
             A2,
             "exact local solves",
@@ -274,25 +260,23 @@ CLAIMS = [
             "u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
         ),
     ),
-    Claim(
+    claim(
         "FEDPD-Q8",
-        PAPER,
         "ordering",
         "Section IV-C",
         "FedPD has weaker assumptions and better sample or communication complexity than FedProx and FedDANE.",
         check_q8,
-        (Fault("step outside the stable range", "FedPD converges on all", {"u": 0.85}),),
-        (A1, A2),
+        Fault("step outside the stable range", "FedPD converges on all", {"u": 0.85}),
+        assumes=(A1, A2),
     ),
-    Claim(
+    claim(
         "FEDPD-Q10",
-        PAPER,
         "proof step",
         "Section I",
         "VRL-SGD's bounded-variance assumption essentially implies that the (stochastic) gradients are bounded.",
         check_q10,
-        (Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),),
-        ("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
+        Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),
+        assumes=("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
         repaired="Bounded variance bounds the noise only; additive noise on a quadratic has unbounded gradients.",
         replay=replay_q10,
     ),

@@ -12,21 +12,8 @@ from numpy.typing import NDArray
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Picture, Reading, Table
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
-from paper_checks.fedpd.character_runs import (
-    COUNTED_METHODS,
-    FIGURE_3A,
-    FIGURE_3B,
-    FIGURES_4_5,
-    chosen,
-    counted,
-    half,
-    named,
-    sample_gradients,
-    scale,
-    to_goal,
-    trained,
-)
-from paper_checks.fedpd.common import PAPER
+from paper_checks.fedpd import character_runs as runs
+from paper_checks.fedpd.common import claim
 
 POINTS: dict[str, Any] = {"scale": 100, "unit": " (points)"}
 SKIPPING = ("FedPD", "FedPD every 2nd", "FedPD every 4th")
@@ -36,10 +23,10 @@ SKIPPING = ("FedPD", "FedPD every 2nd", "FedPD every 4th")
 
 def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
     """Samples to a test accuracy: FedPD-VR, FedProx-VR, FedAvg-GD."""
-    s = scale(ctx)
-    yield chosen(ctx)
-    groups = {name: counted(ctx, name, period) for name in COUNTED_METHODS}
-    found = {name: to_goal(group, group.logs(ctx), s) for name, group in groups.items()}
+    s = runs.scale(ctx)
+    yield runs.chosen(ctx)
+    groups = {name: runs.counted(ctx, name, period) for name in runs.COUNTED_METHODS}
+    found = {name: runs.to_goal(group, group.logs(ctx), s) for name, group in groups.items()}
     names = list(groups)
     for first, second in zip(names, names[1:], strict=False):
         (fewer, sooner), (more, later) = found[first], found[second]
@@ -59,9 +46,9 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
         [
             [
                 name,
-                *FIGURE_3A[name],
+                *runs.FIGURE_3A[name],
                 mean_and_deviation(group.last(ctx, "test_accuracy"), 3, 1),
-                float(sample_gradients(group.trainings[0], group.trainings[0].rounds, s)),
+                float(runs.sample_gradients(group.trainings[0], group.trainings[0].rounds, s)),
                 mean_and_deviation(found[name][0], 0, 1) if found[name][1].all() else "not reached by all",
             ]
             for name, group in groups.items()
@@ -73,7 +60,7 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
     series = []
     for name, group in groups.items():
         logs = group.logs(ctx)
-        x = sample_gradients(group.trainings[0], logs[0]["round"], s)
+        x = runs.sample_gradients(group.trainings[0], logs[0]["round"], s)
         y = np.mean([log["test_accuracy"] for log in logs], axis=0)
         series.append({"label": name, "x": x[1:].tolist(), "y": y[1:].tolist()})
     yield Picture("test accuracy against samples", "sample gradients", "test accuracy", series, logx=True)
@@ -90,22 +77,22 @@ def _after(ctx: Context, group: Repeated, communications: NDArray[np.float64], o
 
 def check_ex8(ctx: Context, *, skipping: str = "FedPD p = 0.5") -> Iterator[Finding]:
     """At equal communications, FedPD-SGD with p = 0.5 against p = 0 (Q = 20, batch 2)."""
-    s = scale(ctx)
-    plain, some = half(ctx, "FedPD"), half(ctx, skipping)
+    s = runs.scale(ctx)
+    plain, some = runs.half(ctx, "FedPD"), runs.half(ctx, skipping)
     one = plain.logs(ctx)[0]["floats_up"][-1] / s.half_rounds
     budget = np.array([log["floats_up"][-1] for log in some.logs(ctx)]) / one
     yield ordered(
         "test accuracy at equal communications",
         some.last(ctx, "test_accuracy"),
         _after(ctx, plain, budget, one),
-        f"{s.what}; {named(ctx, 'mild')}, {s.half_rounds} rounds of Q = 20, of which {mean_and_deviation(budget, 1, 1)} communicate: "
+        f"{s.what}; {runs.named(ctx, 'mild')}, {s.half_rounds} rounds of Q = 20, of which {mean_and_deviation(budget, 1, 1)} communicate: "
         "p = 0.5 minus p = 0",
         **POINTS,
     )
     rows = []
-    for communications in FIGURE_3B["FedPD p = 0.5"]:
-        share = budget * communications / max(FIGURE_3B["FedPD p = 0.5"])
-        paper = [readings.get(communications) for readings in FIGURE_3B.values()]
+    for communications in runs.FIGURE_3B["FedPD p = 0.5"]:
+        share = budget * communications / max(runs.FIGURE_3B["FedPD p = 0.5"])
+        paper = [readings.get(communications) for readings in runs.FIGURE_3B.values()]
         ours = [mean_and_deviation(_after(ctx, group, share, one), 3, 1) for group in (plain, some)]
         rows.append([f"{communications}", *paper, mean_and_deviation(share, 1, 1), *ours])
     yield make_table(
@@ -121,16 +108,16 @@ def check_ex8(ctx: Context, *, skipping: str = "FedPD p = 0.5") -> Iterator[Find
 
 
 def _where(ctx: Context, split: str = "mild") -> str:
-    s = scale(ctx)
-    return f"{s.what}; {named(ctx, split)}, {s.rounds} rounds of Q = {s.steps}"
+    s = runs.scale(ctx)
+    return f"{s.what}; {runs.named(ctx, split)}, {s.rounds} rounds of Q = {s.steps}"
 
 
 def _figures(ctx: Context, *names: str) -> Table:
     """Figs. 4 and 5: the paper's readings, and ours after the same share of the communications."""
-    s = scale(ctx)
+    s = runs.scale(ctx)
     rows: list[list[Any]] = []
     for name in names:
-        group, paper = trained(ctx, name), FIGURES_4_5[name]
+        group, paper = runs.trained(ctx, name), runs.FIGURES_4_5[name]
         often = group.trainings[0].settings.get("communicate_every", 1)
         marks = {100: s.rounds // 10, 250: s.rounds // 4, 500: s.rounds // 2, 990: s.rounds}
         for k, quantity in enumerate(("training loss", "training accuracy", "test loss", "test accuracy")):
@@ -151,8 +138,8 @@ def _figures(ctx: Context, *names: str) -> Table:
 
 def check_ex9(ctx: Context, *, name: str = "FedAvg 0.001") -> Iterator[Finding]:
     """FedAvg with the paper's step against FedPD and FedProx."""
-    yield chosen(ctx)
-    groups = {run: trained(ctx, run) for run in ("FedAvg 0.001", "FedProx", "FedPD", "FedAvg 0.01")}
+    yield runs.chosen(ctx)
+    groups = {run: runs.trained(ctx, run) for run in ("FedAvg 0.001", "FedProx", "FedPD", "FedAvg 0.01")}
     loss = {run: group.last(ctx, "value") for run, group in groups.items()}
     for other in ("FedPD", "FedProx"):
         text = f"{_where(ctx)}: training loss FedAvg (0.001) minus {other} (0.01)"
@@ -166,7 +153,7 @@ def check_ex9(ctx: Context, *, name: str = "FedAvg 0.001") -> Iterator[Finding]:
 def check_ex10(ctx: Context, *, other: str = "FedPD") -> Iterator[Finding]:
     """FedProx beside FedPD with p = 0."""
     for split in ("mild", "hard"):
-        a, b = (trained(ctx, name, split).last(ctx, "test_accuracy") for name in ("FedProx", other))
+        a, b = (runs.trained(ctx, name, split).last(ctx, "test_accuracy") for name in ("FedProx", other))
         text = f"{_where(ctx, split)}: FedProx minus FedPD; 'similar' is read as within five points"
         if split == "mild":
             yield alike("test accuracy", a, b, text, within=5, **POINTS)
@@ -174,7 +161,7 @@ def check_ex10(ctx: Context, *, other: str = "FedPD") -> Iterator[Finding]:
             yield alike("reading: label shards", a, b, text, within=5, role="reading", **POINTS)
     yield Reading("The paper's own curves end 2.4 points of test accuracy apart, FedPD above.")
     yield _figures(ctx, "FedProx", "FedPD")
-    groups = {name: trained(ctx, name) for name in ("FedProx", "FedPD")}
+    groups = {name: runs.trained(ctx, name) for name in ("FedProx", "FedPD")}
     yield draw_curves(ctx, "test accuracy by round", groups, "test_accuracy", ylabel="test accuracy")
 
 
@@ -185,7 +172,7 @@ def _loss_by_communication(ctx: Context, groups: dict[str, Repeated]) -> Picture
 
 def check_ex11(ctx: Context, *, order: tuple[str, ...] = SKIPPING) -> Iterator[Finding]:
     """Final loss and accuracy as communication gets rarer, at equal rounds."""
-    groups = {name: trained(ctx, name) for name in SKIPPING}
+    groups = {name: runs.trained(ctx, name) for name in SKIPPING}
     for often, rare in zip(order, order[1:], strict=False):
         name, text = f"{rare} against {often}", f"{_where(ctx)}: final training loss, {rare} minus {often}"
         yield ordered(name, groups[rare].last(ctx, "value"), groups[often].last(ctx, "value"), text)
@@ -201,34 +188,29 @@ def check_ex11(ctx: Context, *, order: tuple[str, ...] = SKIPPING) -> Iterator[F
 
 def check_ex12(ctx: Context, *, split: str = "mild") -> Iterator[Finding]:
     """Loss at equal communications."""
-    s = scale(ctx)
+    s = runs.scale(ctx)
     at = s.rounds // 4
 
     def loss(period: int, split: str) -> NDArray[np.float64]:
         """Training loss after ``at`` communications."""
         name = {1: "FedPD", 2: "FedPD every 2nd", 4: "FedPD every 4th"}[period]
-        return trained(ctx, name, split).at(ctx, "value", period * at)
+        return runs.trained(ctx, name, split).at(ctx, "value", period * at)
 
     def where(split: str) -> str:
-        return f"{s.what}; {at} communications of Q = {s.steps}, {named(ctx, split)}: training loss"
+        return f"{s.what}; {at} communications of Q = {s.steps}, {runs.named(ctx, split)}: training loss"
 
     plain, second = loss(1, split), loss(2, split)
     yield ordered("p = 0 against every 2nd", plain, second, f"{where(split)}, p = 0 minus every 2nd")
     text = f"{where(split)}, every 2nd minus every 4th"
     yield ordered("every 2nd against every 4th", second, loss(4, split), text)
-    yield ordered(
-        "reading: strongly heterogeneous clients",
-        loss(1, "hard"),
-        loss(2, "hard"),
-        f"{where('hard')}, p = 0 minus every 2nd: where it fails skipping does not pay, as Theorem 3's dependence on G suggests",
-        role="reading",
-    )
+    text = f"{where('hard')}, p = 0 minus every 2nd: where it fails skipping does not pay, as Theorem 3's dependence on G suggests"
+    yield ordered("reading: strongly heterogeneous clients", loss(1, "hard"), loss(2, "hard"), text, role="reading")
     yield Reading(
         "In the figure training accuracy after 248 to 250 communications is 0.891 with p = 0, 0.911 every 2nd, 0.925 every 4th."
     )
     yield _figures(ctx, *SKIPPING)
-    hard = {f"{name}, label shards": trained(ctx, name, "hard") for name in SKIPPING[:2]}
-    yield _loss_by_communication(ctx, {name: trained(ctx, name) for name in SKIPPING} | hard)
+    hard = {f"{name}, label shards": runs.trained(ctx, name, "hard") for name in SKIPPING[:2]}
+    yield _loss_by_communication(ctx, {name: runs.trained(ctx, name) for name in SKIPPING} | hard)
 
 
 Runs = Callable[[Context], Iterable[Repeated]]
@@ -240,7 +222,7 @@ def _claim(
     text: str,
     check: Any,
     fault: Fault,
-    runs: Runs,
+    reads: Runs,
     *assumed: str,
     of_fault: Runs = lambda ctx: (),
     split: str = "an iid split (laptop size)",
@@ -248,15 +230,15 @@ def _claim(
     """An ordering; its faults are tried at laptop size only, and so are the runs that they alone read."""
 
     def needs(ctx: Context) -> list[Need]:
-        return list(list_runs([*runs(ctx), *(of_fault(ctx) if ctx.size == "laptop" else ())]))
+        return list(list_runs([*reads(ctx), *(of_fault(ctx) if ctx.size == "laptop" else ())]))
 
     common = ("full participation", "lam_i^0 = 0 (FedPD)")
     assumptions = (*common, "FEMNIST is not at hand: the data of the size that is run stands in", split, *assumed)
-    return Claim(id, PAPER, "ordering", f"Appendix D, {figure}", text, check, (fault,), assumptions, needs=needs)
+    return claim(id, "ordering", f"Appendix D, {figure}", text, check, fault, assumes=assumptions, needs=needs)
 
 
 def _trained(*names: str, splits: tuple[str, ...] = ("mild",)) -> Runs:
-    return lambda ctx: (trained(ctx, name, split) for name in names for split in splits)
+    return lambda ctx: (runs.trained(ctx, name, split) for name in names for split in splits)
 
 
 CLAIMS = [
@@ -266,8 +248,8 @@ CLAIMS = [
         "On character recognition FedPD-VR needs fewer samples than FedProx-VR, which needs fewer than FedAvg-GD.",
         check_ex7,
         Fault("full gradients every round", "FedPD-VR before FedProx-VR", {"period": 1}),
-        lambda ctx: (counted(ctx, name) for name in COUNTED_METHODS),
-        of_fault=lambda ctx: [counted(ctx, "FedPD-VR", period=1)],
+        lambda ctx: (runs.counted(ctx, name) for name in runs.COUNTED_METHODS),
+        of_fault=lambda ctx: [runs.counted(ctx, "FedPD-VR", period=1)],
         split="two label shards a client (laptop size)",
     ),
     _claim(
@@ -276,8 +258,8 @@ CLAIMS = [
         "For the same number of communications FedPD-SGD with p = 0.5 is better than with p = 0.",
         check_ex8,
         Fault("FedAvg, small step, for p = 0.5", "test accuracy at equal communications", {"skipping": "FedAvg 0.001"}),
-        lambda ctx: (half(ctx, name) for name in ("FedPD", "FedPD p = 0.5")),
-        of_fault=lambda ctx: [half(ctx, "FedAvg 0.001")],
+        lambda ctx: (runs.half(ctx, name) for name in ("FedPD", "FedPD p = 0.5")),
+        of_fault=lambda ctx: [runs.half(ctx, "FedAvg 0.001")],
     ),
     _claim(
         "FEDPD-EX9",

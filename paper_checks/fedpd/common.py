@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Picture, Role
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Kind, Part, Picture, Role
 from fedtheory.claims.parts import at_most
 from fedtheory.core.arrays import Array, average, choose, spread
 from fedtheory.core.errors import InvalidInput, require
@@ -173,6 +173,20 @@ def under_one_name(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
             yield dataclasses.replace(finding, name=name if decides else f"{name}: {finding.name}")
         else:
             yield finding
+
+
+def claim(
+    id: str,
+    kind: Kind,
+    source: str,
+    statement: str,
+    check: Check,
+    *faults: Fault,
+    assumes: tuple[str, ...],
+    **more: Any,
+) -> Claim:
+    """A claim of this paper."""
+    return Claim(id, PAPER, kind, source, statement, check, faults, assumes, **more)
 
 
 def find_stated(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
@@ -19,14 +19,9 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
-from paper_checks.fedpd.common import A1, A2, PAPER, theorem_one_factor, total
+from paper_checks.fedpd.common import A1, A2, claim, theorem_one_factor, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
-from problems.lower_bound import (
-    ZeroChain,
-    supports,
-    two_group_chain,
-    unreached,
-)
+from problems.lower_bound import ZeroChain, supports, two_group_chain, unreached
 from problems.quadratics import Quadratic, random_quadratics
 
 CTA = "algorithms of class (5): linear local processing and linear aggregation, any number of local steps"
@@ -120,19 +115,10 @@ def slopes_of_a_chain(gradient_bound: Any = 1) -> bool:
     return rises and even and above_zero and bool(least**2 > gradient_bound)
 
 
-def links_are_flat_at_zero() -> bool:
-    """Check that a link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides."""
-    sympy = require("sympy", "closed forms")
-    v = symbols("v", positive=True)
-    psi_ = _links(v)[0]
-    return all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
-
-
 def opened(held: Any, k: int) -> int:
     """How many coordinates a client's local work reaches from a model in span(e_1..e_k), with as many linear steps as it likes.
 
-    ``held``: the numbers j of its links from x[j-1] to x[j], the first link (into x[1]) apart, which everybody holds. With
-    `links_are_flat_at_zero` a link opens x[j] only where x[j-1] is open.
+    ``held``: the numbers j of its links from x[j-1] to x[j], which open x[j] only where x[j-1] is open; everybody holds the link into x[1].
     """
     reached = max(k, 1)
     while reached + 1 in held:
@@ -145,21 +131,26 @@ def one_link_a_communication(shared: int, period: int = 2) -> bool:
 
     Client c of ``period`` groups holds the links j = c mod period, and ``shared`` clients more hold every link (none in the construction).
     Links repeat with the period, so the starts k = 1..period stand for all. Averages and other linear maps of the server's add nothing.
+    A link gives no gradient where the coordinate before it is zero: psi and psi' vanish at 0 from both sides.
     """
+    sympy = require("sympy", "closed forms")
+    v = symbols("v", positive=True)
+    psi_ = _links(v)[0]
+    flat = all(is_zero(sympy.limit(f, v, 0, "+")) for f in (psi_, psi_.diff(v)))
     far = 8 * period  # beyond what one round opens unless everything opens
     groups = [{j for j in range(2, far) if j % period == c} for c in range(period)]
     groups += [set(range(2, far))] * shared
-    return links_are_flat_at_zero() and all(opened(held, k) <= k + 1 for held in groups for k in range(1, period + 1))
+    return flat and all(opened(held, k) <= k + 1 for held in groups for k in range(1, period + 1))
 
 
-def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> bool:
-    """Check what the proof of D11 rests on, for every T.
+def lower_bound_holds(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> Part:
+    """D11, for every T.
 
     (a) No client holds two neighbouring links beyond the first (one group has the even links, the other the odd ones): from a server model
     in span(e_1..e_k) any number of linear local steps stays in span(e_1..e_{k+1}) (`one_link_a_communication`), so after t communications
     x[t+2] = 0, and from 0 the first communication opens two. (b) A client's links touch disjoint pairs of coordinates, so its Hessian has
     2x2 blocks, of norm at most 2 (sup |psi''| sup phi + sup psi' sup phi') and psi(1) sup |phi''| more for the first link: below 19 pi.
-    (c) While x[T+1] = 0 some |x[k]| < 1, and a derivative is at most -2(1 - 1/e) (`slopes_of_a_chain`).
+    (c) While x[T+1] = 0 some |x[k]| < 1, and a derivative is at most -2(1 - 1/e) (`slopes_of_a_chain`). (d) D_0 gives T (`rounds_from_gap`).
     """
     mp = require("mpmath", "high precision").mp
     with mp.workdps(30):
@@ -172,14 +163,9 @@ def lower_bound_argument(gradient_bound: float = 1.0, share: float = 1.0, shared
         apart &= not (held[:, 1:-1] & held[:, 2:]).any() and bool(held[:, 1:].any(axis=0).all())
         apart &= bool((links == longest[:, : T + 1]).all())
     steps = one_link_a_communication(shared) and slopes_of_a_chain(gradient_bound)
-    return bool(apart and steps and smooth and derivative_bounds())
-
-
-def lower_bound_holds(gradient_bound: float = 1.0, share: float = 1.0, shared: int = 0) -> Part:
-    """D11 for every T: `lower_bound_argument`, and D_0 in closed form."""
     return proved(
         "argument",
-        lower_bound_argument(gradient_bound, share, shared) and rounds_from_gap(),
+        apart and steps and smooth and derivative_bounds() and rounds_from_gap(),
         "for every T: no client holds two neighbouring links, so after t < T communications x[T+1] = 0 whatever the linear steps; 2x2 blocks of "
         "the Hessian make each client 19 pi-smooth; while x[T+1] = 0 one derivative is at most -2(1 - 1/e) < -1; and D_0 = f(0) - inf f gives "
         "T = L D_0/(76 pi^2 eps) - (1 - 1/e)/2, so that ||grad f||^2 > eps before communication T",
@@ -193,17 +179,13 @@ def needed_rounds(L: Any, D_0: Any, epsilon: Any) -> Any:
 
 
 def rounds_from_gap() -> bool:
-    """Check that D_0 = (19 pi eps/L)(2 pi (1 - 1/e) + 4 pi T) gives `needed_rounds`, and D_0 on an instance."""
+    """Check that D_0 = f(0) - inf f = (19 pi eps/L)(2 pi (1 - 1/e) + 4 pi T) gives `needed_rounds`, and D_0 on an instance."""
     sympy = require("sympy", "closed forms")
     L, eps, T = symbols("L epsilon T", positive=True)
     gap = 19 * sympy.pi * eps / L * (2 * sympy.pi * (1 - sympy.exp(-1)) + 4 * sympy.pi * T)
-    measured, known = initial_gap(two_group_chain(5, L=2.0, epsilon=0.1)), float(gap.subs({L: 2, eps: 0.1, T: 5}))
-    return is_zero(needed_rounds(L, gap, eps) - T) and abs(measured - known) < 1e-12 * measured
-
-
-def initial_gap(chain: ZeroChain) -> float:
-    """D_0 = f(0) - inf f."""
-    return float(chain.value(np.zeros((1, chain.d))).mean() - chain.lower_bound().value)
+    chain, known = two_group_chain(5, L=2.0, epsilon=0.1), float(gap.subs({L: 2, eps: 0.1, T: 5}))
+    measured = float(chain.value(np.zeros((1, chain.d))).mean() - chain.lower_bound().value)
+    return is_zero(needed_rounds(L, gap, eps) - T) and abs(measured - known) < 1e-12 * known
 
 
 def _one_coordinate(T: int) -> Part:
@@ -237,12 +219,10 @@ def check_cl1(ctx: Context, *, order: int = -1) -> Iterator[Finding]:
     leading = sympy.limit(needed_rounds(L, D0, eps) * eps ** (-order), eps, 0, "+")
     below = lower_bound_holds()
     yield below
-    yield proved(
-        "order 1/epsilon",
-        is_positive(leading) and leading.is_finite,
-        f"at fixed L and D_0 the number of communications, times epsilon^{-order}, is at least {leading} in the limit",
-        resting_on=[below],
+    text = (
+        f"at fixed L and D_0 the number of communications, times epsilon^{-order}, is at least {leading} in the limit"
     )
+    yield proved("order 1/epsilon", is_positive(leading) and leading.is_finite, text, resting_on=[below])
 
 
 def check_q1(ctx: Context, *, shared: int = 0) -> Iterator[Finding]:
@@ -277,12 +257,8 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
         g = ZeroChain(links, chain.amplitude, chain.scale, chain.smoothness, chain.how).grad(x)
         sizes.append(float(squared_norm(g - g.mean(axis=-2, keepdims=True)).mean(axis=-1).max()))
     slope = np.polyfit(np.log(Ts), np.log(np.maximum(sizes, 1e-300)), 1)[0]
-    yield holds(
-        "G grows with T",
-        0.7 < slope < 1.3 and sizes[0] > 1,
-        "numeric",
-        f"largest sampled mean ||grad g_i - grad g||^2 (G^2 with D = 1): {', '.join(f'{s:.0f}' for s in sizes)} for T = {Ts}: like T^{slope:.2f}",
-    )
+    text = f"largest sampled mean ||grad g_i - grad g||^2 (G^2 with D = 1): {', '.join(f'{s:.0f}' for s in sizes)} for T = {Ts}: like T^{slope:.2f}"
+    yield holds("G grows with T", 0.7 < slope < 1.3 and sizes[0] > 1, "numeric", text)
     q = random_quadratics(1, 4, mu=0.2, seed=ctx.seed)
     alike = Quadratic(np.repeat(q.A, 5, axis=0), np.repeat(q.b, 5, axis=0))
     left = total(alike, FedAvg(GradientSteps(300, 1.0)), np.zeros(4), 1)["stationarity"][1]
@@ -291,63 +267,56 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-CL1",
-        PAPER,
         "divergence",
         "Claim II.1, Section II-A",
         "For any linear compute-then-aggregate algorithm there is a non-convex problem satisfying A1 and A2 on which, for any number "
         "of local steps, an epsilon-stationary point takes at least order 1/epsilon communications.",
         check_cl1,
-        (Fault("order 1/epsilon^2", "order 1/epsilon", {"order": -2}),),
-        (A1, A2, CTA),
+        Fault("order 1/epsilon^2", "order 1/epsilon", {"order": -2}),
+        assumes=(A1, A2, CTA),
     ),
-    Claim(
+    claim(
         "FEDPD-D11",
-        PAPER,
         "divergence",
         "correction of the supplement's Theorem 4",
         "On the two-group chain ||grad f||^2 > epsilon at the server's model until communication T >= L D_0/(76 pi^2 epsilon) - 0.32, "
         "for any linear method and any number of local steps.",
         check_d11,
-        (
-            Fault("gradient bound 10", "gradient while x[T+1] = 0", {"gradient_bound": 10.0}),
-            Fault("smoothness constant 10 pi", "each client is L-smooth", {"links": 10 / 19}),
-            Fault("smoothness constant 18.5 pi", "argument", {"links": 18.5 / 19}),
-            Fault("gradient bound 1.6", "argument", {"gradient_bound": 1.6}),
-            Fault("one client holds every link", "argument", {"shared": 1}),
-        ),
-        (A1, A2, CTA),
+        Fault("gradient bound 10", "gradient while x[T+1] = 0", {"gradient_bound": 10.0}),
+        Fault("smoothness constant 10 pi", "each client is L-smooth", {"links": 10 / 19}),
+        Fault("smoothness constant 18.5 pi", "argument", {"links": 18.5 / 19}),
+        Fault("gradient bound 1.6", "argument", {"gradient_bound": 1.6}),
+        Fault("one client holds every link", "argument", {"shared": 1}),
+        assumes=(A1, A2, CTA),
     ),
-    Claim(
+    claim(
         "FEDPD-R1",
-        PAPER,
         "divergence",
         "Remark 1",
         "In the construction the f_i are non-iid, with G growing with T (D = 1); with homogeneous data O(1) communications are enough.",
         check_r1,
-        (Fault("identical clients", "G grows with T", {"same": True}),),
-        (A1, A2, CTA, "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)"),
+        Fault("identical clients", "G grows with T", {"same": True}),
+        assumes=(A1, A2, CTA, "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q1",
-        PAPER,
         "divergence",
         "Sections I and II-A",
         "Neither additional local processing nor general linear processing improves on O(1/epsilon) communications under the "
         "compute-then-aggregate protocol.",
         check_q1,
-        (Fault("one client holds every link", "argument", {"shared": 1}),),
-        (A1, A2, CTA),
+        Fault("one client holds every link", "argument", {"shared": 1}),
+        assumes=(A1, A2, CTA),
     ),
-    Claim(
+    claim(
         "FEDPD-Q2",
-        PAPER,
         "rate",
         "Sections I and III",
         "FedPD reaches the communication lower bound using only A1 and A2.",
         check_q2,
-        (Fault("upper bound cut by a hundredth", "same order", {"strength": "99/25"}),),
-        (A1, A2),
+        Fault("upper bound cut by a hundredth", "same order", {"strength": "99/25"}),
+        assumes=(A1, A2),
     ),
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedPD
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
@@ -22,7 +22,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_positive, is_zero, round_matrix, symbols
 from paper_checks.fedpd import neighbourhood
-from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, find_stated, put, rational, total
+from paper_checks.fedpd.common import A1, A2, FreshGradients, claim, find_stated, put, rational, total
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic
@@ -30,7 +30,6 @@ from problems.quadratics import Quadratic, scalar_quadratics
 from problems.separable import root_plus_quadratic
 
 # ---- CL2, D10, Q12: every constant step -------------------------------------------------------------------------------
-
 
 _SCRIPT: Any = ScriptedKey(0)
 
@@ -105,13 +104,11 @@ def check_cl2(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
     )
     found = yield from find_stated(ctx, {"multiplier, Q = 2..9": GROWS}, instead)
     every = local_steps_go_on(symbols("eta", positive=True)) and rounds_average_local_steps(symbols("eta"))
-    yield proved(
-        "m > 1 for every Q >= 2 and eta > 0",
-        every,
+    text = (
         "by induction over local steps one round multiplies the server's model by m = p_Q, where p_1 = 1, q_1 = z = 2 eta > 0, p' = p + z q "
-        "and q' = q + z p: p_Q > 1 for all Q >= 2, and x^r = m^r x^0 goes to infinity from every x^0 != 0",
-        resting_on=found,
+        "and q' = q + z p: p_Q > 1 for all Q >= 2, and x^r = m^r x^0 goes to infinity from every x^0 != 0"
     )
+    yield proved("m > 1 for every Q >= 2 and eta > 0", every, text, resting_on=found)
     f, x = fedavg_counterexample(), np.array([[symbols("x")]], dtype=object)
     g = opposite(Fraction(2)).grad(x)
     yield holds(
@@ -140,13 +137,11 @@ def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None 
     w = symbols("w")
     slope = sympy.sqrt(1 + w**2).diff(w)
     single = is_positive(sympy.simplify(slope.diff(w))) and is_zero(slope.subs(w, 0))
-    yield proved(
-        "FedAvg diverges, FedPD converges",
-        single and proof_of_corrected_theorem(4),
+    text = (
         "both: the recursion above, and for FedPD with exact solves and u < 1/2 the sum of ||grad f||^2 is finite (D1), and f' is increasing "
-        "with the one zero 0, so that x_0^r goes to the minimiser",
-        resting_on=[far],
+        "with the one zero 0, so that x_0^r goes to the minimiser"
     )
+    yield proved("FedAvg diverges, FedPD converges", single and proof_of_corrected_theorem(4), text, resting_on=[far])
     problem = coercive_counterexample()
     yield holds(
         "assumptions",
@@ -158,7 +153,7 @@ def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None 
 
 
 def check_q12(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """Every constant step diverges on one convex, coercive problem (D10), where FedPD converges."""
+    """Every constant step diverges on one convex, coercive problem (D10)."""
     yield diverges_from_afar(drop)
     yield from find_stated(ctx, {"runs of FedAvg": FROM_AFAR}, instead)
 
@@ -209,11 +204,8 @@ def check_d14(ctx: Context, *, curvature: Any = 1) -> Iterator[Finding]:
     eta, a, t = symbols("eta a t", positive=True)
     matrix, found = round_matrix(FedPD(eta), scalar_quadratics(np.array([a, -curvature * a])))
     polynomial = matrix.charpoly().eval(t)
-    yield proved(
-        "characteristic polynomial",
-        agree(polynomial, t ** (found.layout.size - 1) * (t - 1)),
-        f"{polynomial.factor()} for every eta: the multipliers are 0 and 1, FedPD neither diverges nor needs a bound on G",
-    )
+    text = f"{polynomial.factor()} for every eta: the multipliers are 0 and 1, FedPD neither diverges nor needs a bound on G"
+    yield proved("characteristic polynomial", agree(polynomial, t ** (found.layout.size - 1) * (t - 1)), text)
     yield from find_stated(ctx, {"it stands still": STANDS_STILL})
 
 
@@ -236,22 +228,29 @@ def fedavg_ends(steps: str = "Q") -> Limit:
     )
 
 
+def local_step_contracts() -> bool:
+    """Check that a local step on (a/2)(x - c)^2 takes x - c to (1 - lr a)(x - c): Q of them to its Q-th power, for every Q."""
+    x, a, c, lr = symbols("x a c lr")
+    problem = scalar_quadratics(np.array([a]), np.array([c]))
+    found, _ = GradientSteps(1, lr)(Subproblem(problem), np.array([[x]], dtype=object), _SCRIPT, None)
+    return is_zero(found[0, 0] - c - (1 - lr * a) * (x - c))
+
+
 def limits_are_biased() -> bool:
     """Check that for every Q the limit is away from x* by a multiple of (w_1/a_1 - w_2/a_2)(c_1 - c_2), whatever w_i a client has.
 
-    A client maps x to c_i + (1 - w_i)(x - c_i), since a local step takes x - c_i to (1 - lr a_i)(x - c_i): the fixed point is
-    sum w_i c_i/sum w_i. w(a)/a = lr sum_{j<Q} (1 - lr a)^j falls in a for lr a < 1 and Q >= 2, and is lr for Q = 1.
+    A client maps x to c_i + (1 - w_i)(x - c_i) (`local_step_contracts`): the fixed point is sum w_i c_i/sum w_i.
+    w(a)/a = lr sum_{j<Q} (1 - lr a)^j falls in a for lr a < 1 and Q >= 2, and is lr for Q = 1.
     """
     w, a, c, lr = symbols("w1 w2", positive=True), symbols("a1 a2", positive=True), symbols("c1 c2"), symbols("lr")
-    x, base, power = symbols("x"), symbols("base", positive=True), symbols("power", positive=True)
+    base, power = symbols("base power", positive=True)
     point = (w[0] * c[0] + w[1] * c[1]) / sum(w)
     star = (a[0] * c[0] + a[1] * c[1]) / sum(a)
-    step = is_zero(x - lr * a[0] * (x - c[0]) - c[0] - (1 - lr * a[0]) * (x - c[0]))
     fixed = is_zero(sum(ci + (1 - wi) * (point - ci) for wi, ci in zip(w, c, strict=True)) / 2 - point)
     apart = (w[0] / a[0] - w[1] / a[1]) * a[0] * a[1] * (c[0] - c[1]) / (sum(w) * sum(a))
     sums = is_zero((1 - base**power) + (1 - base) * base**power - (1 - base ** (power + 1)))
     away = apart.subs({wi: 1 - (1 - lr * ai) ** 2 for wi, ai in zip(w, a, strict=True)})
-    return step and fixed and is_zero(point - star - apart) and sums and is_not_zero(away)
+    return local_step_contracts() and fixed and is_zero(point - star - apart) and sums and is_not_zero(away)
 
 
 def _convex_runs(ctx: Context, share: Any, Q: int = 5) -> Part:
@@ -290,14 +289,12 @@ def check_r2(ctx: Context, *, instead: Mapping[str, Any] | None = None, share: A
     yield _convex_runs(ctx, share)
     stated = {"biased limit": fedavg_ends(), "non-convex case": GROWS}
     found = yield from find_stated(ctx, stated, instead)
-    yield proved(
-        "no more than a neighbourhood",
-        limits_are_biased(),
+    text = (
         "on quadratics the limit is the fixed point sum w_i c_i/sum w_i, w_i = 1 - (1 - lr a_i)^Q (Q = 1..3, and any w_i a client), away from x* "
         "by a multiple of (w_1/a_1 - w_2/a_2)(c_1 - c_2), which for Q >= 2 and lr a_i < 1 vanishes for equal curvatures or centres only; with "
-        "Q = 1 it is x*. On +-(a/2) x^2 FedAvg diverges from Q = 2 on, and at 0 all gradients vanish",
-        resting_on=[reached, *found],
+        "Q = 1 it is x*. On +-(a/2) x^2 FedAvg diverges from Q = 2 on, and at 0 all gradients vanish"
     )
+    yield proved("no more than a neighbourhood", limits_are_biased(), text, resting_on=[reached, *found])
 
 
 def _logistic(kind: str, *, steps: int = 8) -> Ordering:
@@ -324,75 +321,62 @@ def check_q11(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-CL2",
-        PAPER,
         "divergence",
         "Claim II.2, Section II-B and Appendix A",
         "For any constant eta > 0 and Q > 1 there is a problem satisfying A1 and A2, but not A3, on which FedAvg diverges.",
         check_cl2,
-        (
-            put("one local step fewer", "multiplier, Q = 2..9", _growing("Q - 1")),
-            put(
-                "a multiplier 1 % too large",
-                "multiplier, Q = 2..9",
-                _growing("Q", multiplier="101/100*(1 + lr**2*a**2)"),
-            ),
+        put("one local step fewer", "multiplier, Q = 2..9", _growing("Q - 1")),
+        put(
+            "a multiplier 1 % too large",
+            "multiplier, Q = 2..9",
+            _growing("Q", multiplier="101/100*(1 + lr**2*a**2)"),
         ),
-        (A1, A2, "A3 fails", "constant eta > 0", "Q > 1"),
+        assumes=(A1, A2, "A3 fails", "constant eta > 0", "Q > 1"),
     ),
-    Claim(
+    claim(
         "FEDPD-D9",
-        PAPER,
         "divergence",
         "non-degenerate version of Claim II.2, one step at a time",
         "On f_1 = (a/2)x^2, f_2 = -(b/2)x^2 with a > b > 0 (f strongly convex) FedAvg with Q = 2 diverges iff "
         "eta > 2(a-b)/(a^2+b^2).",
         check_d9,
-        (
-            put("threshold (a-b)/(a^2+b^2)", "above the threshold", _beyond("(a - b)/(a**2 + b**2)")),
-            put("a threshold 1 % too low", "above the threshold", _beyond(f"99/100*{THRESHOLD}")),
-            put("one 1 % too high", "at the threshold", _curved(Limit, f"101/100*{THRESHOLD}", point=1)),
-        ),
-        (A1, A2),
+        put("threshold (a-b)/(a^2+b^2)", "above the threshold", _beyond("(a - b)/(a**2 + b**2)")),
+        put("a threshold 1 % too low", "above the threshold", _beyond(f"99/100*{THRESHOLD}")),
+        put("one 1 % too high", "at the threshold", _curved(Limit, f"101/100*{THRESHOLD}", point=1)),
+        assumes=(A1, A2),
     ),
-    Claim(
+    claim(
         "FEDPD-D10",
-        PAPER,
         "divergence",
         "non-degenerate version of Claim II.2, all constant steps at once",
         "On f_{1,2} = +-x^2 + sqrt(1+x^2) (f convex, coercive, unique minimiser; A3 fails) FedAvg diverges for every constant "
         "eta > 0 and Q >= 2 from every sufficiently large |x^0|, while FedPD with exact solves and u < 1/2 converges to the minimiser.",
         check_d10,
-        (
-            Fault("one local step fewer, symbols", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
-            put("one local step fewer, runs", "runs of FedAvg", FEWER_STEPS, None),
-        ),
-        (A1, A2, "A3 fails"),
+        Fault("one local step fewer, symbols", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
+        put("one local step fewer, runs", "runs of FedAvg", FEWER_STEPS, None),
+        assumes=(A1, A2, "A3 fails"),
     ),
-    Claim(
+    claim(
         "FEDPD-D14",
-        PAPER,
         "identity",
         "FedPD on the instance of Claim II.2",
         "On f_1 = x^2, f_2 = -x^2 the round of FedPD with exact solves has the multipliers 0 and 1 only, for every u < 1.",
         check_d14,
-        (Fault("second client flatter by a hundredth", "characteristic polynomial", {"curvature": Fraction(99, 100)}),),
-        (A1, "u < 1", "exact local solves"),
+        Fault("second client flatter by a hundredth", "characteristic polynomial", {"curvature": Fraction(99, 100)}),
+        assumes=(A1, "u < 1", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-R2",
-        PAPER,
         "divergence",
         "Remark 2",
         "FedAvg with a constant step reaches only a neighbourhood of the minimiser of convex problems, and in the non-convex case "
         "it can diverge even with Q = 2 and a point where all local gradients vanish.",
         check_r2,
-        (
-            put("fixed point of one step more", "biased limit", fedavg_ends("Q + 1")),
-            Fault("a radius smaller by a hundredth", "a neighbourhood is reached", {"share": "99/100"}),
-        ),
-        (
+        put("fixed point of one step more", "biased limit", fedavg_ends("Q + 1")),
+        Fault("a radius smaller by a hundredth", "a neighbourhood is reached", {"share": "99/100"}),
+        assumes=(
             A1,
             A2,
             "constant step",
@@ -400,28 +384,24 @@ CLAIMS = [
             "f_i convex, f has a minimiser, lr <= 1/L and lr^2 L^2 sum_{q<Q} q^2 <= 1/4 (neighbourhood)",
         ),
     ),
-    Claim(
+    claim(
         "FEDPD-Q11",
-        PAPER,
         "ordering",
         "Section I, related works",
         "Successive local gradient steps lead to sub-optimal communication complexity in most cases.",
         check_q11,
-        (put("a single local step", "weakly non-iid data", _logistic("weak", steps=1)),),
-        (A1, A2, "full participation", "constant step", "penalised logistic regression, Q = 8"),
+        put("a single local step", "weakly non-iid data", _logistic("weak", steps=1)),
+        assumes=(A1, A2, "full participation", "constant step", "penalised logistic regression, Q = 8"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q12",
-        PAPER,
         "divergence",
         "Section II-B, after Remark 2",
         "Pure local gradient directions are not compatible with the compute-then-aggregate protocol: on one problem FedAvg with any "
         "constant step and any Q >= 2 diverges from far enough away.",
         check_q12,
-        (
-            Fault("a single local step", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
-            put("a single local step, runs", "runs of FedAvg", FEWER_STEPS, None),
-        ),
-        (A1, A2),
+        Fault("a single local step", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
+        put("a single local step, runs", "runs of FedAvg", FEWER_STEPS, None),
+        assumes=(A1, A2),
     ),
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average
@@ -21,7 +21,7 @@ from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, play_exactly, symbols, vector
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import PAPER, FreshGradients, HalfDualStep, find_stated, put
+from paper_checks.fedpd.common import FreshGradients, HalfDualStep, claim, find_stated, put
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import scalar_quadratics
 
@@ -78,13 +78,11 @@ def check_eq2(ctx: Context, *, penalty: Any = 1) -> Iterator[Finding]:
     general = scalar_quadratics(np.array(symbols("h1 h2", positive=True)), np.array(symbols("c1 c2")))
     with_dual = Subproblem(general, a=lam, rho=1 / eta, z=x[None, :])
     proximal = Subproblem(general, rho=penalty / eta, z=x[None, :])
-    yield proved(
-        "local problem",
-        agree(with_dual.grad(at) - proximal.grad(at), lam),
+    text = (
         "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; as ADMM's multiplier lam_i "
-        "grows by the gap (x_i - x_0)/eta in every round",
-        resting_on=duals,
+        "grows by the gap (x_i - x_0)/eta in every round"
     )
+    yield proved("local problem", agree(with_dual.grad(at) - proximal.grad(at), lam), text, resting_on=duals)
     ours, theirs = (play_exactly(m, general, x, 1)[1].x for m in (FedPD(eta, init_dual="zero"), FedProx(1 / eta)))
     text = "FedPD's first model from zero duals is the reflection 2 mean x_i - x^0 of FedProx's"
     yield holds("aggregation", agree(ours, 2 * theirs - x), "symbolic", text)
@@ -113,12 +111,8 @@ def check_eq4(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     minimiser = sympy.solve(sympy.diff(model, y), y)[0]
     printed = (eta * x + gamma * x0 - eta * gamma * (g + lam)) / (eta + gamma) ** power
     step = x - FedPD.oracle_two(eta, gamma, 1, None, 1).lr * (g + lam + (x - x0) / eta)
-    yield holds(
-        "closed form",
-        is_zero(minimiser - printed) and is_zero(printed - step),
-        "symbolic",
-        "the printed inner step minimises the linearised Lagrangian and is a gradient step of size eta gamma/(eta + gamma)",
-    )
+    text = "the printed inner step minimises the linearised Lagrangian and is a gradient step of size eta gamma/(eta + gamma)"
+    yield holds("closed form", is_zero(minimiser - printed) and is_zero(printed - step), "symbolic", text)
     yield from find_stated(ctx, {"reading: exact gradients": ORACLE_TWO_IS_ONE}, role="reading")
     finite = random_finite_sum(3, 16, 2, seed=ctx.seed)
     across, fresh = (
@@ -182,69 +176,61 @@ def fedavg_is_linear(lr: Any, eta: Any, extra: int) -> bool:
 def check_eq6(ctx: Context, *, step: Any = 1, extra: int = 0) -> Iterator[Finding]:
     """FedAvg's local points and server model are linear in past points and gradients, with fixed weights, by induction over local steps."""
     eta = symbols("eta", positive=True)
-    yield proved(
-        "every Q",
-        fedavg_is_linear(step * eta, eta, extra),
+    text = (
         "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 4), so "
         "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions "
-        "or samples the gradients are of",
+        "or samples the gradients are of"
     )
+    yield proved("every Q", fedavg_is_linear(step * eta, eta, extra), text)
     sent = FedAvg(GradientSteps(4, 0.1)).traffic(Key(0, 0), None)  # type: ignore[arg-type]
     yield holds("only models travel", sent == (1, 1), "count", "one model a client and round each way")
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-EQ1",
-        PAPER,
         "equivalence",
         "Section III",
         "FedPD follows the pattern of ADMM: with p = 0 and exact solves it is consensus ADMM.",
         check_eq1,
-        (put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),),
-        ("p = 0", "exact local solves"),
+        put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),
+        assumes=("p = 0", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ2",
-        PAPER,
         "equivalence",
         "Section IV-C",
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
         check_eq2,
-        (Fault("rho = 2/eta", "local problem", {"penalty": 2}),),
-        ("rho = 1/eta", "full participation"),
+        Fault("rho = 2/eta", "local problem", {"penalty": 2}),
+        assumes=("rho = 1/eta", "full participation"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ4",
-        PAPER,
         "equivalence",
         "Section III",
         "Oracle II has a closed-form step and is not Oracle I with a variance-reduced solver: the estimate spans the primal-dual loop.",
         check_eq4,
-        (Fault("step without its denominator", "closed form", {"power": 0}),),
-        ("eta > 0, gamma > 0", "p = 0"),
+        Fault("step without its denominator", "closed form", {"power": 0}),
+        assumes=("eta > 0, gamma > 0", "p = 0"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ5",
-        PAPER,
         "equivalence",
         "Section IV-C",
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
         check_eq5,
-        (Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),),
-        ("full participation", "exact local solves"),
+        Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),
+        assumes=("full participation", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ6",
-        PAPER,
         "equivalence",
         "Section II-A",
         "Class (5) contains the local-GD and local-SGD versions of FedAvg.",
         check_eq6,
-        (
-            Fault("one local step more", "every Q", {"extra": 1}),
-            Fault("local steps of half the size", "every Q", {"step": 0.5}),
-        ),
-        ("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
+        Fault("one local step more", "every Q", {"extra": 1}),
+        Fault("local steps of half the size", "every Q", {"step": 0.5}),
+        assumes=("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
     ),
 ]

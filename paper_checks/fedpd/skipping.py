@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Picture, Reading, Replay, Role
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Picture, Reading, Replay, Role
 from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, disproved, holds, refute
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
@@ -25,7 +25,7 @@ from fedtheory.measures.metrics import stationarity
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, rational, total
+from paper_checks.fedpd.common import A1, A2, A4, STEP, claim, rational, total
 from paper_checks.fedpd.theorem_one import paper_constants
 from problems.separable import skipping_instance
 
@@ -188,30 +188,18 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", order: st
     yield _linear(ctx, "observed: floor of order p")
     seen, c5 = floors(ctx), paper_constants(1 + _C, _U / (1 + _C))["C_5"]
     limits = [coefficient(q, float(_U), _ETA, float(c5)) * _GG**2 for q in _PS]
-    yield at_most(
-        "reading: p bounded away from zero",
-        [seen[q] for q in _PS],
-        limits,
-        "numeric",
-        "for p in a fixed range [p_min, p_max] the printed bound holds here with the listed constants (from about p = 3e-7 on)",
-        role="reading",
-    )
+    text = "for p in a fixed range [p_min, p_max] the printed bound holds here with the listed constants (from about p = 3e-7 on)"
+    yield at_most("reading: p bounded away from zero", [seen[q] for q in _PS], limits, "numeric", text, role="reading")
     yield Reading(
         "Refuted for one set of constants independent of p on all of 0 <= p < 1, which is what the theorem prints. The bound's "
         "proof squares an expectation ((E spread)^2 for E spread^2), which turns p into p^2. For p in a fixed range a large "
         "enough C_5 makes (12) true here. No corrected theorem is given: what is seen of the floor is seen on one instance."
     )
     scaled = [seen[_PS[-1]] * limit / limits[-1] for limit in limits]
-    yield _picture("Floor of E ||grad f||^2 against the probability of skipping", "p", "floor", {
-        "measured": (_PS, [seen[q] for q in _PS], "points"),
-        "p S_1": (_PS, [q * after_one_skip(_G, _C, _ETA, 400).sum() for q in _PS], "line"),
-        "shape of the printed bound (p^2), scaled to the last point": (_PS, scaled, "dashed"),
-    })  # fmt: skip
-
-
-def _picture(title: str, x: str, y: str, lines: dict[str, tuple[Any, Any, str]]) -> Picture:
-    series = [{"label": k, "x": [*map(float, a)], "y": [*map(float, b)], "style": s} for k, (a, b, s) in lines.items()]
-    return Picture(title, x, y, series, logx=True, logy=True)
+    first_order = [q * after_one_skip(_G, _C, _ETA, 400).sum() for q in _PS]
+    lines = {"measured": [seen[q] for q in _PS], "p S_1": first_order, "shape of the printed bound, scaled": scaled}
+    series = [{"label": label, "x": list(_PS), "y": [*map(float, y)]} for label, y in lines.items()]
+    yield Picture("Floor of E ||grad f||^2 against p", "p", "floor", series, logx=True, logy=True)
 
 
 # ---- R5, TAB3, FIG1 ---------------------------------------------------------------------------------------------------
@@ -229,15 +217,12 @@ def check_r5(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5") -> Iterat
     gs = np.array([0.5, 1.0, 2.0, 4.0, 16.0, 64.0])
     sums = np.array([after_one_skip(g, _C, _ETA, 400).sum() for g in gs])
     squares = (gs + float(_C)) ** 2
-    yield holds(
-        "observed: admissible p against G",
-        bool(np.all(np.diff(sums) > 0)),
-        "numeric",
+    text = (
         f"S_1, the sum of ||grad f||^2 after a single skip, is {', '.join(f'{v:.3g}' for v in sums)} for g = {', '.join(f'{g:g}' for g in gs)}: the "
         f"p that is admissible for small epsilon, about epsilon/S_1, falls as G grows, but not like 1/G^2: from g = 4 to 64 G^2 grows "
-        f"{squares[-1] / squares[3]:.0f} times and S_1 {sums[-1] / sums[3]:.0f} times; with equal Hessians every p is admissible at any G (D4)",
-        role="reading",
+        f"{squares[-1] / squares[3]:.0f} times and S_1 {sums[-1] / sums[3]:.0f} times; with equal Hessians every p is admissible at any G (D4)"
     )
+    yield holds("observed: admissible p against G", bool(np.all(np.diff(sums) > 0)), "numeric", text, role="reading")
 
 
 def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> Iterator[Finding]:
@@ -294,13 +279,11 @@ def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
         "The figure does not plot Table III: its first row is a square root (slope 1/2, break at p = 0.60), the curve has slope 1 in log-log axes "
         "and its dashed line at p of about 0.07 (read off the figure)."
     )
-    yield Part(
-        "right branch: logarithmic",
-        None,
-        "numeric",
+    text = (
         "near p = 1 the floor on bounded-dissimilarity instances saturates, so measured floors neither show nor exclude a "
-        "logarithmic branch; the figure states no function to compare with",
+        "logarithmic branch; the figure states no function to compare with"
     )
+    yield Part("right branch: logarithmic", None, "numeric", text)
 
 
 _ASSUMED = (A1, A2, A4, STEP, "local solves satisfy (8)", "lam_i^0 = -grad f_i(x^0)")
@@ -314,57 +297,49 @@ def _faults(part: str) -> tuple[Fault, ...]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-T3",
-        PAPER,
         "bound",
         "Theorem 3, (12), Section IV-B",
         "When communication is skipped with probability p, the averaged E ||grad f(x_0^r)||^2 is at most C_2 D_0/T + C_4 epsilon_1 "
         "+ C(p)(G^2 + epsilon_1) with C(p) of order p^2, for all 0 <= p < 1 and constants independent of T, G and p.",
         check_t3,
-        (
-            *_faults("printed bound, small p"),
-            Fault("a bound of order p", "some constant C_5 independent of p", {"order": "1"}, holds=True),
-        ),
-        _ASSUMED,
+        *_faults("printed bound, small p"),
+        Fault("a bound of order p", "some constant C_5 independent of p", {"order": "1"}, holds=True),
+        assumes=_ASSUMED,
         replay=replay_t3,
     ),
-    Claim(
+    claim(
         "FEDPD-R5",
-        PAPER,
         "rate",
         "Remark 5",
         "Choosing p with C(p) <= epsilon/(3 G^2) reaches accuracy of order epsilon, and (1-p)T = O((G - sqrt(epsilon))/(G epsilon)) "
         "rounds communicate.",
         check_r5,
-        _faults("recipe for p"),
-        _ASSUMED,
+        *_faults("recipe for p"),
+        assumes=_ASSUMED,
         replay=replay_r5,
     ),
-    Claim(
+    claim(
         "FEDPD-TAB3",
-        PAPER,
         "proof step",
         "Table III",
         "With eta = (sqrt 5 - 1)/(8L): C(p) is about 12 eta^2 p^2 for p < (1-2u)/(1+u), so p = sqrt(eps/(36 eta^2 G^2)); beyond, "
         "C(p) is about 14 eta^2 C_3^{2/(1-p)}, so p = 1 - 2/log(eps/(42 eta^2 G^2)).",
         check_tab3,
-        (
-            Fault("a spread of 120 allowed", "C(p) is about 12 eta^2 p^2 for small p", {"spread": 120.0}, holds=True),
-            Fault("log C_3 dropped", "second relation with log C_3", {"with_log": False}),
-        ),
-        ("C_5 (N-1)/N = 1",),
+        Fault("a spread of 120 allowed", "C(p) is about 12 eta^2 p^2 for small p", {"spread": 120.0}, holds=True),
+        Fault("log C_3 dropped", "second relation with log C_3", {"with_log": False}),
+        assumes=("C_5 (N-1)/N = 1",),
         repaired="C(p)/(eta^2 p^2) rises from 0.18 to 21 over the first range; the second relation is p = 1 - 2 log C_3 / "
         "log(eps/(42 eta^2 G^2)).",
     ),
-    Claim(
+    claim(
         "FEDPD-FIG1",
-        PAPER,
         "rate",
         "Figure 1",
         "The percentage of saved communication grows linearly in epsilon/G^2 up to a break, logarithmically beyond.",
         check_fig1,
-        (Fault("square-root law", "left branch: linear", {"power": 0.5}),),
-        (A1, A4),
+        Fault("square-root law", "left branch: linear", {"power": 0.5}),
+        assumes=(A1, A4),
     ),
 ]

@@ -9,12 +9,12 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding
+from fedtheory.claims.claim import Context, Fault, Finding
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels, HalfDualStep, find_stated, fractions, put, rational
+from paper_checks.fedpd.common import A1, A2, AveragesModels, HalfDualStep, claim, find_stated, fractions, put, rational
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -58,32 +58,28 @@ def unstable_mode(algorithm: Any) -> bool:
 
 def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
     """Stable below u = 1/2 by Theorem 1's derivation, an unstable mode above it in symbols, and instances in fractions."""
-    yield proved(
-        "stable up to 1/2 and not beyond",
-        proof_of_corrected_theorem(4) and unstable_mode(algorithm),
+    text = (
         "for u < 1/2 every round lowers mean L_i by ((1-2u)(1+u)/(2 eta)) mean ||dx_i||^2 + ||dx_0||^2/(2 eta), and mean L_i >= f(x_0): on "
         "quadratics with f bounded below the steps of every trajectory are square summable, so no eigenvalue lies outside the unit circle; at "
         "u = 1/2 by continuity. With curvatures (1, 1, -h, -h) the difference of the two last clients has the multiplier -u h/(1 - u h), of "
-        "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex",
+        "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex"
     )
+    yield proved("stable up to 1/2 and not beyond", proof_of_corrected_theorem(4) and unstable_mode(algorithm), text)
     yield from find_stated(ctx, D7, instead)
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-D7",
-        PAPER,
         "bound",
         "how tight the step-size range of Theorem 1 is",
         "With exact solves FedPD is stable on quadratics with f bounded below up to u = L eta = 1/2 and not beyond; the paper's "
         "0.309 is conservative.",
         check_d7,
-        (
-            put("stable a little beyond", _BELOW, _stated(Limit, "m in 529..530")),
-            put("unstable a little before", "I-STEP, u = .530", _stated(Divergence, "m in 519..519")),
-            Fault("half a dual step, symbols", "stable up to 1/2 and not beyond", {"algorithm": HalfDualStep}),
-            put("server averages x_i alone", _BELOW, _stated(Limit, "m in 519..519", method=AveragesModels)),
-        ),
-        (A1, A2, "exact local solves", "p = 0"),
-    ),
+        put("stable a little beyond", _BELOW, _stated(Limit, "m in 529..530")),
+        put("unstable a little before", "I-STEP, u = .530", _stated(Divergence, "m in 519..519")),
+        Fault("half a dual step, symbols", "stable up to 1/2 and not beyond", {"algorithm": HalfDualStep}),
+        put("server averages x_i alone", _BELOW, _stated(Limit, "m in 519..519", method=AveragesModels)),
+        assumes=(A1, A2, "exact local solves", "p = 0"),
+    )
 ]
