@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.core.arrays import along_batch
@@ -19,7 +19,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, fractions, rational, total
+from paper_checks.fedpd.common import A1, A2, HalfDualStep, claim, fractions, rational, total
 from problems.logistic import Logistic, logistic
 from problems.quadratics import scalar_quadratics
 
@@ -181,39 +181,34 @@ def check_q3(ctx: Context, *, deltas: Any = DELTAS) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-D4",
-        PAPER,
         "identity",
         "skipping with equal curvatures",
         "If all f_i have the same Hessian, the mean trajectory does not depend on p and converges to x* for every p, however "
         "large G is.",
         check_d4,
-        (Fault("curvatures differ by a hundredth", "mean recursion", {"second": Fraction(101, 100)}),),
-        ("f_i quadratic with one positive definite Hessian", "exact local solves"),
+        Fault("curvatures differ by a hundredth", "mean recursion", {"second": Fraction(101, 100)}),
+        assumes=("f_i quadratic with one positive definite Hessian", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-D8",
-        PAPER,
         "divergence",
         "why Theorem 3 needs A4",
         "Without A4 skipping can destroy convergence although f is strongly convex: on h = (1, -0.5), u = 0.25 FedPD is mean-square "
         "stable iff p < p*, p* = 0.6315 to four digits.",
         check_d8,
-        (
-            Fault("threshold shifted by 0.0002", "exact thresholds", {"shift": "2/10000"}),
-            Fault("half a dual step", "exact thresholds", {"algorithm": HalfDualStep}),
-        ),
-        (A1, A2, "A4 fails", "exact local solves"),
+        Fault("threshold shifted by 0.0002", "exact thresholds", {"shift": "2/10000"}),
+        Fault("half a dual step", "exact thresholds", {"algorithm": HalfDualStep}),
+        assumes=(A1, A2, "A4 fails", "exact local solves"),
     ),
-    Claim(
+    claim(
         "FEDPD-Q3",
-        PAPER,
         "ordering",
         "abstract, Section I, Figure 1",
         "Communication can be reduced when heterogeneity decreases.",
         check_q3,
-        (Fault("no difference between middle and far", "middle against far", {"deltas": (0.1, 1.0, 1.0)}, holds=None),),
-        (A1, A2, "lam_i^0 = -grad f_i(x^0)", "random skipping with p = 0.4 at every delta"),
+        Fault("no difference between middle and far", "middle against far", {"deltas": (0.1, 1.0, 1.0)}, holds=None),
+        assumes=(A1, A2, "lam_i^0 = -grad f_i(x^0)", "random skipping with p = 0.4 at every delta"),
     ),
 ]

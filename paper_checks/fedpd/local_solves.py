@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
 from fedtheory.claims.parts import at_most, equal, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.lemma import Lemma
@@ -20,7 +20,7 @@ from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols, vector
-from paper_checks.fedpd.common import A1, PAPER, STEP, Prescribed
+from paper_checks.fedpd.common import A1, STEP, Prescribed, claim
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import random_quadratics
 from problems.separable import random_sines
@@ -134,28 +134,24 @@ def check_d13(ctx: Context, *, init_dual: Any = "grad") -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-R3",
-        PAPER,
         "rate",
         "Remark 3",
         "Local accuracy epsilon_1 costs O(log(1/epsilon_1)) gradient steps, or O(1/epsilon_1) stochastic gradient steps.",
         check_r3,
-        (
-            Fault("inner step a tenth of eta", "gradient steps", {"lr_factor": 0.1}),
-            Fault("contraction a hundredth better", "contraction of a gradient step", {"factor": "99/100"}),
-            Fault("stochastic steps decay too fast", "stochastic steps", {"power": 1.7}),
-        ),
-        (A1, STEP),
+        Fault("inner step a tenth of eta", "gradient steps", {"lr_factor": 0.1}),
+        Fault("contraction a hundredth better", "contraction of a gradient step", {"factor": "99/100"}),
+        Fault("stochastic steps decay too fast", "stochastic steps", {"power": 1.7}),
+        assumes=(A1, STEP),
     ),
-    Claim(
+    claim(
         "FEDPD-D13",
-        PAPER,
         "identity",
         "first round of Algorithm 2 with lam_i^0 = -grad f_i(x^0)",
         "The first round is one gradient step: x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0).",
         check_d13,
-        (Fault("zero initial duals", "one gradient step", {"init_dual": "zero"}),),
-        (A1, "u < 1"),
+        Fault("zero initial duals", "one gradient step", {"init_dual": "zero"}),
+        assumes=(A1, "u < 1"),
     ),
 ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.inequality import Inequality
@@ -22,7 +22,7 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from paper_checks.fedpd import statements
-from paper_checks.fedpd.common import A1, PAPER, FreshGradients, certainly_nonnegative, rational
+from paper_checks.fedpd.common import A1, PAPER, FreshGradients, certainly_nonnegative, claim, rational
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
 from paper_checks.steps import Conclusion, Runs, Step, claim_steps
 from problems.finite_sum import SampledQuadratic, random_finite_sum
@@ -121,13 +121,13 @@ def lemma_nine_follows(sign: int = -1, noise: Any = 1, nine: Any = 9) -> bool:
         + (earlier + now) / (2 * L)
         + eta * (3 * (last + before) / gamma**2 + 9 * (now + past + L**2 * Q * (before + middle)))
     )
-    claim = (
+    claimed = (
         -(1 / (2 * eta) + 1 / gamma - L - 3 * eta / gamma**2) * last
         - (1 / (2 * eta) + 1 / gamma - L - nine_ * Q**2 * L**2 * eta) * middle
         + (nine_ * Q**2 * L**2 * eta + 3 * eta / gamma**2) * before
         + noise_ * (earlier / (2 * L) + (1 / (2 * L) + 9 * eta) * now + 9 * eta * past)
     )
-    algebra = certainly_nonnegative(claim - bound)
+    algebra = certainly_nonnegative(claimed - bound)
     return steps and spread and algebra and duals_follow_the_last_step()
 
 
@@ -258,9 +258,8 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) ->
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-L9s",
-        PAPER,
         "proof step",
         "supplement, Lemma 9",
         "With d_q = x_i^{r,q} - x_i^{r,q-1}, d_Q^- of the round before and the errors e_q = g_i^{r,q} - grad f_i(x_i^{r,q}), a round of Oracle II "
@@ -268,29 +267,24 @@ CLAIMS = [
         "sum_{q<Q} ||d_q||^2 + (9 Q^2 L^2 eta + 3 eta/gamma^2)||d_Q^-||^2 + (1/(2L)) sum_{q<Q-1} ||e_q||^2 + (1/(2L) + 9 eta)||e_{Q-1}||^2 + "
         "9 eta ||e_{Q-1}^-||^2 + <lam_i^{r+1} + (x_i^{r+1} - x_{0,i}^{r+1})/eta, m>, m = x_{0,i}^{r+1} - x_{0,i}^r.",
         check_l9,
-        (
-            Fault("the minus sign in the place of the printed one", PLUS.name, {"sign": 1}, holds=True),
-            Fault("sign kept, derivation", "derivation", {"sign": 1}),
-            Fault("errors' terms a hundredth smaller", "derivation", {"noise": "99/100"}),
-            *(Fault(name, MINUS.name, {"mistake": name}) for name in MINUS.mistakes),
-        ),
-        (A1, STEP_VR, "p = 0", "r >= 1"),
+        Fault("the minus sign in the place of the printed one", PLUS.name, {"sign": 1}, holds=True),
+        Fault("sign kept, derivation", "derivation", {"sign": 1}),
+        Fault("errors' terms a hundredth smaller", "derivation", {"noise": "99/100"}),
+        *(Fault(name, MINUS.name, {"mistake": name}) for name in MINUS.mistakes),
+        assumes=(A1, STEP_VR, "p = 0", "r >= 1"),
         repaired="The inner product enters with a minus sign; all constants are as printed.",
         replay=PLUS.statement.replay,
     ),
-    Claim(
+    claim(
         "FEDPD-L10s",
-        PAPER,
         "proof step",
         "supplement, Lemma 10",
         "E ||g_i - grad f_i||^2 after an inner step is at most (L^2/B) times the sum of E ||x^tau - x^{tau-1}||^2 since the last full "
         "gradient.",
         check_l10,
-        (
-            Fault("half the smoothness constant", "all sample sequences", {"smoothness": 0.5}),
-            Fault("a hundredth less variance", "variances add", {"batch_share": "99/100"}),
-        ),
-        ("every sample loss is L-smooth",),
+        Fault("half the smoothness constant", "all sample sequences", {"smoothness": 0.5}),
+        Fault("a hundredth less variance", "variances add", {"batch_share": "99/100"}),
+        assumes=("every sample loss is L-smooth",),
     ),
     claim_steps(
         "FEDPD-L11s",

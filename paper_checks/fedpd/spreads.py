@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Replay
+from fedtheory.claims.claim import Context, Fault, Finding, Reading, Replay
 from fedtheory.claims.parts import (
     assume,
     assume_constant,
@@ -31,11 +31,11 @@ from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
 from paper_checks.fedpd.common import (
     A1,
     A4,
-    PAPER,
     STEP,
     ExactWithError,
     Prescribed,
     certainly_nonnegative,
+    claim,
     constants_hold,
     fractions,
     rational,
@@ -259,22 +259,19 @@ def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity:
     )
 
 
-LEMMA_TWO = Claim(
+LEMMA_TWO = claim(
     "FEDPD-L2",
-    PAPER,
     "proof step",
     "Lemma 2, (22)",
     "The spreads of copies and models obey E Delta^{r+1} <= (A Delta^r + eta B (G + 2 sqrt(epsilon_1)))/(1 - u) with "
     "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
     check_l2,
-    (
-        Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
-        Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
-        Fault("entry p u (1 - u) kept, derivation", "derivation", {"entry": PRINTED_ENTRY}),
-        Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
-        Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
-    ),
-    (A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
+    Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
+    Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
+    Fault("entry p u (1 - u) kept, derivation", "derivation", {"entry": PRINTED_ENTRY}),
+    Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
+    Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
+    assumes=(A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
     repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
     replay=replay_l2,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from fedtheory.algorithms import FedPD, FedSplit, Scaffold, VrlSgd
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
 from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average, spread
@@ -22,7 +22,7 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.symbolic import agree, is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, HalfDualStep, Prescribed, find_stated, total
+from paper_checks.fedpd.common import A1, A2, FreshGradients, HalfDualStep, Prescribed, claim, find_stated, total
 from problems.quadratics import Quadratic, random_quadratics
 
 SCRIPT: Any = ScriptedKey(0)
@@ -262,60 +262,53 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-D3",
-        PAPER,
         "identity",
         "structure of Algorithm 2",
         "For any local solver, mean lam_i^{r+1} = (xbar^{r+1} - xbar^r)/eta and mean x_{0,i}^{r+1} = 2 xbar^{r+1} - xbar^r, whether or "
         "not the round communicates.",
         check_d3,
-        (Fault("half a dual step", "means, any local solver", {"algorithm": HalfDualStep}),),
-        ("r >= 1",),
+        Fault("half a dual step", "means, any local solver", {"algorithm": HalfDualStep}),
+        assumes=("r >= 1",),
     ),
-    Claim(
+    claim(
         "FEDPD-D5",
-        PAPER,
         "equivalence",
         "SCAFFOLD with full participation",
         "lam_i := c - c_i obeys FedPD's dual update with eta = Q eta_SCAFFOLD, then centred; and mean c_i^{r+1} = "
         "(x_0^r - x_0^{r+1})/(Q eta), so models alone need to travel.",
         check_d5,
-        (Fault("dual step of a hundredth more", "both relations", {"scale": Fraction(101, 100)}),),
-        ("full participation",),
+        Fault("dual step of a hundredth more", "both relations", {"scale": Fraction(101, 100)}),
+        assumes=("full participation",),
     ),
-    Claim(
+    claim(
         "FEDPD-D6",
-        PAPER,
         "equivalence",
         "SCAFFOLD, VRL-SGD and splittings",
         "SCAFFOLD with full participation is VRL-SGD; FedPD with exact solves is Douglas-Rachford; FedSplit is Peaceman-Rachford.",
         check_d6,
-        (
-            Fault("Delta_i = c - c_i", "SCAFFOLD is VRL-SGD", {"sign": -1}),
-            Fault("no over-relaxation", "FedSplit is Peaceman-Rachford", {"relaxation": 1}),
-        ),
-        ("full participation",),
+        Fault("Delta_i = c - c_i", "SCAFFOLD is VRL-SGD", {"sign": -1}),
+        Fault("no over-relaxation", "FedSplit is Peaceman-Rachford", {"relaxation": 1}),
+        assumes=("full participation",),
     ),
-    Claim(
+    claim(
         "FEDPD-EQ3",
-        PAPER,
         "equivalence",
         "Section IV-C",
         "SCAFFOLD's c - c_i plays the role of FedPD's lam_i.",
         check_eq3,
-        (Fault("dual step of a hundredth more", "dual update", {"scale": Fraction(101, 100)}),),
-        ("full participation",),
+        Fault("dual step of a hundredth more", "dual update", {"scale": Fraction(101, 100)}),
+        assumes=("full participation",),
     ),
-    Claim(
+    claim(
         "FEDPD-Q9",
-        PAPER,
         "ordering",
         "Sections I and IV-C",
         "SCAFFOLD sends c_i besides the model and doubles the communication; FedPD attains the same convergence rate without.",
         check_q9,
-        (Fault("FedPD counted with two vectors", "traffic as described", {"extra": 1}),),
-        assumptions=(
+        Fault("FedPD counted with two vectors", "traffic as described", {"extra": 1}),
+        assumes=(
             A1,
             A2,
             "full participation",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.lemma import Lemma
@@ -20,7 +20,7 @@ from fedtheory.core.exact import rational
 from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
-from paper_checks.fedpd.common import A1, A2, PAPER, total, whole
+from paper_checks.fedpd.common import A1, A2, claim, total, whole
 from paper_checks.fedpd.communication import (
     CTA,
     TOP,
@@ -284,75 +284,63 @@ def check_l8s(ctx: Context, *, first: int = 1, shared: int = 0) -> Iterator[Find
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-T4s",
-        PAPER,
         "bound",
         "supplement, Theorem 4",
         "At least (f(0) - inf f) L N/(10 pi^2 epsilon) communications are needed for ||grad f||^2 < epsilon.",
         check_t4s,
-        (
-            Fault("N = 3, where the argument works", "printed instance", {"n": 3}, holds=True),
-            Fault("N = 197", "against gradient descent", {"clients": 197}, holds=True),
-            Fault("a hundredth more descent", "gradient descent's step, summed to 2 L D_0/T", {"share": "101/100"}),
-        ),
-        (A1, A2, CTA, "x_i^0 = 0"),
+        Fault("N = 3, where the argument works", "printed instance", {"n": 3}, holds=True),
+        Fault("N = 197", "against gradient descent", {"clients": 197}, holds=True),
+        Fault("a hundredth more descent", "gradient descent's step, summed to 2 L D_0/T", {"share": "101/100"}),
+        assumes=(A1, A2, CTA, "x_i^0 = 0"),
         repaired="At least L D_0/(76 pi^2 epsilon) - 0.32 communications, on the two-group chain, for every even N (claim D11).",
         replay=replay_t4s,
     ),
-    Claim(
+    claim(
         "FEDPD-L5s",
-        PAPER,
         "proof step",
         "supplement, Lemma 5",
         "Bounds on psi, phi and their derivatives; psi(w) phi'(v) > 1 for w >= 1 and |v| < 1; g_i(0) - inf g_i <= 5 pi T/N; g_i and g are "
         "27 pi-smooth.",
         check_l5s,
-        (
-            Fault("T = 2N, where it holds", GAP_5, {"quotient": 2}, holds=True),
-            Fault("psi' bound cut by 1 %", "derivative bounds", {"psi_bound": 0.99}),
-        ),
-        ("psi, phi and g_i as in the supplement", N_DIVIDES_T),
+        Fault("T = 2N, where it holds", GAP_5, {"quotient": 2}, holds=True),
+        Fault("psi' bound cut by 1 %", "derivative bounds", {"psi_bound": 0.99}),
+        assumes=("psi, phi and g_i as in the supplement", N_DIVIDES_T),
         repaired="g_i(0) - inf g_i = 2 pi (1 - 1/e) + 4 pi T/N, at most 5 pi T/N for T >= 2N; the derivative bounds hold.",
         replay=replay_gap,
     ),
-    Claim(
+    claim(
         "FEDPD-L6s",
-        PAPER,
         "proof step",
         "supplement, Lemma 6",
         "f(0) - inf f <= 10 pi^2 epsilon T/(L N); ||grad f(x)|| = sqrt(2 epsilon) ||grad g(xL/(pi sqrt(2 epsilon)))||; the f_i are smooth "
         "with a common constant.",
         check_l6s,
-        (
-            Fault("T = 2N, where it holds", GAP_6, {"quotient": 2}, holds=True),
-            Fault("scaling sqrt(epsilon)", "gradient scaling", {"root": 1.0}),
-        ),
-        ("f_i(x) = (2 pi epsilon/L) g_i(x L/(pi sqrt(2 epsilon))) with the supplement's g_i", N_DIVIDES_T),
+        Fault("T = 2N, where it holds", GAP_6, {"quotient": 2}, holds=True),
+        Fault("scaling sqrt(epsilon)", "gradient scaling", {"root": 1.0}),
+        assumes=("f_i(x) = (2 pi epsilon/L) g_i(x L/(pi sqrt(2 epsilon))) with the supplement's g_i", N_DIVIDES_T),
         repaired="The gap bound needs T >= 2N.",
         replay=replay_gap,
     ),
-    Claim(
+    claim(
         "FEDPD-L7s",
-        PAPER,
         "proof step",
         "supplement, Lemma 7",
         "If |x[k]| < 1 for some k in [T], then ||grad g(x)|| > 1/N.",
         check_l7s,
-        (Fault("2.5/N instead of 1/N", "points", {"scale": 2.5}), Fault("1.3/N, argument", "argument", {"scale": 1.3})),
-        ("g is the average of the supplement's g_i", N_DIVIDES_T),
+        Fault("2.5/N instead of 1/N", "points", {"scale": 2.5}),
+        Fault("1.3/N, argument", "argument", {"scale": 1.3}),
+        assumes=("g is the average of the supplement's g_i", N_DIVIDES_T),
     ),
-    Claim(
+    claim(
         "FEDPD-L8s",
-        PAPER,
         "proof step",
         "supplement, Lemma 8",
         "Started at 0, no matter how many local steps are taken, at least T communications are needed for the server's x[T] != 0.",
         check_l8s,
-        (
-            Fault("aggregations alone are counted", "x[T] needs T communications, T = 6, N = 3", {"first": 0}),
-            Fault("one client holds every link", "one coordinate an aggregation, every T", {"shared": 1}),
-        ),
-        (CTA, "N >= 2 divides T", "the broadcast of the start is a communication"),
+        Fault("aggregations alone are counted", "x[T] needs T communications, T = 6, N = 3", {"first": 0}),
+        Fault("one client holds every link", "one coordinate an aggregation, every T", {"shared": 1}),
+        assumes=(CTA, "N >= 2 divides T", "the broadcast of the start is a communication"),
     ),
 ]

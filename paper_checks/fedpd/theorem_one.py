@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, equal, holds, proved, refute
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import along_batch
@@ -23,12 +23,12 @@ from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import (
     A1,
     A2,
-    PAPER,
     STEP,
     THRESHOLD,
     ExactWithError,
     WithoutDuals,
     certainly_nonnegative,
+    claim,
     constants_hold,
     cumulative,
     floats,
@@ -357,22 +357,19 @@ def check_t1(
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-T1",
-        PAPER,
         "rate",
         "Theorem 1, Section IV-A",
         "With exact or epsilon_1-accurate local solves and no skipping, the average of ||grad f(x_0^r)||^2 over T rounds is at "
         "most C_2 D_0/T + C_4 epsilon_1, with C_2 and C_4 independent of T, G and p.",
         check_t1,
-        (
-            Fault("duals never move", "random indefinite quadratics (L=1.0)", {"algorithm": WithoutDuals}),
-            Fault("constant of the proof a fourhundredth smaller", "proof", {"strength": "399/100"}),
-            Fault("C_4 of the proof cut by a hundredth", "proof", {"accuracy": "99/100"}),
-            Fault("C_4 of half an epsilon_1", "inexact solves: proved constants", {"accuracy": 0.5 / 179}),
-            Fault("accuracy on the norm, not its square", "inexact solves: proved constants", {"power": 0.25}),
-        ),
-        (
+        Fault("duals never move", "random indefinite quadratics (L=1.0)", {"algorithm": WithoutDuals}),
+        Fault("constant of the proof a fourhundredth smaller", "proof", {"strength": "399/100"}),
+        Fault("C_4 of the proof cut by a hundredth", "proof", {"accuracy": "99/100"}),
+        Fault("C_4 of half an epsilon_1", "inexact solves: proved constants", {"accuracy": 0.5 / 179}),
+        Fault("accuracy on the norm, not its square", "inexact solves: proved constants", {"power": 0.25}),
+        assumes=(
             A1,
             A2,
             STEP,
@@ -382,18 +379,15 @@ CLAIMS = [
         ),
         replay=replay_t1,
     ),
-    Claim(
+    claim(
         "FEDPD-D1",
-        PAPER,
         "bound",
         "correction of Theorem 1 (exact solves, lam_i^0 = -grad f_i(x^0))",
         "For u = L eta < 1/2 and every T: sum_{r=1}^T ||grad f(x_0^r)||^2 <= (4(1+u)^2/eta) max{1, u^2/((1-2u)(1+u))} "
         "(f(x^0) - f(x_0^T)).",
         check_d1,
-        (
-            Fault("duals never move", "falsifier", {"algorithm": WithoutDuals}),
-            Fault("constant 4 replaced by 399/100", "proof", {"strength": "399/100"}),
-        ),
-        (A1, A2, "u < 1/2", "p = 0", "exact local solves"),
+        Fault("duals never move", "falsifier", {"algorithm": WithoutDuals}),
+        Fault("constant 4 replaced by 399/100", "proof", {"strength": "399/100"}),
+        assumes=(A1, A2, "u < 1/2", "p = 0", "exact local solves"),
     ),
 ]

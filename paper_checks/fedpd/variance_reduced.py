@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Replay, Role
 from fedtheory.claims.parts import assume, at_most, disproved, holds, refute
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
@@ -21,7 +21,7 @@ from fedtheory.proofs.certificates.checker import Refused, require_semidefinite
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, PAPER, constants_hold, rational, total, whole
+from paper_checks.fedpd.common import A1, A2, claim, constants_hold, rational, total, whole
 from problems.finite_sum import random_finite_sum
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
@@ -336,47 +336,42 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: Any = 2) -> Iterato
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-T2",
-        PAPER,
         "bound",
         "Theorem 2, (10), Section IV-A",
         "With Oracle II, p = 0 and the stated steps, the averaged E ||grad f(x_0^r)||^2 over T rounds is at most C_9 D_0/T for a "
         "constant C_9.",
         check_t2,
-        (
-            Fault("samples as smooth as their mean", "A1 for f_i and f only", {"H": "1"}, holds=True),
-            Fault("effective constant 0.3", "smooth samples, three different clients", {"effective": 0.3}),
-            Fault(
-                "effective constant 0.3, class",
-                "exact gradients, every L-smooth f, Q=1 gamma=6 eta",
-                {"effective": 0.3},
-            ),
+        Fault("samples as smooth as their mean", "A1 for f_i and f only", {"H": "1"}, holds=True),
+        Fault("effective constant 0.3", "smooth samples, three different clients", {"effective": 0.3}),
+        Fault(
+            "effective constant 0.3, class",
+            "exact gradients, every L-smooth f, Q=1 gamma=6 eta",
+            {"effective": 0.3},
         ),
-        (A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
+        assumes=(A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
         repaired="Assume mean-square smooth samples, E ||grad F(x; xi) - grad F(y; xi)||^2 <= L^2 ||x - y||^2.",
         replay=replay_t2,
     ),
-    Claim(
+    claim(
         "FEDPD-R4",
-        PAPER,
         "bound",
         "Remark 4",
         "T rounds of Oracle II take O(M + MT/I + 2TQBN) sample gradients; with I = sqrt(M), B = sqrt(M)/(QN) that is "
         "O(M + sqrt(M)/epsilon).",
         check_r4,
-        (Fault("one sample gradient a step instead of two", "count", {"per_step": 1}),),
-        ("QN <= sqrt(M)",),
+        Fault("one sample gradient a step instead of two", "count", {"per_step": 1}),
+        assumes=("QN <= sqrt(M)",),
     ),
-    Claim(
+    claim(
         "FEDPD-Q5",
-        PAPER,
         "rate",
         "Sections III and IV-A",
         "Oracle II saves a factor of order sqrt(M) in samples.",
         check_q5,
-        (Fault("full gradients every round", "saving grows with M", {"fresh": True}),),
-        assumptions=(
+        Fault("full gradients every round", "saving grows with M", {"fresh": True}),
+        assumes=(
             A2,
             STEP_VR,
             "every sample loss is L-smooth",
@@ -384,17 +379,14 @@ CLAIMS = [
             "equal steps and Q for both oracles",
         ),
     ),
-    Claim(
+    claim(
         "FEDPD-Q6",
-        PAPER,
         "bound",
         "Section III",
         "In Oracle II the number Q of inner steps may be any positive integer.",
         check_q6,
-        (
-            Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
-            Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2 gamma=6 eta", {"effective": 0.3}),
-        ),
-        (STEP_VR, "every sample loss is L-smooth"),
+        Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
+        Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2 gamma=6 eta", {"effective": 0.3}),
+        assumes=(STEP_VR, "every sample loss is L-smooth"),
     ),
 ]

@@ -11,14 +11,14 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, enclosed_on_class
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part
+from fedtheory.claims.claim import Context, Fault, Finding, Part
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.as_claims import find_of_theorem, replay_statement
 from fedtheory.core.errors import require
 from fedtheory.proofs import worst_case
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import is_not_zero, is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import A1, PAPER, AveragesModels, HalfDualStep
+from paper_checks.fedpd.common import A1, AveragesModels, HalfDualStep, claim
 from paper_checks.fedpd.statements import FIRST_ROUND, first_round
 from problems.quadratics import Quadratic
 
@@ -118,29 +118,26 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: str = FIRST_R
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-D2",
-        PAPER,
         "bound",
         "exact worst cases of Theorem 1",
         "The exact worst case of sum_{r=1}^T ||grad f(x_0^r)||^2 over L-smooth functions is the tabulated value (to a relative 1e-4), the same "
         "for every number of clients n >= 2; for T = 1 it is 2L(1+u)^2/(1+4u+2u^2) for all 0 < u < 1; with zero initial duals it is unbounded.",
         check_d2,
-        (
-            Fault("server averages x_i alone", "u=1/10 T=1", {"algorithm": AveragesModels}),
-            Fault("half a dual step", "u=1/10 T=2", {"algorithm": HalfDualStep}),
-            Fault(
-                "closed form without its square",
-                "one round, closed form",
-                {"closed_form": FIRST_ROUND.replace("**2/", "/")},
-            ),
-            Fault(
-                "closed form a tenth larger",
-                "one round, reached",
-                {"closed_form": f"11/10*{FIRST_ROUND}"},
-            ),
+        Fault("server averages x_i alone", "u=1/10 T=1", {"algorithm": AveragesModels}),
+        Fault("half a dual step", "u=1/10 T=2", {"algorithm": HalfDualStep}),
+        Fault(
+            "closed form without its square",
+            "one round, closed form",
+            {"closed_form": FIRST_ROUND.replace("**2/", "/")},
         ),
-        (A1, "exact local solves", "lam_i^0 = -grad f_i(x^0)"),
+        Fault(
+            "closed form a tenth larger",
+            "one round, reached",
+            {"closed_form": f"11/10*{FIRST_ROUND}"},
+        ),
+        assumes=(A1, "exact local solves", "lam_i^0 = -grad f_i(x^0)"),
         replay=partial(replay_statement, statement=first_round()),
     ),
 ]
