@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import count, islice
 from typing import Any
 
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.chance import chance_of_signs
+from fedtheory.claims.claim import Context, Covered, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import assume, at_most, disproved, holds, refute
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
@@ -22,6 +25,7 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, claim, constants_hold, rational, total, whole
+from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds, stays_below
 from problems.finite_sum import random_finite_sum
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
@@ -147,14 +151,18 @@ def _with_exact_gradients(Q: int, over: int, effective: Any, rounds: int, role: 
     )
 
 
-def _spent(ctx: Context, Q: int, B: int, I: int, rounds: int, seeds: int, scale: float = 1.0) -> tuple[Any, Any]:
-    """eta sum ||grad f||^2/D_0 of ``seeds`` runs on finite sums with smooth samples, at ``scale`` times Theorem 2's limit; and the problem."""
-    problem = random_finite_sum(3, 16, 2, seed=ctx.seed)
-    eta = scale * 0.999 * step_limit(Q, I, B, float(constant(problem, "L_sample")))
+def _finite_sums(ctx: Context) -> Any:
+    """Finite sums with smooth samples, `DRAWS` of them in one batch."""
+    return draw_batch(partial(random_finite_sum, 3, 16, 2), ctx.seeds(DRAWS), "h", "b")
+
+
+def _spent(ctx: Context, problem: Any, Q: int, B: int, I: int, rounds: int, scale: float = 1.0) -> NDArray[np.float64]:
+    """eta sum ||grad f||^2/D_0 on every finite sum, at ``scale`` times Theorem 2's limit; infinite where a run diverges."""
+    eta = scale * 0.999 * step_limit(Q, I, B, float(np.max(constant(problem, "L_sample").value)))
     method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
-    trace = total(problem, method, np.full(2, 3.0), rounds, np.arange(seeds) + ctx.seed)
-    gap = trace["value"][:, 0] - float(problem.value(problem.solution()[None, :]).mean())
-    return np.where(trace.diverged, np.inf, eta * trace["stationarity"].sum(axis=-1) / gap), problem
+    trace = total(problem, method, np.full((DRAWS, 2), 3.0), rounds, ctx.seeds(DRAWS))
+    gap = trace["value"][:, 0] - problem.value(problem.solution()[:, None, :]).mean(axis=-1)
+    return np.asarray(np.where(trace.diverged, np.inf, eta * trace["stationarity"].sum(axis=-1) / gap))
 
 
 #: curvatures and linear terms of the clients whose samples have curvature +-1; the average is convex, with minimiser 0
@@ -196,18 +204,12 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
             + ", ".join(f"{v:.3f} (I = {I}, gamma = {ratio:g} eta)" for (I, ratio), v in found.items()),
             role="repaired",
         )
-    for Q, I, B in ((2, 20, 2), (4, 16, 4)):
-        spent, problem = _spent(ctx, Q, B, I, ctx.pick(300, 2000), ctx.pick(24, 100))
-        half = 2.1 * spent.std(ddof=1) / np.sqrt(len(spent))
-        yield at_most(
-            f"runs Q={Q} I={I} B={B}",
-            spent.mean() + half,
-            float(rational(effective)),
-            "numeric",
-            f"eta sum ||grad f||^2 / D_0 = {spent.mean():.3f} +- {half:.1g} over {len(spent)} seeds",
-            role="repaired",
-        )
+    problem, horizon = _finite_sums(ctx), ctx.pick(300, 2000)
     yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
+    for Q, I, B in ((2, 20, 2), (4, 16, 4)):
+        spent = _spent(ctx, problem, Q, B, I, horizon)
+        said = f"eta sum ||grad f||^2 / D_0 over {horizon} rounds, {DRAWS} draws of data and coins, is {spent.mean():.3f} in the mean"
+        yield stays_below(f"runs Q={Q} I={I} B={B}", spent, float(rational(effective)), said, role="repaired")
     for Q, over in ((1, 6), (1, 1000), (2, 6), (2, 1000)):
         yield _with_exact_gradients(Q, over, effective, 3, "repaired")
 
@@ -257,21 +259,32 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
         method = FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, I), init_dual="zero")
         return samples_used(problem, method, T, ctx.seed)
 
-    settings = ((1, 1, 1, 1), (17, 5, 2, 3), (40, 16, 2, 2), (33, 7, 3, 1))
+    settings = (
+        (1, 1, 1, 1),
+        (17, 5, 2, 3),
+        (40, 16, 2, 2),
+        (33, 7, 3, 1),
+        (9, 9, 1, 4),
+        (10, 9, 4, 1),
+        (2, 3, 5, 2),
+        (25, 1, 2, 8),
+    )
     counts = [used(64, *setting) for setting in settings]
     yield holds(
         "count",
         counts == [64 * N * -(-T // I) + per_step * T * Q * B * N for T, I, Q, B in settings],
         "count",
         f"sample gradients of runs {counts} = M ceil(T/I) + 2TQBN (M = {64 * N}, N = {N})",
+        covered=Covered(len(settings), "points"),
     )
-    roots = (8, 16, 32)  # sqrt(M)
+    roots = range(8, 72, 8)  # sqrt(M)
     yield at_most(
         "recommended I and B",
         [used(root**2 // N, 3 * root, root, Q, root // (Q * N)) / (root**2 + 9 * root**2) for root in roots],
         1.0,
         "count",
         "with I = sqrt(M), B = sqrt(M)/(QN) a run of T = 3 sqrt(M) rounds takes M + 3 T sqrt(M) samples at most",
+        covered=Covered(len(roots), "points"),
     )
     yield Reading(
         "B >= 1 needs QN <= sqrt(M) (the paper's own experiment has QN = 800 > 200 = sqrt(M)), and with this I the step limit makes T "
@@ -287,33 +300,31 @@ def _finite_logistic(n: int, samples: int, seed: int) -> Logistic:
 
 def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
     """Samples to a given accuracy, Oracle II against full-gradient Oracle I, as M grows."""
-    N, Q, limit = 4, 2, ctx.pick(1500, 6000)
+    N, Q, limit, seeds = 4, 2, ctx.pick(400, 2000), ctx.seeds(DRAWS)
     Ms = [4**k for k in ctx.pick((4, 5, 6), (4, 5, 6, 7))]
 
-    def rounds_to(problem: Logistic, method: FedPD, seeds: Any) -> float:
-        curve = run(method, problem, np.zeros(problem.d), limit, seed=seeds, progress=False)["stationarity"]
-        curve = curve.mean(axis=0) if np.ndim(seeds) else curve
-        below = np.flatnonzero(curve <= 1e-3 * curve[0])
-        return float(below[0]) if below.size else float("inf")
+    def rounds_to(problem: Logistic, method: FedPD) -> NDArray[np.float64]:
+        curve = run(method, problem, np.zeros((DRAWS, problem.d)), limit, seed=seeds, progress=False)["stationarity"]
+        below = curve <= 1e-3 * curve[:, :1]
+        return np.where(below.any(axis=-1), below.argmax(axis=-1), np.inf)
 
     ratios = []
     for M in Ms:
         root = round(np.sqrt(M))
         B, period = root // (Q * N), 1 if fresh else root
-        problem = _finite_logistic(N, M // N, ctx.seed)
-        eta = 0.999 * step_limit(Q, root, B, float(constant(problem, "L_sample")))
-        reduced = FedPD(eta, FedPD.oracle_two(eta, None, Q, B, period), init_dual="zero")
-        taken = rounds_to(problem, reduced, np.arange(ctx.pick(3, 8)) + ctx.seed)
-        plain = rounds_to(problem, FedPD(eta, GradientSteps(Q, eta), init_dual="zero"), 0)
+        problem = draw_batch(partial(_finite_logistic, N, M // N), seeds, "signed")
+        eta = 0.999 * step_limit(Q, root, B, float(np.max(constant(problem, "L_sample").value)))
+        taken = rounds_to(problem, FedPD(eta, FedPD.oracle_two(eta, None, Q, B, period), init_dual="zero"))
+        plain = rounds_to(problem, FedPD(eta, GradientSteps(Q, eta), init_dual="zero"))
         ratios.append(Q * plain * M / (M * np.ceil(taken / period) + 2 * taken * Q * B * N))
-    slope = np.polyfit(np.log(Ms), np.log(ratios), 1)[0]
-    yield holds(
-        "saving grows with M",
-        0.3 < slope < 0.7 and ratios[-1] > 2,
-        "numeric",
-        f"samples of full-gradient Oracle I over Oracle II to a thousandth of the initial ||grad f||^2, equal steps and Q: "
-        f"{', '.join(f'{r:.2f}' for r in ratios)} at M = {', '.join(map(str, Ms))}: grows like M^{slope:.2f}",
+    slopes = np.polyfit(np.log(Ms), np.log(ratios), 1)[0]
+    said = (
+        f"samples of full-gradient Oracle I over Oracle II to a thousandth of the initial ||grad f||^2, equal steps and Q, {DRAWS} draws of data and "
+        f"coins: {', '.join(f'{r.mean():.2f}' for r in ratios)} in the mean at M = {', '.join(map(str, Ms))}"
     )
+    name, half = "saving grows with M", np.full(DRAWS, 0.5)
+    yield alike(name, slopes, half, f"{said}; exponent of M less 1/2", within=0.2, engine="numeric")
+    yield exceeds("saving at the largest M", np.log(ratios[-1]), float(np.log(2)), f"{said}; logarithm of the last")
     yield Reading(
         "The factor sqrt(M) is in the number of samples a round, at equal rounds; the step limit of Theorem 2 with I = sqrt(M) costs a "
         "factor Q sqrt(N) in rounds against Oracle I's own limit, which the comparison at equal steps does not count."
@@ -324,15 +335,15 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: Any = 2) -> Iterato
     """Q = 1, ..., 16 with the step of Theorem 2: eta S_T / D_0 stays bounded."""
     for Q in (1, 2, 3):
         yield _with_exact_gradients(Q, 6, effective, 2)
-    rounds = ctx.pick(200, 2000)
-    found = {Q: float(_spent(ctx, Q, 2, 10, rounds, 8, scale)[0].mean()) for Q in (1, 2, 3, 5, 8, 16)}
-    yield at_most(
-        "every Q",
-        np.minimum(list(found.values()), 1e300),
-        2.0,
-        "numeric",
-        f"eta sum ||grad f||^2 / D_0 over {rounds} rounds: {', '.join(f'{v:.2f} (Q={q})' for q, v in found.items())}",
-    )
+    problem, rounds = _finite_sums(ctx), ctx.pick(200, 2000)
+    found = {Q: _spent(ctx, problem, Q, 2, 10, rounds, scale) for Q in (1, 2, 3, 5, 8, 16)}
+    said = f"eta sum ||grad f||^2 / D_0 over {rounds} rounds, mean of {DRAWS} draws of data and coins: "
+    said += ", ".join(f"{v.mean():.2f} (Q={q})" for q, v in found.items())
+    largest = np.max(list(found.values()), axis=0)
+    if (largest > 2).all():  # a mean says little of draws that differ by powers of ten
+        yield at_most("every Q", largest, 2.0, "numeric", said, chance=chance_of_signs(0, DRAWS))
+    else:
+        yield stays_below("every Q", largest, 2.0, f"{said}; the largest of each draw")
 
 
 CLAIMS = [
@@ -353,6 +364,7 @@ CLAIMS = [
         assumes=(A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
         repaired="Assume mean-square smooth samples, E ||grad F(x; xi) - grad F(y; xi)||^2 <= L^2 ||x - y||^2.",
         replay=replay_t2,
+        draws=True,
     ),
     claim(
         "FEDPD-R4",
@@ -378,6 +390,7 @@ CLAIMS = [
             "QN <= sqrt(M)",
             "equal steps and Q for both oracles",
         ),
+        draws=True,
     ),
     claim(
         "FEDPD-Q6",
@@ -388,5 +401,6 @@ CLAIMS = [
         Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
         Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2 gamma=6 eta", {"effective": 0.3}),
         assumes=(STEP_VR, "every sample loss is L-smooth"),
+        draws=True,
     ),
 ]
