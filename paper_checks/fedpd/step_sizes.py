@@ -28,19 +28,20 @@ def _quadratics(*curvatures: str, linear: tuple[str, ...] = ("3/10", "-1/10", "1
 I_STEP = ("1", "1", "-49/50", "-47/50")
 
 
-def _stated(kind: Any, region: str, curvatures: tuple[str, ...] = I_STEP, method: Any = FedPD) -> Any:
+def _stated(kind: Any, region: str, curvatures: tuple[str, ...] = I_STEP, method: Any = FedPD, **more: Any) -> Any:
     """A statement on FedPD with u = m/1000."""
     return kind(
         lambda m: method(rational(m) / 1000),
         problem=lambda: _quadratics(*curvatures),
         region=region,
         name="FedPD with u = m/1000",
+        **more,
     )
 
 
 _BELOW = "I-STEP, u = .519, .520"
 D7 = {
-    _BELOW: _stated(Limit, "m in 519..520"),
+    _BELOW: _stated(Limit, "m in 519..520", point="5/2"),  # x*: mean b over mean h
     "I-STEP, u = .530": _stated(Divergence, "m in 530..530"),
     "just above 1/2": _stated(Divergence, "m in 501..501", ("1", "1", "-99967/100000", "-9998/10000")),
 }
