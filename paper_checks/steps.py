@@ -1,14 +1,19 @@
-"""Claims whose statement, its corrected form and other readings of it are lemmas (`fedtheory.claims.Lemma`): one part of the check each."""
+"""Claims whose statement, its corrected form and other readings of it are lemmas (`fedtheory.claims.Lemma`): one part of the check each.
+
+An inequality in rounds of the method itself (`Runs`) ties its code to them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Reading, Replay, Role, proved
 from fedtheory.claims.statements.as_claims import find_of_lemma, replay_statement
+from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
 
 
@@ -35,6 +40,30 @@ class Conclusion:
     confirmed: Callable[[], bool] | None = None
 
 
+@dataclass(frozen=True)
+class Runs:
+    """A part of a claim: an inequality in rounds of the method itself.
+
+    ``mistakes``: wrong methods by name, as functions of the inequality's parameters; each is a planted fault.
+    """
+
+    name: str
+    statement: Inequality
+    mistakes: Mapping[str, Callable[..., Algorithm]] = field(default_factory=dict)
+    role: Role = "printed"
+
+    def findings(self, context: Context, mistake: str = "") -> Iterator[Finding]:
+        """What engines find; the part that decides has the name, and others are told apart."""
+        stated = replace(self.statement, method=self.mistakes[mistake], options="") if mistake else self.statement
+        for finding in stated.findings(context):
+            if isinstance(finding, Part):
+                decides = finding.counterexample is not None or finding.name == "search"
+                name = self.name if decides else f"{self.name}: {finding.name}"
+                yield replace(finding, name=name, role=self.role)
+            else:
+                yield finding
+
+
 def claim_steps(
     id: str,
     paper: str,
@@ -43,6 +72,7 @@ def claim_steps(
     steps: Sequence[Step],
     *,
     conclusions: Sequence[Conclusion] = (),
+    runs: Sequence[Runs] = (),
     assumptions: Sequence[str] = (),
     readings: Sequence[str] = (),
     repaired: str = "",
@@ -51,7 +81,8 @@ def claim_steps(
 ) -> Claim:
     """Make a claim of steps.
 
-    Its planted faults: a constant of each true step where it is rejected; a true step in the place of each false one, which nothing refutes.
+    Its planted faults: a constant of each true step where it is rejected; a true step in the place of each false one, which nothing refutes;
+    the mistakes of runs.
 
     Parameters
     ----------
@@ -59,6 +90,7 @@ def claim_steps(
     steps : Step ...
         A false step that is printed comes before its correction.
     conclusions : Conclusion ...
+    runs : Runs ...
     readings : str ...
         How the statement was read.
     false : by the name of each step that is expected to be false, that of the true one which its fault puts in its place
@@ -75,6 +107,7 @@ def claim_steps(
         Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
         for wrong, right in false.items()
     ]
+    faults += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
     regions = [f"{step.name}: {step.lemma.region}" for step in steps if step.lemma.region.parameters]
     printed = next((by_name[name].lemma for name in false if by_name[name].role == "printed"), None)
     shown = printed or next((by_name[name].lemma for name in false), None)
@@ -84,7 +117,7 @@ def claim_steps(
         kind,
         source,
         text,
-        partial(_check, steps=tuple(steps), conclusions=tuple(conclusions), readings=tuple(readings)),
+        partial(_check, steps=tuple(steps), conclusions=tuple(conclusions), runs=tuple(runs), readings=tuple(readings)),
         tuple(faults),
         assumptions=(*assumptions, *regions),
         repaired=repaired,
@@ -97,9 +130,11 @@ def _check(
     *,
     steps: Sequence[Step],
     conclusions: Sequence[Conclusion],
+    runs: Sequence[Runs],
     readings: Sequence[str],
     beyond: tuple[str, str] = ("", ""),
     instead: tuple[str, str] = ("", ""),
+    mistaken: tuple[str, str] = ("", ""),
 ) -> Iterator[Finding]:
     lemmas = {step.name: step.lemma for step in steps}
     found: dict[str, Part] = {}
@@ -118,6 +153,8 @@ def _check(
         resting_on = [found[name] for name in conclusion.from_steps]
         condition = conclusion.confirmed is None or conclusion.confirmed()
         yield proved(conclusion.name, condition, conclusion.argument, role=conclusion.role, resting_on=resting_on)
+    for part in runs:
+        yield from part.findings(context, mistaken[1] if part.name == mistaken[0] else "")
     yield from (Reading(text) for text in readings)
 
 

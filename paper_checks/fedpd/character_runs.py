@@ -56,59 +56,28 @@ class Scale:
 _WRITERS = {"split": "shards", "shards": 30, "samples_per_client": 300}
 _TWO_SHARDS = {"split": "shards", "shards": 2}
 
+# fmt: off
 SCALES = {
     "laptop": Scale(
         what="laptop analogue of the FEMNIST experiment: scikit-learn digits, 20 clients, perceptron 64-32-10",
-        problem="digits-mlp",
-        options={"clients": 20, "hidden": 32, "test": "own"},
-        mild={"split": "iid"},
-        hard=_TWO_SHARDS,
-        samples=1400,
-        rounds=40,
-        steps=100,
-        every=1,
-        half_rounds=60,
-        half_every=1,
-        period=5,
-        goal=0.9,
+        problem="digits-mlp", options={"clients": 20, "hidden": 32, "test": "own"}, mild={"split": "iid"}, hard=_TWO_SHARDS,
+        samples=1400, rounds=40, steps=100, every=1, half_rounds=60, half_every=1, period=5, goal=0.9, seeds=6,
         counted={"FedPD-VR": (250, 1), "FedProx-VR": (90, 1), "FedAvg-GD": (60, 1)},
-        seeds=6,
     ),
     "small": Scale(
         what="small analogue of the FEMNIST experiment: EMNIST Letters, 20 clients of 300 images, CNN of 107 000 parameters",
-        problem="emnist-letters-small",
-        options={"clients": 20},
-        mild=_WRITERS,
-        hard=_TWO_SHARDS | {"samples_per_client": 300},
-        samples=6000,
-        rounds=60,
-        steps=100,
-        every=3,
-        half_rounds=100,
-        half_every=5,
-        period=20,
-        goal=0.6,
+        problem="emnist-letters-small", options={"clients": 20}, mild=_WRITERS, hard=_TWO_SHARDS | {"samples_per_client": 300},
+        samples=6000, rounds=60, steps=100, every=3, half_rounds=100, half_every=5, period=20, goal=0.6, seeds=3,
         counted={"FedPD-VR": (250, 10), "FedProx-VR": (45, 3), "FedAvg-GD": (30, 2)},
-        seeds=3,
     ),
     "paper": Scale(
         what="the paper's CNN and rounds on EMNIST Letters in place of FEMNIST, 90 clients of 300 images",
-        problem="emnist-letters-cnn",
-        options={"clients": 90},
-        mild=_WRITERS,
-        hard=_TWO_SHARDS | {"samples_per_client": 300},
-        samples=27_000,
-        rounds=1000,
-        steps=300,
-        every=10,
-        half_rounds=540,
-        half_every=5,
-        period=20,
-        goal=0.6,
+        problem="emnist-letters-cnn", options={"clients": 90}, mild=_WRITERS, hard=_TWO_SHARDS | {"samples_per_client": 300},
+        samples=27_000, rounds=1000, steps=300, every=10, half_rounds=540, half_every=5, period=20, goal=0.6, seeds=3,
         counted={"FedPD-VR": (1470, 10), "FedProx-VR": (154, 1), "FedAvg-GD": (125, 1)},
-        seeds=3,
     ),
 }
+# fmt: on
 
 #: Figs. 4 and 5 and 3(b): step sizes, rho and eta as printed, duals from zero as in the authors' code
 _FEDPD = {"lr": 0.01, "eta": 1.0, "init_dual": "zero"}
@@ -135,30 +104,22 @@ def scale(ctx: Context) -> Scale:
     return SCALES[ctx.size]
 
 
-def _runs(ctx: Context, training: Training) -> Repeated:
-    return repeat_run(training, range(ctx.seed, ctx.seed + scale(ctx).seeds))
+def _runs(ctx: Context, method: str, split: str, rounds: int, settings: Mapping[str, Any], **more: Any) -> Repeated:
+    s = scale(ctx)
+    training = Training(method, s.problem, rounds, settings, {**s.options, **getattr(s, split)}, **more)
+    return repeat_run(training, range(ctx.seed, ctx.seed + s.seeds))
 
 
 def trained(ctx: Context, name: str, split: str = "mild") -> Repeated:
     """Runs of Figs. 4 and 5: Q local steps of batch 2, T rounds; ``split`` is mild or hard."""
     s, (method, settings) = scale(ctx), METHODS[name]
-    options = {**s.options, **getattr(s, split)}
-    return _runs(
-        ctx,
-        Training(method, s.problem, s.rounds, settings | {"steps": s.steps, "batch": BATCH}, options, every=s.every),
-    )
+    return _runs(ctx, method, split, s.rounds, settings | {"steps": s.steps, "batch": BATCH}, every=s.every)
 
 
 def half(ctx: Context, name: str) -> Repeated:
     """Runs of Fig. 3(b): Q = 20."""
     s, (method, settings) = scale(ctx), METHODS[name]
-    options = {**s.options, **s.mild}
-    return _runs(
-        ctx,
-        Training(
-            method, s.problem, s.half_rounds, settings | {"steps": 20, "batch": BATCH}, options, every=s.half_every
-        ),
-    )
+    return _runs(ctx, method, "mild", s.half_rounds, settings | {"steps": 20, "batch": BATCH}, every=s.half_every)
 
 
 def counted(ctx: Context, name: str, period: int | None = None) -> Repeated:
@@ -167,18 +128,7 @@ def counted(ctx: Context, name: str, period: int | None = None) -> Repeated:
     rounds, every = s.counted[name]
     if method == "fedpd-vr":
         settings = settings | {"period": s.period if period is None else period}
-    return _runs(
-        ctx,
-        Training(
-            method,
-            s.problem,
-            rounds,
-            settings,
-            {**s.options, **s.hard},
-            metrics=("test_accuracy",),
-            every=every,
-        ),
-    )
+    return _runs(ctx, method, "hard", rounds, settings, metrics=("test_accuracy",), every=every)
 
 
 def sample_gradients(training: Training, rounds: Any, scale: Scale) -> NDArray[np.float64]:
@@ -201,64 +151,42 @@ def to_goal(group: Repeated, logs: list[Log], scale: Scale) -> tuple[NDArray[np.
     return sample_gradients(training, np.where(reached, first, training.rounds), scale), reached
 
 
+def named(ctx: Context, split: str) -> str:
+    """A split in words."""
+    given = getattr(scale(ctx), split)
+    return f"{given['shards']} label shards a client" if "shards" in given else "iid split"
+
+
 def chosen(ctx: Context) -> Table:
     """What the paper leaves out, or what is not to be had, and what stands there instead."""
     s = scale(ctx)
-    return make_table(
-        f"settings chosen ({ctx.size} size)",
-        ["setting", "here", "why"],
-        [
-            [
-                "data",
-                s.what,
-                "FEMNIST with its writers (LEAF) is not among the data sets; EMNIST Letters has the same images of 26 classes",
-            ],
-            [
-                "split",
-                f"{_told(s.mild)}; {_told(s.hard)} where the text says label shards",
-                "writers have most characters in unequal shares: neither iid nor by label; the second shows what more heterogeneity does",
-            ],
-            ["initial duals", "0", "left open in Algorithm 2; so in the authors' code"],
-            ["local start", "the client's last model", "so in Algorithms 3 and 4"],
-            [
-                "p = 0.5, '0.25' in Figs. 4, 5",
-                "every 2nd, every 4th round",
-                "the curves end after T/2 and T/4 communications",
-            ],
-            ["p = 0.5 in Fig. 3(b)", "random", "the curve ends after 271 communications"],
-            [
-                "steps in Fig. 3(a)",
-                "eta = 0.1, gamma = 0.4; FedProx-VR 0.1; FedAvg-GD 0.1",
-                "printed: eta = 100, gamma = 400; 0.01; 0.005, in units of an objective whose scale is not told. Chosen on the digits (gamma = 4 eta "
-                "is kept), and used at all sizes",
-            ],
-            ["batch of variance reduction", f"{BATCH}", "not printed; that of the other figures"],
-            [
-                "I",
-                f"{s.period}",
-                "20 is printed; 5 for the digits keeps M/I at near twice 2 Q B N, as it is at the other sizes",
-            ],
-            [
-                "goal in Fig. 3(a)",
-                f"{s.goal:.0%} test accuracy",
-                "a level that all curves of the figure reach; the digits are easier",
-            ],
-            ["rounds in Fig. 3(a)", _counts(s), "at paper size those at which the paper's curves end, by samples"],
-            ["seeds", f"{s.seeds}", "the paper shows one run"],
-        ],
-    )
+    # fmt: off
+    rows = [
+        ["data", s.what,
+         "FEMNIST with its writers (LEAF) is not among the data sets; EMNIST Letters has the same images of 26 classes"],
+        ["split", f"{named(ctx, 'mild')}; {named(ctx, 'hard')} where the text says label shards",
+         "writers have most characters in unequal shares: neither iid nor by label; the second shows what more heterogeneity does"],
+        ["initial duals", "0", "left open in Algorithm 2; so in the authors' code"],
+        ["local start", "the client's last model", "so in Algorithms 3 and 4"],
+        ["p = 0.5, '0.25' in Figs. 4, 5", "every 2nd, every 4th round", "the curves end after T/2 and T/4 communications"],
+        ["p = 0.5 in Fig. 3(b)", "random", "the curve ends after 271 communications"],
+        ["steps in Fig. 3(a)", "eta = 0.1, gamma = 0.4; FedProx-VR 0.1; FedAvg-GD 0.1",
+         "printed: eta = 100, gamma = 400; 0.01; 0.005, in units of an objective whose scale is not told. Chosen on the digits (gamma = 4 eta "
+         "is kept), and used at all sizes"],
+        ["batch of variance reduction", f"{BATCH}", "not printed; that of the other figures"],
+        ["I", f"{s.period}", "20 is printed; 5 for the digits keeps M/I at near twice 2 Q B N, as it is at the other sizes"],
+        ["goal in Fig. 3(a)", f"{s.goal:.0%} test accuracy", "a level that all curves of the figure reach; the digits are easier"],
+        ["rounds in Fig. 3(a)", ", ".join(f"{name} {rounds}" for name, (rounds, _) in s.counted.items()),
+         "at paper size those at which the paper's curves end, by samples"],
+        ["seeds", f"{s.seeds}", "the paper shows one run"],
+    ]
+    # fmt: on
+    return make_table(f"settings chosen ({ctx.size} size)", ["setting", "here", "why"], rows)
 
 
-def _told(split: Mapping[str, Any]) -> str:
-    return f"{split['shards']} label shards a client" if "shards" in split else "shuffled evenly"
+# ---- the paper's numbers, read off its figures ------------------------------------------------------------------------
 
-
-def _counts(s: Scale) -> str:
-    return ", ".join(f"{name} {rounds}" for name, (rounds, _) in s.counted.items())
-
-
-# ---- the paper's numbers, read off its figures -------------------------------------------------------------------------
-
+# fmt: off
 #: Fig. 3(a): test accuracy at the end, and samples until then
 FIGURE_3A = {"FedPD-VR": (0.664, 3.2e6), "FedProx-VR": (0.639, 5.6e6), "FedAvg-GD": (0.613, 2.91e7)}
 
@@ -271,27 +199,15 @@ FIGURE_3B = {
 #: Figs. 4 and 5, by communications: training loss (of another scale than ours), training accuracy, test loss, test accuracy
 FIGURES_4_5: dict[str, dict[int, tuple[float, float, float, float]]] = {
     "FedAvg 0.001": {
-        100: (376, 0.586, 46.9, 0.543),
-        250: (165, 0.800, 21.0, 0.778),
-        500: (100, 0.871, 15.6, 0.833),
-        990: (61, 0.915, 14.1, 0.863),
+        100: (376, 0.586, 46.9, 0.543), 250: (165, 0.800, 21.0, 0.778), 500: (100, 0.871, 15.6, 0.833), 990: (61, 0.915, 14.1, 0.863),
     },
     "FedProx": {
-        100: (160, 0.805, 20.5, 0.783),
-        250: (88, 0.884, 14.1, 0.846),
-        500: (54, 0.924, 12.6, 0.867),
-        990: (29.3, 0.957, 13.5, 0.869),
+        100: (160, 0.805, 20.5, 0.783), 250: (88, 0.884, 14.1, 0.846), 500: (54, 0.924, 12.6, 0.867), 990: (29.3, 0.957, 13.5, 0.869),
     },
     "FedPD": {
-        100: (175, 0.795, 19.9, 0.792),
-        250: (90, 0.891, 12.8, 0.859),
-        500: (55, 0.931, 10.4, 0.885),
-        990: (30.0, 0.962, 9.9, 0.893),
+        100: (175, 0.795, 19.9, 0.792), 250: (90, 0.891, 12.8, 0.859), 500: (55, 0.931, 10.4, 0.885), 990: (30.0, 0.962, 9.9, 0.893),
     },
-    "FedPD every 2nd": {
-        100: (115, 0.855, 15.6, 0.828),
-        250: (65, 0.911, 12.4, 0.867),
-        495: (38.6, 0.946, 12.9, 0.875),
-    },
+    "FedPD every 2nd": {100: (115, 0.855, 15.6, 0.828), 250: (65, 0.911, 12.4, 0.867), 495: (38.6, 0.946, 12.9, 0.875)},
     "FedPD every 4th": {100: (90, 0.881, 14.9, 0.848), 248: (52.5, 0.925, 15.3, 0.867)},
 }
+# fmt: on

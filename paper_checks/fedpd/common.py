@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Finding, Part, Role
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Kind, Part, Picture, Role
 from fedtheory.claims.parts import at_most
 from fedtheory.core.arrays import Array, average, choose, spread
 from fedtheory.core.errors import InvalidInput, require
@@ -23,6 +23,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
+from fedtheory.proofs.symbolic import symbols
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 
@@ -48,8 +49,18 @@ def cumulative(trace: Trace, metric: str = "stationarity") -> NDArray[np.float64
     return np.asarray(np.cumsum(values, axis=-1))
 
 
+class _WithoutMemory:
+    """A local solver that keeps nothing between rounds."""
+
+    numeric_only: ClassVar[str | None] = None
+
+    def memory(self, problem: Problem, x0: Array) -> None:
+        """Return None."""
+        return None
+
+
 @dataclass(frozen=True)
-class ExactWithError:
+class ExactWithError(_WithoutMemory):
     """Exact local solves up to a prescribed error: grad L_i at the answer equals e_i, of norm sqrt(epsilon_1).
 
     Solving f_i + <a_i - e_i, .> + (rho/2)||. - z_i||^2 exactly leaves exactly e_i in the gradient of the subproblem. The
@@ -60,24 +71,16 @@ class ExactWithError:
     constant: bool = False
     numeric_only: ClassVar[str | None] = "it draws errors at random"
 
-    def memory(self, problem: Problem, x0: Array) -> None:
-        """Return None."""
-        return None
-
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Solve with the error."""
         n, d = sub.f.n, sub.f.d
-        if self.constant:
-            direction = np.full((n, d), d**-0.5)
-        else:
-            direction = 2 * key.client_uniform("local error", n, d) - 1
-            direction = direction / np.sqrt((direction**2).sum(axis=-1, keepdims=True))
-        shifted = Subproblem(sub.f, sub.a - self.size * direction, sub.rho, sub.z)
-        return Exact()(shifted, start, key, None)
+        drawn = np.ones((n, d)) if self.constant else 2 * key.client_uniform("local error", n, d) - 1
+        direction = drawn / np.sqrt((drawn**2).sum(axis=-1, keepdims=True))
+        return Exact()(Subproblem(sub.f, sub.a - self.size * direction, sub.rho, sub.z), start, key, None)
 
 
 @dataclass(frozen=True, eq=False)
-class Prescribed:
+class Prescribed(_WithoutMemory):
     """A local solver that returns prescribed points: with symbols it stands for any local solver at all.
 
     ``answers`` maps a round to the points ``(n, d)``; ``steps`` and ``lr`` are what SCAFFOLD divides by.
@@ -86,11 +89,6 @@ class Prescribed:
     answers: Callable[[int], Any]
     steps: int = 1
     lr: Any = 1
-    numeric_only: ClassVar[str | None] = None
-
-    def memory(self, problem: Problem, x0: Array) -> None:
-        """Return None."""
-        return None
 
     def __call__(self, sub: Subproblem, start: Array, key: Key, memory: None) -> tuple[Array, None]:
         """Return the prescribed points."""
@@ -98,48 +96,126 @@ class Prescribed:
 
 
 @dataclass(frozen=True)
-class WithoutDuals(FedPD):
+class _Mistaken(FedPD):
+    """A planted fault: FedPD's round, after which some fields are other ones."""
+
+    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
+        """Run FedPD's round, then make the mistake."""
+        new = FedPD.round(self, problem, state, clients, key)
+        return dataclasses.replace(new, **self.mistake(state, new, key))
+
+    def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
+        """The fields that come out wrong."""
+        raise NotImplementedError
+
+
+class WithoutDuals(_Mistaken):
     """Planted fault: the dual variables never move."""
 
-    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
-        """Run FedPD's round, then put the old duals back."""
-        new = FedPD.round(self, problem, state, clients, key)
-        return dataclasses.replace(new, lam_i=state.lam_i)
+    def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
+        """Put the old duals back."""
+        return {"lam_i": old.lam_i}
 
 
-@dataclass(frozen=True)
-class AveragesModels(FedPD):
+class AveragesModels(_Mistaken):
     """Planted fault: the server averages x_i instead of x_i + eta lam_i."""
 
-    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
-        """Run FedPD's round, then replace the server's model."""
-        new = FedPD.round(self, problem, state, clients, key)
+    def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
+        """Replace the server's model."""
         x = average(new.x_i)
-        return dataclasses.replace(new, x=x, x0_i=spread(x, problem.n))
+        return {"x": x, "x0_i": spread(x, new.x_i.shape[-2])}
 
 
-@dataclass(frozen=True)
-class HalfDualStep(FedPD):
+class HalfDualStep(_Mistaken):
     """Planted fault: the dual step is half of (x_i - x_{0,i})/eta."""
 
-    def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
-        """Run FedPD's round with a shorter dual step."""
-        new = FedPD.round(self, problem, state, clients, key)
-        lam = (state.lam_i + new.lam_i) / 2
+    def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
+        """Take a shorter dual step."""
+        lam = (old.lam_i + new.lam_i) / 2
         upload = new.x_i + self.eta * lam
         x = average(upload)
-        x0_i = choose(self._communicates(key), spread(x, problem.n), upload)
-        return dataclasses.replace(new, x=x, x0_i=x0_i, lam_i=lam)
+        x0_i = choose(self._communicates(key), spread(x, upload.shape[-2]), upload)
+        return {"x": x, "x0_i": x0_i, "lam_i": lam}
 
 
-def under_one_name(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """What engines find of an equivalence, in a check of several: what decides it has the name, and the rest is told apart."""
-    for finding in findings:
+class FreshGradients:
+    """Any functions at all, plus (a_i/2) x^2 if curvatures a_i are given: every gradient call brings a new symbol a client."""
+
+    d, name = 1, "fresh gradients"
+
+    def __init__(self, n: int, curvatures: Any = 0) -> None:
+        self.n = n
+        self.curvatures = np.reshape(np.asarray(curvatures, dtype=object), (-1, 1))
+        self.seen: list[Any] = []
+
+    def take(self, clients: Any) -> Any:
+        """Everybody takes part."""
+        return self
+
+    def grad(self, point: Any) -> Any:
+        """Return new symbols, whatever the points are."""
+        new = symbols(f"g{len(self.seen)}:{len(self.seen) + self.n}")
+        self.seen.extend(new)
+        return self.curvatures * point + np.asarray(new, dtype=object)[:, None]
+
+    value = grad
+
+
+def under_one_name(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What engines find of one statement, in a check of several: what decides it has the name, and the rest is told apart."""
+    found = list(findings)
+    beside = ("fractions", "runs", "ground truth")
+    deciding = [f for f in found if isinstance(f, Part) and (f.counterexample is not None or f.name not in beside)]
+    alone = not deciding  # runs decide where nothing stronger does
+    for finding in found:
         if isinstance(finding, Part):
-            decides = finding.counterexample is not None or finding.name not in ("fractions", "runs")
+            decides = any(finding is part for part in deciding) or (alone and finding.name == "runs")
             yield dataclasses.replace(finding, name=name if decides else f"{name}: {finding.name}")
         else:
             yield finding
+
+
+def claim(
+    id: str,
+    kind: Kind,
+    source: str,
+    statement: str,
+    check: Check,
+    *faults: Fault,
+    assumes: tuple[str, ...],
+    **more: Any,
+) -> Claim:
+    """A claim of this paper."""
+    return Claim(id, PAPER, kind, source, statement, check, faults, assumes, **more)
+
+
+def find_stated(
+    context: Context, statements: Mapping[str, Any], instead: Mapping[str, Any] | None = None, role: Role = "printed"
+) -> Generator[Finding, None, list[Part]]:
+    """What engines find of statements as data, each under its name; returns the parts. ``instead`` has others in the place of some."""
+    parts = []
+    for name, statement in {**statements, **(instead or {})}.items():
+        for finding in under_one_name(name, statement.findings(context)):
+            if isinstance(finding, Part):
+                parts.append(dataclasses.replace(finding, role=role))
+                yield parts[-1]
+            else:
+                yield finding
+    return parts
+
+
+def put(fault: str, part: str, statement: Any, holds: bool | None = False) -> Fault:
+    """A planted fault: another statement in the place of the one of that name."""
+    return Fault(fault, part, {"instead": {part: statement}}, holds)
+
+
+def draw(title: str, traces: Mapping[str, Trace], metric: str = "stationarity") -> Picture:
+    """A metric by rounds, a line a run; of batches the mean."""
+    series = []
+    for label, trace in traces.items():
+        values = np.atleast_2d(trace[metric]).mean(axis=0)
+        series.append({"label": label, "x": trace.rounds.tolist(), "y": values.tolist()})
+    return Picture(title, "rounds", "||grad f||^2" if metric == "stationarity" else metric, series, logy=True)
 
 
 def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
@@ -175,50 +251,45 @@ def steepest(gradient: Callable[[Array], Array], points: Array, seed: int, turns
     return size
 
 
-def _sample_gradient(problem: Any, samples: NDArray[np.int64], x: Array) -> Array:
-    return problem.sample_grad(x, samples)
-
-
 def constants_hold(name: str, problem: Any, seed: int, *, extra: Any = (), role: Role = "printed") -> Part:
     """Part: certified L, L_avg, L_sample and G are at least what gradients show at 0, at random points and at ``extra`` scalars.
 
     A constant that is reached there would be rejected a little lower; the text says how nearly each is.
     """
-    known = constants(problem)
-    rng = np.random.default_rng(seed)
+    known, rng = constants(problem), np.random.default_rng(seed)
     shape = np.shape(problem.grad(np.zeros((1, problem.d))))
     points = [np.zeros(shape), *rng.standard_normal((4, *shape)), *(np.full(shape, float(x)) for x in extra)]
 
     def mean(x: Array) -> Array:
         return np.asarray(problem.grad(x).mean(axis=-2, keepdims=True))
 
+    def apart(x: Array) -> Array:
+        g = problem.grad(x[..., :1, :])
+        return np.sqrt(((g[..., :, None, :] - g[..., None, :, :]) ** 2).sum(axis=-1)).max(axis=(-1, -2))
+
+    def sampled(k: int) -> Array:
+        one = partial(_sample_gradient, problem, np.full((problem.n, 1), k))
+        return steepest(one, points[0], seed).max(axis=-1)
+
     seen = {"L": np.max([steepest(problem.grad, x, seed).max(axis=-1) for x in points], axis=0)}
     if "L_avg" in known:
         seen["L_avg"] = np.max([steepest(mean, x[..., :1, :], seed)[..., 0] for x in points], axis=0)
     if "L_sample" in known:
-        count, largest = int(np.min(problem.n_samples)), seen["L"]
-        for k in range(count):
-            one = partial(_sample_gradient, problem, np.full((problem.n, 1), k))
-            largest = np.maximum(largest, steepest(one, points[0], seed).max(axis=-1))
-        seen["L_sample"] = largest
+        seen["L_sample"] = np.max([seen["L"], *map(sampled, range(int(np.min(problem.n_samples))))], axis=0)
     if "G" in known:
-        apart = []
-        for x in (*points, np.full(shape, 1e4), np.full(shape, -1e4)):
-            g = problem.grad(x[..., :1, :])
-            apart.append(np.sqrt(((g[..., :, None, :] - g[..., None, :, :]) ** 2).sum(axis=-1)).max(axis=(-1, -2)))
-        seen["G"] = np.max(apart, axis=0)
+        seen["G"] = np.max([apart(x) for x in (*points, np.full(shape, 1e4), np.full(shape, -1e4))], axis=0)
     shares = {key: values / np.asarray(known[key].value, dtype=float) for key, values in seen.items()}
-    part = at_most(
-        name,
-        np.concatenate([np.ravel(v) for v in shares.values()]),
-        1.0,
-        "numeric",
-        "what gradients show of the certified constants, at most: "
-        + ", ".join(f"{np.max(v):.4g} of {key}" for key, v in shares.items()),
-        error=1e-6,
-        role=role,
+    told = ", ".join(f"{np.max(v):.4g} of {key}" for key, v in shares.items())
+    text, largest = (
+        f"what gradients show of the certified constants, at most: {told}",
+        [np.ravel(v) for v in shares.values()],
     )
+    part = at_most(name, np.concatenate(largest), 1.0, "numeric", text, error=1e-6, role=role)
     return dataclasses.replace(part, margin=None)  # the statement's own margin is another
+
+
+def _sample_gradient(problem: Any, samples: NDArray[np.int64], x: Array) -> Array:
+    return problem.sample_grad(x, samples)
 
 
 def communications(method: Any, problem: Problem, x0: Any, rounds: int, seed: int = 0) -> int:
@@ -264,12 +335,5 @@ def floats(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def total(problem: Problem, algorithm: Any, x0: Any, rounds: int, seed: Any = 0) -> Trace:
     """Run with the metrics most checks need: stationarity and value."""
-    return run(
-        algorithm,
-        problem,
-        x0,
-        rounds,
-        seed=seed,
-        metrics={"stationarity": metrics.stationarity, "value": metrics.value},
-        progress=False,
-    )
+    asked = {"stationarity": metrics.stationarity, "value": metrics.value}
+    return run(algorithm, problem, x0, rounds, seed=seed, metrics=asked, progress=False)

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Reading
+from fedtheory.claims.claim import Context, Covered, Fault, Finding, Reading
 from fedtheory.claims.parts import at_most, equal, proved
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims.statements.lemma import Lemma
+from fedtheory.claims.statements.worlds import norm2
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import ToAccuracy
-from fedtheory.local.solvers import Exact
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols, vector
-from paper_checks.fedpd.common import A1, PAPER, STEP, Prescribed, rational
+from paper_checks.fedpd.common import A1, STEP, Prescribed, claim
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import random_quadratics
@@ -27,42 +29,36 @@ from problems.separable import random_sines
 # ---- R3: how much local work condition (8) costs ---------------------------------------------------------------
 
 
-def gradient_step_contracts(lr_factor: float = 1) -> bool:
-    """Check x' - x = -eta grad L_i(x), x' = x_0 - eta (g + lam), and grad L_i(x') = g' - g with g, g' the gradients of f_i at x, x'."""
-    x, x0, lam, g, new_g = symbols("x x0 lam g new_g")
-    eta = symbols("eta", positive=True)
-    slope = g + lam + (x - x0) / eta
-    new = x - rational(lr_factor) * eta * slope
-    left = new_g + lam + (new - x0) / eta
-    return is_zero(left - (new_g - g)) and is_zero(new - x0 + eta * (g + lam))
+def _gradient_step(w: Any, p: Any, c: Any) -> Any:
+    """||grad L_i(x')|| <= u ||grad L_i(x)|| for x' = x - eta grad L_i(x), squared; x = 0."""
+    f, dual, x0 = w.function(p.L, -p.L), w.vector("lam"), w.vector("x0")
+    x = dual * 0
+    g, _ = w.at(f, x, "g")
+    slope = g + dual + (x - x0) / p.eta
+    new = x - slope * p.eta
+    new_g, _ = w.at(f, new, "g+")
+    return norm2(new_g + dual + (new - x0) / p.eta) - norm2(slope) * (c.factor * (p.L * p.eta) ** 2)
 
 
-def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Iterator[Finding]:
-    """Gradient steps to reach (8): linear in log(1/epsilon_1) and below the closed form; stochastic steps: O(1/epsilon_1)."""
+GRADIENT_STEP = Lemma("a gradient step with eta_1 = eta", "Remark 3", "0 < L, 0 < eta", _gradient_step, {"factor": 1})
+
+
+def check_r3(ctx: Context, *, lr_factor: float = 1.0, factor: Any = 1, power: float = 1.0) -> Iterator[Finding]:
+    """Gradient steps to reach (8): a contraction, so log(1/epsilon_1) of them, counted; stochastic steps: O(1/epsilon_1)."""
     yield Reading("Remark 3 prints Q_i = O(log(epsilon)); read as O(log(1/epsilon)), since Q_i grows as epsilon falls.")
-    problem = fedpd_synthetic("strong", n=10, samples=100, d=10, seed=ctx.seed)
-    L = float(constant(problem, "L"))
-    u = 0.3
-    eta = u / L
-    x0 = np.zeros((1, problem.d))
-    sub = Subproblem(problem, a=-0.5 * problem.grad(x0), rho=1 / eta, z=x0 + 0.5)
-    start = np.zeros((problem.n, problem.d))
-    key = Key(ctx.seed, 0)
-    epsilons = 10.0 ** -np.arange(2, 21, 2)
-    taken = []
-    first = np.sqrt((sub.grad(start) ** 2).sum(axis=-1))
-    for epsilon in epsilons:
-        x, steps = ToAccuracy(float(epsilon), lr_factor * eta, 2000).count_steps(sub, start, key)
-        taken.append(steps)
-        assert ((sub.grad(x) ** 2).sum(axis=-1) <= epsilon).all() or lr_factor != 1
     yield proved(
         "contraction of a gradient step",
-        gradient_step_contracts(lr_factor),
-        "with eta_1 = eta, x' = x_0 - eta (grad f_i(x) + lam_i) leaves grad L_i(x') = grad f_i(x') - grad f_i(x), of norm at most "
-        "L ||x' - x|| = u ||grad L_i(x)||, for every smooth f_i and u < 1",
-        scope="the gradient half of the statement",
+        is_derived(GRADIENT_STEP.with_constants(factor=factor)),
+        "with eta_1 = eta, ||grad L_i(x')|| <= u ||grad L_i(x)|| for every smooth f_i and u < 1, so log(1/epsilon_1)/(2 log(1/u)) steps are enough",
+        scope="gradient steps",
     )
-    counts = np.asarray(taken)
+    problem, u = fedpd_synthetic("strong", n=10, samples=100, d=10, seed=ctx.seed), 0.3
+    L = float(constant(problem, "L"))
+    eta, x0 = u / L, np.zeros((1, problem.d))
+    sub = Subproblem(problem, a=-0.5 * problem.grad(x0), rho=1 / eta, z=x0 + 0.5)
+    start, key, epsilons = np.zeros((problem.n, problem.d)), Key(ctx.seed, 0), 10.0 ** -np.arange(2, 21, 2)
+    first = np.sqrt((sub.grad(start) ** 2).sum(axis=-1))
+    counts = np.array([ToAccuracy(e, lr_factor * eta, 2000).count_steps(sub, start, key)[1] for e in epsilons.tolist()])
     closed = np.ceil(np.maximum(0, np.log(first / np.sqrt(epsilons)[:, None]) / np.log(1 / u)))
     yield at_most(
         "gradient steps",
@@ -73,37 +69,20 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, power: float = 1.0) -> Ite
         f"{int(counts[-1].max())} against {int(closed[-1].max())}",
         covered=Covered(problem.n, "instances"),
     )
-    slope = np.polyfit(np.log(1 / epsilons), counts.max(axis=-1), 1)[0]
-    yield at_most(
-        "logarithmic growth",
-        slope,
-        1 / (2 * np.log(1 / u)),
-        "numeric",
-        f"steps per unit of log(1/epsilon_1): {slope:.3f}, at most 1/(2 log(1/u)) = {1 / (2 * np.log(1 / u)):.3f}",
-        covered=Covered(len(epsilons), "points"),
-    )
     # stochastic: squared gradient norm of the subproblem after q steps of size 1/(m (q + q0)) falls like 1/q
-    seeds = ctx.seeds(DRAWS)
+    seeds, norms, marks = ctx.seeds(DRAWS), [], [2**k for k in range(4, ctx.pick(11, 14))]
     drawn = draw_batch(partial(fedpd_synthetic, "strong", n=10, samples=100, d=10), seeds, "signed")
-    eta = u / float(np.max(constant(drawn, "L").value))
-    x0 = np.zeros((DRAWS, 1, drawn.d))
-    sub = Subproblem(drawn, a=-0.5 * drawn.grad(x0), rho=1 / eta, z=x0 + 0.5)
-    m = (1 - u) / eta
-    horizon = ctx.pick(1024, 8192)
-    marks = [2**k for k in range(4, int(np.log2(horizon)) + 1)]
-    norms = []
+    eta, x0 = u / float(np.max(constant(drawn, "L").value)), np.zeros((DRAWS, 1, drawn.d))
+    m, sub = (1 - u) / eta, Subproblem(drawn, a=-0.5 * drawn.grad(x0), rho=1 / eta, z=x0 + 0.5)
     for q in marks:
         solver = StochasticSteps(q, lambda r, j: 1 / (m * (j + 1 / (m * eta) + 4) ** power), 1)
         x, _ = solver(sub, np.zeros((DRAWS, drawn.n, drawn.d)), Key(seeds, 0), None)
         norms.append((sub.grad(x) ** 2).sum(axis=-1).mean(axis=-1))
-    rates = np.polyfit(np.log(marks), np.log(norms), 1)[0]
-    yield exceeds(
-        "stochastic steps",
-        -rates,
-        0.8,
+    text = (
         f"mean of ||grad L_i||^2 over clients after q steps falls like q^-rate, q from {marks[0]} to {marks[-1]}, {DRAWS} draws of data and coins, "
-        "so O(1/epsilon_1) steps reach (9); rate",
+        "so O(1/epsilon_1) steps reach (9); rate"
     )
+    yield exceeds("stochastic steps", -np.polyfit(np.log(marks), np.log(norms), 1)[0], 0.8, text)
 
 
 # ---- D13: the first round -----------------------------------------------------------------------------------------
@@ -122,67 +101,58 @@ class _AnySmooth:
     def grad(self, x: Any) -> Any:
         return self.gradients
 
-    def value(self, x: Any) -> Any:
-        raise NotImplementedError
+    value = grad
 
     def take(self, clients: Any) -> Any:
         return self
 
 
-def check_d13(ctx: Context, *, init_dual: str = "grad") -> Iterator[Finding]:
+def check_d13(ctx: Context, *, init_dual: Any = "grad") -> Iterator[Finding]:
     """x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0), in symbols for any smooth f_i, and on instances."""
-    eta = symbols("eta", positive=True)
-    x = vector("x")
+    eta, x = symbols("eta", positive=True), vector("x")
     functions: Any = _AnySmooth(3)
-    start = FedPD(eta, init_dual=init_dual).init(functions, x[None, :])  # type: ignore[arg-type]
-    sub = Subproblem(functions, a=start.lam_i, rho=1 / eta, z=start.x0_i)
-    stationary = all(is_zero(entry) for entry in sub.grad(start.x_i).ravel())
+    start = FedPD(eta, init_dual=init_dual).init(functions, x[None, :])
     # the subproblem is strongly convex for u < 1, so its stationary point x^0 is its solution
-    states = play_exactly(FedPD(eta, Prescribed(lambda r: start.x_i), init_dual=init_dual), functions, x, 1)  # type: ignore[arg-type]
+    slopes = Subproblem(functions, a=start.lam_i, rho=1 / eta, z=start.x0_i).grad(start.x_i)
+    states: Any = play_exactly(FedPD(eta, Prescribed(lambda r: start.x_i), init_dual=init_dual), functions, x, 1)
     step = is_zero(states[1].x[0, 0] - (x[0] - eta * functions.gradients.sum() / 3))
     yield proved(
         "one gradient step",
-        stationary and step,
+        all(is_zero(entry) for entry in slopes.ravel()) and step,
         "x^0 is stationary for every client's first subproblem, and the server then moves to x^0 - eta grad f(x^0)",
     )
-    problems: list[Any] = [
+    for problem in (
         random_quadratics(5, 3, seed=ctx.seed),
         random_sines(5, 3, seed=ctx.seed),
         fedpd_synthetic("weak", n=5, samples=40, d=4, seed=ctx.seed),
-    ]
-    for problem in problems:
-        eta_ = 0.3 / float(constant(problem, "L"))
-        x0 = np.full((1, problem.d), 0.7)
-        algorithm = FedPD(eta_, Exact(), init_dual=init_dual)  # type: ignore[arg-type]
-        state = algorithm.round(problem, algorithm.init(problem, x0), None, Key(0, 0))
+    ):
+        eta_, x0 = 0.3 / float(constant(problem, "L")), np.full((1, problem.d), 0.7)
+        method = FedPD(eta_, init_dual=init_dual)
+        state = method.round(problem, method.init(problem, x0), None, Key(0, 0))
         expected = x0 - eta_ * problem.grad(x0).mean(axis=0)
         yield equal(problem.name, state.x, expected, "numeric", "x_0^1 against a gradient step", rtol=1e-12)
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "FEDPD-R3",
-        PAPER,
         "rate",
         "Remark 3",
         "Local accuracy epsilon_1 costs O(log(1/epsilon_1)) gradient steps, or O(1/epsilon_1) stochastic gradient steps.",
         check_r3,
-        (
-            Fault("inner step a tenth of eta", "gradient steps", {"lr_factor": 0.1}),
-            Fault("inner step a tenth of eta, symbols", "contraction of a gradient step", {"lr_factor": 0.1}),
-            Fault("stochastic steps decay too fast", "stochastic steps", {"power": 1.7}),
-        ),
-        (A1, STEP),
+        Fault("inner step a tenth of eta", "gradient steps", {"lr_factor": 0.1}),
+        Fault("contraction a hundredth better", "contraction of a gradient step", {"factor": "99/100"}),
+        Fault("stochastic steps decay too fast", "stochastic steps", {"power": 1.7}),
+        assumes=(A1, STEP),
         draws=True,
     ),
-    Claim(
+    claim(
         "FEDPD-D13",
-        PAPER,
         "identity",
         "first round of Algorithm 2 with lam_i^0 = -grad f_i(x^0)",
         "The first round is one gradient step: x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0).",
         check_d13,
-        (Fault("zero initial duals", "one gradient step", {"init_dual": "zero"}),),
-        (A1, "u < 1"),
+        Fault("zero initial duals", "one gradient step", {"init_dual": "zero"}),
+        assumes=(A1, "u < 1"),
     ),
 ]

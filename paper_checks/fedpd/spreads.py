@@ -1,104 +1,51 @@
-"""Lemma 2: how far apart clients come in a round. The exact counterexample to its printed entry, and the derivation of the corrected one."""
+"""Lemma 2: how far apart clients come in a round. Exact counterexamples to its printed entry, and the derivation of the corrected one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Replay
-from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves
-from fedtheory.core.arrays import Array
+from fedtheory.claims.claim import Context, Fault, Finding, Reading, Replay
+from fedtheory.claims.parts import (
+    assume,
+    assume_constant,
+    assume_exact_solves,
+    at_most,
+    disproved,
+    holds,
+    proved,
+    refute,
+)
+from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
-from fedtheory.core.problem import Certified
-from fedtheory.core.randomness import ScriptedKey
-from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import Prescribed, certainly_nonnegative, floats, fractions, rational
+from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from paper_checks.fedpd.common import (
+    A1,
+    A4,
+    STEP,
+    ExactWithError,
+    Prescribed,
+    certainly_nonnegative,
+    claim,
+    constants_hold,
+    fractions,
+    rational,
+)
 from problems.quadratics import scalar_quadratics
-from problems.separable import Separable
+from problems.ramps import Ramps
+from problems.separable import root_plus_quadratic
 
-
-@dataclass(frozen=True, eq=False)
-class Ramps(Separable):
-    """Scalar clients whose gradients are piecewise linear: g_i(x) = level_i + slope_i0 x + sum_j (slope_ij - slope_i,j-1) (x - knot_j)_+.
-
-    Everything is exact in fractions, the proximal step too: the inverse of x + step g_i(x) is piecewise linear again.
-
-    Parameters
-    ----------
-    level : array ``(n, 1)``
-    slopes : array ``(n, knots + 1)``
-        On the pieces from left to right.
-    knots : array ``(knots,)``, rising
-    name : str
-    """
-
-    level: Array
-    slopes: Array
-    knots: Array
-    name: str = "piecewise linear gradients"
-
-    def __post_init__(self) -> None:
-        """Shapes differ by field: there is nothing to compare."""
-
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return len(self.level)
-
-    @property
-    def d(self) -> int:
-        """One coordinate."""
-        return 1
-
-    def value(self, x: Array) -> Array:
-        """Values f_i(x_i), with f_i(0) = 0 where no knot is negative."""
-        beyond = np.maximum(x - self.knots, 0)
-        bends = (np.diff(self.slopes, axis=-1) * beyond**2).sum(axis=-1) / 2
-        return bends + (self.level * x + self.slopes[:, :1] * x * x / 2)[..., 0]
-
-    def grad(self, x: Array) -> Array:
-        """Gradients."""
-        beyond = np.maximum(x - self.knots, 0)
-        bends = (np.diff(self.slopes, axis=-1) * beyond).sum(axis=-1, keepdims=True)
-        return self.level + self.slopes[:, :1] * x + bends
-
-    def prox(self, v: Array, step: Any) -> Array:
-        """Return the x with x + step g_i(x) = v, for steps below the inverse of the steepest descent of a gradient."""
-        first = self.knots[0]
-        images = np.concatenate(
-            [self.knots[j] + step * self.grad(self.knots[j : j + 1]) for j in range(len(self.knots))], axis=-1
-        )
-        inverse = 1 / (1 + step * self.slopes)
-        beyond = np.maximum(v - images, 0)
-        bends = (np.diff(inverse, axis=-1) * beyond).sum(axis=-1, keepdims=True)
-        return first + (v - images[:, :1]) * inverse[:, :1] + bends
-
-    def certify(self) -> dict[str, Certified]:
-        """L: the steepest piece. G: the largest difference at a knot, where the outermost pieces are parallel."""
-        found = {"L": Certified(float(np.abs(self.slopes).max()), "the steepest piece of a gradient")}
-        if self.parallel:
-            found["G"] = Certified(
-                float(self.apart), "the largest difference of gradients at a knot; they are parallel beyond"
-            )
-        return found
-
-    @property
-    def parallel(self) -> bool:
-        """Whether the gradients have the same slope on both outermost pieces, so that A4 holds."""
-        outer = self.slopes[:, [0, -1]]
-        return bool((outer == outer[:1]).all())
-
-    @property
-    def apart(self) -> Any:
-        """Largest difference of two clients' gradients, where they are parallel beyond the knots."""
-        at = np.concatenate([self.grad(self.knots[j : j + 1]) for j in range(len(self.knots))], axis=-1)
-        return (at.max(axis=0) - at.min(axis=0)).max()
-
+PRINTED_ENTRY, ENTRY = "p*u*(1-u)", "p*u*(1+u)"
+P, U = symbols("p u", positive=True)
 
 #: gradients x + const., a tenth apart, left of 1, where the x_i^1 are; -x + const., a tenth apart the other way, from 6/5 to 2, where the x_i^2 are
 APART = {
@@ -124,121 +71,75 @@ FROM_THE_START = {
 }
 
 
-def _problem(instance: dict[str, Any]) -> Ramps:
-    return Ramps(fractions(instance["level"])[:, None], fractions(instance["slopes"]), fractions(instance["knots"]))
+def spread_of(points: Any) -> Any:
+    """Largest distance between two clients' points: ``(..., n, d) -> (...)``; exact on the line."""
+    if points.shape[-1] == 1:
+        return points.max(axis=(-1, -2)) - points.min(axis=(-1, -2))
+    apart = points[..., :, None, :] - points[..., None, :, :]
+    return np.sqrt((apart**2).sum(axis=-1)).max(axis=(-1, -2))
 
 
-def _solve(problem: Ramps, client: int, v: Fraction, eta: Fraction) -> Fraction:
-    """The x with x + eta g(x) = v, by trying every piece of the gradient."""
-    knots, slopes = list(problem.knots), list(problem.slopes[client])
-    level, left = problem.level[client, 0], None
-    for j, slope in enumerate(slopes):
-        if j:
-            level += (slopes[j - 1] - slope) * knots[j - 1]  # the pieces meet
-        x = (v - eta * level) / (1 + eta * slope)
-        right = knots[j] if j < len(knots) else None
-        if (left is None or x >= left) and (right is None or x <= right):
-            return Fraction(x)
-        left = right
-    raise AssertionError("no piece holds the solution")
+def entry_of(text: str) -> Any:
+    """The (1,2) entry of A from its text in p and u."""
+    return require("sympy", "closed forms").sympify(text, locals={"p": P, "u": U})
 
 
-@dataclass(frozen=True)
-class Spreads:
-    """Distances of the two clients' copies and models before a round, and of their uploads in it."""
-
-    copies: Fraction
-    models: Fraction
-    uploads: Fraction
+def first_row(entry: Any, p: Any, u: Any, copies: Any, models: Any, push: Any) -> Any:
+    """Right side of the first line of (22), with push = eta (G + 2 sqrt(epsilon_1))."""
+    return (p * (1 + u) * copies + entry * models + p * (3 + u) * push) / (1 - u)
 
 
-def _play(problem: Ramps, x0: Fraction, lam: list[Fraction], eta: Fraction, coins: list[bool]) -> Spreads:
-    """Algorithm 2 from its printed lines alone: rounds with these coins (True: communicate) from x_i^0 = x_0^0, then one more."""
-    copies, models = [x0, x0], [x0, x0]
-    for coin in (*coins, True):
-        before = abs(copies[0] - copies[1]), abs(models[0] - models[1])
-        models = [_solve(problem, i, copies[i] - eta * lam[i], eta) for i in (0, 1)]
-        lam = [lam[i] + (models[i] - copies[i]) / eta for i in (0, 1)]
-        uploads = [models[i] + eta * lam[i] for i in (0, 1)]
-        copies = [(uploads[0] + uploads[1]) / 2] * 2 if coin else uploads
-    return Spreads(*before, abs(uploads[0] - uploads[1]))
+def both_sides(instance: dict[str, Any], entry: str, number: Any = Fraction) -> tuple[Any, Any]:
+    """E [spread of the x_{0,i} after the last round | the rounds before] and the right side of (22), by FedPD's own rounds, solved exactly."""
+    problem, eta, p, duals = _read(instance, number)
+    method, x0 = FedPD(eta, p=p), np.array([[number(rational(instance["x0"]))]])
+    state = method.init(problem, x0)
+    state = state if duals is None else replace(state, lam_i=duals)
 
-
-def _start(problem: Ramps, instance: dict[str, Any]) -> tuple[Fraction, list[Fraction]]:
-    """x^0 and the lam_i^0: "gradients" stands for -grad f_i(x^0)."""
-    x0 = rational(instance["x0"])
-    if instance["lam0"] == "gradients":
-        return x0, [-g for g in problem.grad(np.array([[x0], [x0]], dtype=object))[:, 0]]
-    return x0, [rational(v) for v in instance["lam0"]]
-
-
-def entry_at(entry: str, p: Fraction, u: Fraction) -> Fraction:
-    """The (1,2) entry of A, written in p and u, at two numbers."""
-    sympy = require("sympy", "closed forms")
-    symbol = sympy.symbols("p u")
-    value = sympy.sympify(entry, locals=dict(zip("pu", symbol, strict=True)))
-    found = sympy.nsimplify(value.subs(dict(zip(symbol, (sympy.Rational(p), sympy.Rational(u)), strict=True))))
-    return Fraction(int(found.p), int(found.q))
-
-
-def first_row(entry: Fraction, p: Any, u: Any, eta: Any, copies: Any, models: Any, G: Any) -> Any:
-    """Right side of the first line of (22) with exact solves."""
-    return (p * (1 + u) * copies + entry * models + eta * p * (3 + u) * G) / (1 - u)
-
-
-def both_sides(instance: dict[str, Any], entry: str) -> tuple[Fraction, Fraction]:
-    """E [spread of the x_{0,i} after the last round | the rounds before] and the right side of (22), in fractions."""
-    problem, eta, p = _problem(instance), rational(instance["eta"]), rational(instance["p"])
-    u = max(abs(s) for s in problem.slopes.ravel()) * eta
-    seen = _play(problem, *_start(problem, instance), eta, instance["communicates"])
-    return p * seen.uploads, first_row(entry_at(entry, p, u), p, u, eta, seen.copies, seen.models, problem.apart)
-
-
-def replay_l2(instance: dict[str, Any]) -> Replay:
-    """E [spread of the clients' copies after a round] against the first line of (22) with the entry p u (1 - u), in floats and fractions.
-
-    In floats the library's rounds are played, the last with both coins; in fractions the lines of Algorithm 2 are, with local problems solved
-    piece by piece. All rounds solve exactly.
-    """
-    exact = _problem(instance)
-    eta, p = rational(instance["eta"]), rational(instance["p"])
-    L, G = max(abs(s) for s in exact.slopes.ravel()), exact.apart
-    u = L * eta
-    left, right = both_sides(instance, "p*u*(1-u)")
-    numeric = Ramps(floats(exact.level), floats(exact.slopes), floats(exact.knots))
-    method = FedPD(float(eta), p=float(p))
-    x0, duals = _start(exact, instance)
-    copies, lam = np.full((2, 1), float(x0)), np.array(duals, dtype=float)[:, None]
-    state = FedPDState(copies[:1], copies, copies, lam, None)
-
-    def play(state: FedPDState, r: int, communicate: bool) -> FedPDState:
-        key: Any = ScriptedKey(r, {"communicate": communicate})
-        return method.round(numeric, state, None, key)
-
-    def spread(points: Array) -> float:
-        return float(np.ptp(points))
+    def play(r: int, coin: bool) -> FedPDState:
+        key: Any = ScriptedKey(r, {"communicate": coin})
+        return method.round(problem, state, None, key)
 
     coins = [bool(coin) for coin in instance["communicates"]]
     for r, coin in enumerate(coins):
-        state = play(state, r, coin)
-    after = [spread(play(state, len(coins), coin).x0_i) for coin in (True, False)]
-    entry = float(p * u * (1 - u))
-    bound = first_row(entry, float(p), float(u), float(eta), spread(state.x0_i), spread(state.x_i), float(G))  # type: ignore[arg-type]
-    outer = exact.slopes[:, [0, -1]]
+        state = play(r, coin)
+    communicated, skipped = (spread_of(play(len(coins), coin).x0_i) for coin in (True, False))
+    u = problem.steepest * eta
+    at = entry_of(entry).subs({P: rational(instance["p"]), U: rational(u)})
+    row = first_row(number(Fraction(str(at))), p, u, spread_of(state.x0_i), spread_of(state.x_i), eta * problem.apart)
+    return (1 - p) * communicated + p * skipped, row
+
+
+def _read(instance: dict[str, Any], number: Any) -> tuple[Ramps, Any, Any, Any]:
+    """Functions, eta, p, and the duals or None for -grad f_i(x^0)."""
+
+    def read(values: Any) -> NDArray[Any]:
+        return fractions(values) if number is Fraction else fractions(values).astype(float)
+
+    problem = Ramps(read(instance["level"])[:, None], read(instance["slopes"]), read(instance["knots"]))
+    duals = None if instance["lam0"] == "gradients" else read(instance["lam0"])[:, None]
+    return problem, number(rational(instance["eta"])), number(rational(instance["p"])), duals
+
+
+def replay_l2(instance: dict[str, Any]) -> Replay:
+    """E [spread of the clients' copies after a round] against the first line of (22) as printed, in floats and fractions."""
+    problem, eta, p, _ = _read(instance, Fraction)
+    exact, numeric = both_sides(instance, PRINTED_ENTRY), both_sides(instance, PRINTED_ENTRY, float)
+    r, outer = len(instance["communicates"]), problem.slopes[:, [0, -1]]
     return Replay(
-        what=f"E [spread of the x_(0,i)^{len(coins) + 1} | round {len(coins)}] against the first line of (22) with the printed entry p u (1 - u)",
-        measured=float((1 - p) * Fraction(after[0]) + p * Fraction(after[1])),
-        bound=float(bound),
-        exact_measured=left,
-        exact_bound=right,
+        what=f"E [spread of the x_(0,i)^{r + 1} | round {r}] against the first line of (22) with the printed entry p u (1 - u)",
+        measured=float(numeric[0]),
+        bound=float(numeric[1]),
+        exact_measured=exact[0],
+        exact_bound=exact[1],
         arithmetic="fractions",
         assumptions=(
-            assume_constant("A1", exact, "L", "<=", L),
+            assume_constant("A1", problem, "L", "<=", problem.steepest),
             assume("A2: outermost slopes are positive, so every f_i is bounded below", "least > 0", least=outer.min()),
-            assume_constant("A4", exact, "G", "<=", G),
-            assume("step size", "4*u**2 + 2*u < 1", u=u),
+            assume_constant("A4", problem, "G", "<=", np.finfo(float).max),
+            assume("step size", "4*u**2 + 2*u < 1", u=problem.steepest * eta),
             assume("0 <= p < 1", "0 <= p < 1", p=p),
-            assume_exact_solves("(16) with epsilon_1 = 0", method),
+            assume_exact_solves("(16) with epsilon_1 = 0", FedPD(eta)),
         ),
     )
 
@@ -266,16 +167,111 @@ def spreads_follow_the_duals() -> bool:
 
 
 def entry_follows(entry: Any, p: Any, u: Any) -> bool:
-    """Derive the first line of (22) with this (1,2) entry, for all 0 < p, u < 1, any n, d and errors; a larger entry follows, too.
+    """Derive (22) with this (1,2) entry, for all 0 < p, u < 1, any n, d and errors; a larger entry follows, too.
 
     Premises, for the clients that are farthest apart, with H = G + 2 sqrt(epsilon_1): by A1, A4 and the triangle inequality
     ||g_i(x_i) - g_j(x_j)|| + ||e_i - e_j|| <= L Delta + H, so that after `spreads_follow_the_duals`
     (i) models' <= copies + (u models + eta H) + (u models' + eta H), (ii) uploads <= models' + u models' + eta H.
-    p (1 + u) times (i) and p (1 - u) times (ii) add up to the conclusion, up to what remains.
+    p (1 + u) times (i) and p (1 - u) times (ii) add up to the first line, up to what remains; (i) is the second line.
     """
     copies, models, after, uploads, H, eta = symbols("copies models after uploads H eta", positive=True)
     models_after = copies + (u * models + eta * H) + (u * after + eta * H) - after
     uploads_after = after + u * after + eta * H - uploads
     conclusion = p * (1 + u) * copies + entry * models + eta * p * (3 + u) * H - (1 - u) * p * uploads
     remainder = conclusion - p * (1 + u) * models_after - p * (1 - u) * uploads_after
-    return spreads_follow_the_duals() and certainly_nonnegative(remainder, p=(0, 1), u=(0, 1))
+    second_line = is_zero(copies + u * models + 2 * eta * H - (1 - u) * after - models_after)
+    follows = second_line and certainly_nonnegative(remainder, p=(0, 1), u=(0, 1))
+    return spreads_follow_the_duals() and follows
+
+
+def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity: float = 1.0) -> Iterator[Finding]:
+    """Rank of the printed matrix, exact instances beyond the printed inequality; the corrected entry derived, attained, and on runs."""
+    sympy, claimed = require("sympy", "closed forms"), entry_of(entry)
+    printed, corrected = (sympy.Matrix([[P * (1 + U), value], [1, U]]) for value in (entry_of(PRINTED_ENTRY), claimed))
+    yield disproved(
+        "printed matrix is rank one",
+        is_not_zero(printed.det()),
+        f"det A = {sympy.factor(printed.det())} for the printed entry p u (1 - u); it vanishes only for p = 0 or u = 0",
+    )
+    yield refute(
+        "printed inequality",
+        replay_l2,
+        APART | {"p": p},
+        text="Clients whose gradients rise where the x_i^1 are and fall where the x_i^2 are.",
+    )
+    yield refute(
+        "printed inequality, duals of the proof",
+        replay_l2,
+        FROM_THE_START | {"p": p},
+        text="The same after three skipped rounds and one that communicates, started from lam_i^0 = -grad f_i(x^0).",
+    )
+    yield Reading(
+        "The expectation is over the coin of the round, given the rounds before, as the lemma's right side has no expectation."
+    )
+    yield holds(
+        "corrected matrix",
+        is_zero(corrected.det()) and is_zero(corrected.trace() - (U + P * (1 + U))),
+        "symbolic",
+        "with the entry p u (1 + u) of (52) the matrix has rank one and eigenvalues 0 and u + p (1 + u)",
+        role="repaired",
+    )
+    yield proved(
+        "derivation",
+        entry_follows(claimed, P, U),
+        "A1, A4 and the triangle inequality, p (1 + u) times for the models and p (1 - u) times for the uploads, add up to the first line with "
+        "this entry or a larger one, for all n, d, p, u < 1 and errors; the second line is the first of them over 1 - u",
+        role="repaired",
+    )
+    sides = [both_sides(instance, entry) for instance in (APART, FROM_THE_START)]
+    yield holds(
+        "attained",
+        all(left <= right for left, right in sides),
+        "exact",
+        "on the two instances above left and corrected right side are "
+        + " and ".join(f"{left} and {right}" for left, right in sides)
+        + ": no smaller entry serves",
+        role="repaired",
+    )
+    rng, count = ctx.rng(), ctx.pick(300, 3000)
+    g, c = rng.uniform(0, 3, count), rng.uniform(0, 0.95, count)
+    problem = root_plus_quadratic(np.ones((count, 2)), np.stack([g, -g], -1), np.stack([c, -c], -1), name="skipping")
+    yield constants_hold("constants of the instances", problem, ctx.seed, role="repaired")
+    skip, u, root = rng.uniform(0, 1, count), rng.uniform(0.02, 0.3, count), 10 ** rng.uniform(-3, -0.5, count)
+    eta = u / constant(problem, "L").value
+    push = eta * (dissimilarity * constant(problem, "G").value + 2 * root)
+    values = np.array([float(claimed.subs({P: a, U: b})) for a, b in zip(skip, u, strict=True)])
+    method = FedPD(along_batch(eta), ExactWithError(along_batch(root)), 0.5)
+    state = method.init(problem, rng.uniform(-3, 3, (count, 1, 1)))
+    left, right = [], []
+    for r in range(12):
+        new = method.round(problem, state, None, Key(np.arange(count) + ctx.seed, r))
+        left.append(skip * spread_of(new.x_i + along_batch(eta) * new.lam_i))  # else the copies are equal
+        right.append(first_row(values, skip, u, spread_of(state.x0_i), spread_of(state.x_i), push))
+        state = new
+    yield at_most(
+        "corrected inequality",
+        left[1:],  # the lemma needs lam_i^r = -grad f_i(x_i^r) + e_i^r
+        right[1:],
+        "numeric",
+        f"first line, {count} instances under A4 with certified L and G, random p, u and errors, rounds 1..11",
+        error=1e-12,
+        role="repaired",
+    )
+
+
+LEMMA_TWO = claim(
+    "FEDPD-L2",
+    "proof step",
+    "Lemma 2, (22)",
+    "The spreads of copies and models obey E Delta^{r+1} <= (A Delta^r + eta B (G + 2 sqrt(epsilon_1)))/(1 - u) with "
+    "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
+    check_l2,
+    Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
+    Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
+    Fault("entry p u (1 - u) kept, derivation", "derivation", {"entry": PRINTED_ENTRY}),
+    Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
+    Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
+    assumes=(A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
+    repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
+    replay=replay_l2,
+)

@@ -6,12 +6,16 @@ client stand for any number of clients, and ||.||^2 of them is the mean over cli
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims.statements.bound import Bound
+from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import bar, dot, norm2
+from fedtheory.core.arrays import along_batch, inner, is_array, mean_of_clients, squared_norm
+from fedtheory.core.problem import objective
 
 SMOOTH = "0 < L, 0 < eta"
 #: local solves up to ||grad L_i||^2 <= eps, as in (16); an exact one is one for every eps > 0
@@ -99,6 +103,37 @@ def _moved_copy(w: Any, p: Any, c: Any) -> Any:
     return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
 
 
+def _value_below_duals(w: Any, p: Any, c: Any) -> Any:
+    """f_i(x_0) <= L_i - share ((1 - 3u)/(2 eta)) ||x_i - x_0||^2 + ||v||^2/(4L), v = lam_i + grad f_i(x_i)."""
+    f = w.function(p.L, -p.L)
+    x, v = w.vector("x"), w.vector("v")
+    slope, value = w.at(f, x, "g")
+    _, at_x0 = w.at(f, x * 0, "g0")
+    less = norm2(x) * (c.share * (1 - 3 * p.L * p.eta) / (2 * p.eta))
+    return at_x0 - lagrangian(value, x, x * 0, v - slope, p.eta) + less - norm2(v) / (4 * p.L) * c.error
+
+
+def _duals_near_gradients(w: Any, p: Any, c: Any) -> Any:
+    """||v||^2 <= ((1 + L gamma)^2/gamma^2 + L^2) (spent2 + ||d||^2), d the last step, ||g - grad f_i(x - d)||^2 <= L^2 spent2."""
+    f = w.function(p.L, -p.L)
+    d, e, spent2 = w.vector("d"), w.vector("e"), w.value("spent2")
+    slope, _ = w.at(f, d, "g")
+    before, _ = w.at(f, d * 0, "g-")
+    w.assume("estimate", norm2(e) - spent2 * p.L**2)
+    v = slope - before - e - d / p.gamma
+    return norm2(v) - (spent2 + norm2(d)) * (c.factor * ((1 / p.gamma + p.L) ** 2 + p.L**2))
+
+
+VALUE_BELOW = Lemma(
+    "values below, by the duals' errors",
+    "supplement, Lemma 11",
+    "0 < L, 0 < eta",
+    _value_below_duals,
+    {"share": 1, "error": 1},
+)
+DUALS_NEAR = Lemma(
+    "the duals' errors", "supplement, Lemma 11", "0 < L, 0 < gamma", _duals_near_gradients, {"factor": 1}
+)
 INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", _inner_step, {"drift": 1})
 MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
 
@@ -144,6 +179,58 @@ LEMMA_FOUR_PRINTED = Lemma(
     {"factor": 1},
 )
 LEMMA_FOUR = Lemma("Lemma 4 with half the constant", "(24)", INEXACT, _value_below, {"factor": "1/2"})
+
+
+def _uploads_apart(w: Any, p: Any, c: Any) -> Any:
+    """Lemma 3 with the uploads v_i on its left side and the spread of the common x_0 = 0 on its right, at a fixed point (mean lam_i = 0)."""
+    lam = w.vector("lam", True)
+    lam = lam - bar(lam)
+    v = lam * p.eta
+    falls = lagrangian(0, v * 0, bar(v), lam, p.eta) - lagrangian(0, v * 0, v, lam, p.eta)
+    return falls * c.share
+
+
+UPLOADS_APART = Lemma("Lemma 3 at a fixed point, uploads on its left", "(37)", "0 < eta", _uploads_apart, {"share": 1})
+
+
+def levels(problem: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
+    """L_i(x_i, x_{0,i}, lam_i) of every client on numbers; eta is a number, or one a run ``(count,)``."""
+    step = x - x0
+    penalty = squared_norm(step) / (2 * (eta[..., None] if is_array(eta) else eta))
+    return problem.value(x) + inner(lam, step) + penalty
+
+
+def quantities_of_round(problem: Any, before: Any, after: Any, given: Mapping[str, Any]) -> SimpleNamespace:
+    """What Lemmas 1 and 4 speak of, in a round of the method itself: L_i, values and squares are means over clients."""
+    eta = given["eta"]
+    uploads = after.x_i + (along_batch(eta) if is_array(eta) else eta) * after.lam_i
+
+    def level(state: Any, x0: Any) -> Any:
+        return mean_of_clients(levels(problem, state.x_i, x0, state.lam_i, eta))
+
+    return SimpleNamespace(
+        change=level(after, uploads) - level(before, before.x0_i),
+        dx2=mean_of_clients(squared_norm(after.x_i - before.x_i)),
+        d0_2=mean_of_clients(squared_norm(uploads - before.x0_i)),
+        dual2=mean_of_clients(squared_norm(after.lam_i - before.lam_i)),
+        level=level(after, after.x),
+        value=objective(problem, after.x),
+        w2=mean_of_clients(squared_norm(after.x_i - after.x)),
+    )
+
+
+def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequality:
+    """An inequality between `quantities_of_round`, in rounds of FedPD with exact solves that all communicate."""
+    return Inequality(
+        "fedpd",
+        "eta, exact",
+        quantities=quantities_of_round,
+        claimed=claimed,
+        region="1/2 <= L <= 2, 1/(50*L) <= eta <= 3/(10*L)",
+        curvatures="-L, L",
+        bounded_below=bounded_below,
+        name=name,
+    )
 
 
 def exact_round(w: Any, p: Any) -> SimpleNamespace:

@@ -15,7 +15,7 @@ from paper_checks.fedpd.common import total
 from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
 from paper_checks.fedpd.oracle_two_lemmas import lemma_nine_follows
 from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
-from paper_checks.fedpd.variance_reduced import expected_stationarity, moments
+from paper_checks.fedpd.variance_reduced import expected_stationarity, grows_by, second_moments
 from problems.finite_sum import SampledQuadratic
 
 P, U = sympy.symbols("p u", positive=True)
@@ -74,8 +74,8 @@ def test_both_constants_of_theorem_1_with_errors(strength: object, accuracy: obj
 
 def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different_clients() -> None:
     curvatures, linear, eta, rounds, seeds = [0.6, -0.4, 0.1], [0.5, 0.2, -0.7], 0.2, 12, 4000
-    recursion = moments(1.0, curvatures, eta, 6 * eta, 5, 1, linear, x0=1.0)
-    expected = np.asarray(expected_stationarity(recursion, 0.1, 5, rounds))
+    recursion = second_moments(1.0, curvatures, eta, 6 * eta, 5, linear, x0=1.0)
+    expected = np.asarray(expected_stationarity(recursion, 0.1, rounds))
     h = np.array([[1.0] * rising + [-1.0] * (20 - rising) for rising in (16, 6, 11)])[..., None]
     b = np.broadcast_to(np.array(linear)[:, None, None], h.shape)
     method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, 1, 1, 5))
@@ -84,6 +84,12 @@ def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different
     error = values.std(axis=0, ddof=1) / np.sqrt(seeds)
     assert np.all(np.abs(values.mean(axis=0) - expected) < 5 * error + 1e-12)
     assert error.max() < 0.05 * expected.max() and np.ptp(expected) > 0.1 * expected.max()
+
+
+@pytest.mark.parametrize(("factor", "H", "holds"), [(4000, 20, True), (5000, 20, False), (2, 1, False)])
+def test_by_how_much_the_second_moment_of_rough_samples_grows(factor: int, H: int, holds: bool) -> None:
+    one, eta = Fraction(1), Fraction(79, 1000)
+    assert grows_by(second_moments(Fraction(H), [one, one], eta, 6 * eta, 10), 10, factor) is holds
 
 
 @pytest.mark.parametrize(("share", "holds"), [(1, True), (2, True), ("99/100", False), ("1/2", False)])

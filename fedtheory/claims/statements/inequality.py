@@ -49,6 +49,8 @@ TIDY_DENOMINATORS = (1, 2, 3, 4, 6, 10, 20, 100, 1000)
 SENSITIVITY_STEPS = (Fraction(21, 20), Fraction(5, 4), Fraction(2), Fraction(10), Fraction(100))
 BISECTIONS = 5
 
+_CANNOT_RUN = (FedtheoryError, ArithmeticError, TypeError)
+
 Family = Callable[[np.random.Generator, Mapping[str, Any], int], Problem]
 
 
@@ -174,7 +176,10 @@ class Inequality(OnRegion):
         """Small quadratics in fractions, then the search, whose worst instance is brought to fractions."""
         tried = 0
         for case in simple_instances(self.parameters, self.conditions, self._limits_at):
-            r = self._fails_at(case)
+            try:
+                r = self._violated_round(case)
+            except _CANNOT_RUN:
+                continue
             tried += 1
             if r is not None:
                 yield self._refuted(case, r)
@@ -253,7 +258,8 @@ class Inequality(OnRegion):
 
     def _rounds_on(self, case: LineQuadratics, number: Any) -> list[Any]:
         """The quantities of every round that is looked at."""
-        values = case.values(number)
+        counts = {p.name: int(case.parameters[p.name]) for p in self.parameters.parameters if p.integer}
+        values = case.values(number) | counts
         method = self.named_method.at(case.parameters) if number is Fraction else self.named_method.over(values, float)
         return list(self._play(method, case.problem(number), case.x0(number), values, 0))
 
@@ -279,21 +285,25 @@ class Inequality(OnRegion):
         left, right = sides if self.comparison.signs == ("<=",) else sides[::-1]
         return left, right, size
 
-    def _fails_at(self, case: LineQuadratics) -> int | None:
+    def _violated_round(self, case: LineQuadratics) -> int | None:
         """The first round in which an instance is an admissible violation, exactly; None if there is none."""
-        try:
-            if not all(c.holds(case.parameters) for c in (*self.conditions, *self._on_curvatures(case))):
-                return None
-            if not self.parameters.inside(case.parameters):
-                return None
-            for k, round_ in enumerate(self._rounds_on(case, Fraction)):
-                left, right = self._sides(round_, case, Fraction)
-                r = self.first_round + k + 1
-                if left > right and self.replay(case.as_data() | {"round": r}).violated:
-                    return r
-        except (FedtheoryError, ArithmeticError, TypeError):
+        if not all(c.holds(case.parameters) for c in (*self.conditions, *self._on_curvatures(case))):
             return None
+        if not self.parameters.inside(case.parameters):
+            return None
+        for k, round_ in enumerate(self._rounds_on(case, Fraction)):
+            left, right = self._sides(round_, case, Fraction)
+            r = self.first_round + k + 1
+            if left > right and self.replay(case.as_data() | {"round": r}).violated:
+                return r
         return None
+
+    def _fails_at(self, case: LineQuadratics) -> int | None:
+        """The same, None too where an instance cannot be run."""
+        try:
+            return self._violated_round(case)
+        except _CANNOT_RUN:
+            return None
 
     def _searched(self, context: Context) -> Iterator[Part]:
         """Random instances and local search, over functions, starts and parameters."""

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from evidence import judged
 
+from fedtheory.algorithms import FedAvg
 from fedtheory.claims.claim import Context, Part, Reading
 from fedtheory.claims.statements.inequality import Inequality
+from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.claims.verdict import decide
 from fedtheory.core.arrays import mean_of_clients, squared_norm
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import gradient, objective
+from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.primal_dual import lagrangian
 from paper_checks.fedpd.lemmas import CLAIMS
 from problems.quadratics import Quadratic, random_indefinite
@@ -184,6 +187,25 @@ def test_a_violation_that_fractions_do_not_show_is_no_refutation():
     status, parts = judged("proof step", statement)
     assert status == "inconclusive"
     assert "no instance in fractions" in parts[-1].text
+
+
+def test_whole_numbers_reach_a_method_as_such_in_every_arithmetic():
+    wrong = Inequality(
+        lambda lr, K: FedAvg(GradientSteps(K, lr)),
+        quantities=Round,
+        claimed="value >= value_before",
+        region="K in 1..2, 1 <= L <= 2, 1/(4*L) <= lr <= 1/(2*L)",
+        curvatures="0, L",
+    )
+    assert judged("proof step", wrong)[0] == "refuted"
+
+
+def test_an_instance_is_plain_data_of_one_level():
+    part = next(p for p in judged("proof step", DESCENT.with_constants(c="3/4"))[1] if p.counterexample is not None)
+    instance = part.counterexample.instance
+    for entry in instance.values():
+        assert all(isinstance(v, str | int) for v in (entry if isinstance(entry, list) else [entry]))
+    assert LineQuadratics.read(instance).as_data().items() <= instance.items()
 
 
 def test_replays_refuse_what_is_not_admissible():
