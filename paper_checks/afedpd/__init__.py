@@ -10,12 +10,15 @@ from fedtheory.claims.claim import Claim
 from paper_checks.afedpd import (
     accuracies,
     costs,
+    generalisation,
     hyperparameters,
     intervals,
     label_shares,
     participation,
+    remarks,
     residuals,
     speed,
+    stability,
     structure,
     theory,
 )
@@ -31,4 +34,7 @@ CLAIMS: list[Claim] = [
     *hyperparameters.CLAIMS,
     *theory.CLAIMS,
     *structure.CLAIMS,
+    *stability.CLAIMS,
+    *generalisation.CLAIMS,
+    *remarks.CLAIMS,
 ]

@@ -1,0 +1,262 @@
+"""A-FedPD's remarks on optimisation: the range of rho, rounds and local steps (Remarks 1.1 and 1.2), and the duality gap as a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import AFedPD
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Part, Reading, bar, decided, disproved, dot, norm2, proved
+from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.measures import primal_dual_gap
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.afedpd import lemmas
+from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_printed, sequences
+from paper_checks.afedpd.theory import ALL, PAPER
+from problems.dual_drift import opposite_clients
+from problems.quadratics import scalar_quadratics
+
+# ---- the range of rho -----------------------------------------------------------------------------------------------
+
+
+def check_range(ctx: Context, *, four: int = 4) -> Iterator[Finding]:
+    """2 q < rho/(4 L^2) as a quadratic in rho, as printed and with Lemma 2 corrected."""
+    L, rho = symbols("L rho", positive=True)
+    twice_q = L * (rho**2 + rho * L) / (rho**2 - 36 * L**2)
+    form = rho**2 - four * L**3 * rho - 36 * L**2 - 4 * L**4
+    yield proved(
+        "as printed",
+        is_zero((rho / (4 * L**2) - twice_q) * (rho**2 - 36 * L**2) * 4 * L**2 / rho - form),
+        "for rho > 6 L, so that q > 0, both sides are multiplied by 4 L^2 (rho^2 - 36 L^2)/rho; at L = 1 the root is 2 + sqrt(44)",
+    )
+    right = rho**2 - 4 * L * rho - 40 * L**2
+    yield proved(
+        "with 4/rho^2 in Lemma 2",
+        is_zero((rho / 4 - twice_q) * (rho**2 - 36 * L**2) * 4 / rho - right),
+        "then 2 q < rho/4, that is rho^2 - 4 L rho - 40 L^2 > 0: rho > (2 + 2 sqrt(11)) L, of the dimension of rho",
+        role="reading",
+    )
+    c = symbols("c", positive=True)
+    yield disproved(
+        "rho > c L^3 is enough",
+        is_zero(form.subs(rho, c * L**3) - L**2 * (L**4 * c * (c - 4) - 36 - 4 * L**2))
+        and compare(Fraction(1, 10) ** 4 * 100 * 96, "<", 36),
+        "at rho = c L^3 the condition is L^4 c (c - 4) > 36 + 4 L^2, which fails for every c where L is small (c = 100: L = 1/10)",
+        role="reading",
+    )
+    yield Reading(
+        "The algebra is judged, given Lemma 2 as printed, which is corrected in AFEDPD-L2. 'rho > O(L^3) satisfies all' is right for L >= 1."
+    )
+
+
+# ---- Remark 1.1 -----------------------------------------------------------------------------------------------------
+
+
+def mean_squares(rho: Fraction, rounds: int) -> list[Fraction]:
+    """E (thetabar^t)^2 of the method on (x -+ 1)^2/2 with one of the two clients a round, from 1, over all sequences of clients."""
+    problem = opposite_clients(Fraction(1), Fraction(1))
+    method = AFedPD(rho)
+    sums = [Fraction(0)] * (rounds + 1)
+    for actives in product((0, 1), repeat=rounds):
+        state = method.init(problem, np.array([[Fraction(1)]], dtype=object))
+        for t in range(rounds + 1):
+            sums[t] += state.x_bar.item() ** 2 / Fraction(2**rounds)
+            if t < rounds:
+                key: Any = ScriptedKey(t)
+                state = method.round(problem, state, Clients(2, np.array([actives[t]])), key)
+    return sums
+
+
+def check_t1a(ctx: Context, *, potential: Lemma = lemmas.POTENTIAL, noise: int = 1) -> Iterator[Finding]:
+    """One client a round: a floor. All clients: the sum of the potential's falls."""
+    rho = symbols("rho", positive=True)
+    floor = 1 / (1 + 2 * rho)
+    follows = all(
+        compare(after, "==", (r**2 * before + noise) / (1 + r) ** 2)
+        for r in (Fraction(1, 2), Fraction(8))
+        for squares in (mean_squares(r, 4),)
+        for before, after in zip(squares, squares[1:], strict=False)
+    )
+    yield disproved(
+        "any P",
+        follows and is_zero((rho**2 * floor + 1) / (1 + rho) ** 2 - floor) and is_positive(floor),
+        "P = 1, f_1, f_2 = (x -+ 1)^2/2, exact solves: thetabar+ = (rho thetabar +- 1)/(1 + rho), so that E ||grad f(thetabar^t)||^2 = E (thetabar^t)^2 -> "
+        "1/(1 + 2 rho) > 0 for every rho, and below that no number of rounds is enough",
+    )
+    yield proved(
+        "all clients",
+        is_derived(potential),
+        "AFEDPD-T1R summed: (1/T) sum_t ||grad f(thetabar^t)||^2 <= (4 rho (f(thetabar^1) - f*) + L^2 R_0)/T, at most epsilon for T = (4 rho (f(thetabar^1) - f*) "
+        "+ L^2 R_0)/epsilon",
+        role="repaired",
+    )
+    yield Reading(
+        "The epsilon of the solves bounds what the clients that train leave over, as Remark 1.2 ties it to K; they solve exactly here. If it had to bound an "
+        "absent client's residual at thetabar^{t+1} as well, no K could make it small. 2 <= P < C is not judged."
+    )
+
+
+# ---- Remark 1.2 -----------------------------------------------------------------------------------------------------
+
+
+def noisy_step(w: Any, p: Any, c: Any) -> Any:
+    """E ||x - eta (grad F(x) + xi) - x*||^2 <= (1 - eta m) ||x - x*||^2 + c eta^2 sigma^2, F m-strongly convex and M-smooth."""
+    f, x, drawn = w.function(p.M, p.m), w.vector("x"), w.vector("xi", True)
+    xi = drawn - bar(drawn)
+    w.assume("noise", norm2(xi) - p.s2)
+    g, _ = w.at(f, x, "at x")
+    w.at(f, x * 0, "at x*", g=x * 0)
+    return norm2(x - (xi + g) * p.eta) - norm2(x) * (1 - p.eta * p.m) - c.c * p.eta**2 * p.s2
+
+
+NOISY_STEP = Lemma("a noisy step", "Remark 1.2", "0 < m < M, 0 < eta <= 1/M, 0 < s2", noisy_step, {"c": 1})
+
+
+def check_t1b(ctx: Context, *, lemma: Lemma = NOISY_STEP, loss: int = 1) -> Iterator[Finding]:
+    """Decaying steps on the local problem: the distance falls as 1/k."""
+    parts = [part for part in find_of_lemma(lemma, name="one step") if isinstance(part, Part)]
+    yield from parts
+    s, Q = symbols("s Q", positive=True)
+    kept = Q / (s + 1) - ((1 - 2 / s) * Q / s + loss * Q / s**2)  # 4 sigma^2/(m s)^2 <= Q/s^2
+    yield proved(
+        "K = O(1/epsilon)",
+        is_zero(kept - Q / (s**2 * (s + 1))) and is_positive(Q / (s**2 * (s + 1))),
+        "L_i is m-strongly convex and M-smooth, m = rho - L, M = rho + L; with eta_k = 2/(m s), s = k + k_0, k_0 >= 2 M/m, E ||x_k - x*||^2 <= Q/s for Q = max(k_0 "
+        "||x_0 - x*||^2, 4 sigma^2/m^2): (1 - 2/s) Q/s + Q/s^2 <= Q/(s + 1); so E ||grad L_i||^2 <= M^2 Q/(K + k_0). Times the O(1/epsilon) rounds "
+        "of AFEDPD-T1a, O(1/epsilon^2) samples a client",
+        resting_on=parts,
+    )
+    yield Reading(
+        "The paper asks for ||grad L_i||^2 <= epsilon itself; here it is meant in expectation, and AFEDPD-T1R is linear in these squares. The discussion that the "
+        "remark promises in Appendix B.2.2 is not there. Without noise log(1/epsilon) steps are enough."
+    )
+
+
+# ---- the duality gap ------------------------------------------------------------------------------------------------
+
+
+def weak_duality(w: Any, p: Any, c: Any) -> Any:
+    """mean_i inf_y [f_i(y) + <mu_i, y>] <= f(x) for every x, mu_i = lambda_i - c mean lambda_i, from inf <= the value at x."""
+    f, lam, x = w.function(None, 0, client=True), w.vector("lambda_i", True), w.vector("x")
+    _, v = w.at(f, x + lam * 0, "f_i(x)")
+    dual = w.value("dual")
+    w.assume("infima", dual - v - dot(lam - bar(lam) * c.c, x + lam * 0))
+    return dual - v
+
+
+WEAK_DUALITY = Lemma("weak duality", "Algorithm 1", "", weak_duality, {"c": 1})
+
+
+def average_loss(x: Fraction) -> Fraction:
+    """f of the four quadratics."""
+    return sum((a / 2 * (x - b) ** 2 for a, b in zip(CURVATURES, CENTRES, strict=True)), Fraction(0)) / len(CENTRES)
+
+
+def gap_at(state: Played, share: int = 1) -> Fraction:
+    """f(thetabar) - mean_i inf_x [f_i(x) + mu_i x], where the infimum is mu_i b_i - mu_i^2/(2 a_i)."""
+    mu = [dual - share * state.mean_lam for dual in state.lam]
+    lower = sum((m * b - m * m / (2 * a) for m, a, b in zip(mu, CURVATURES, CENTRES, strict=True)), Fraction(0))
+    return average_loss(state.bar) - lower / len(mu)
+
+
+def library_gap(state: Played) -> Fraction:
+    """The same by `primal_dual_gap`."""
+    x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
+    found: Fraction = primal_dual_gap(scalar_quadratics(list(CURVATURES), list(CENTRES)), SimpleNamespace(x=x, lam_i=lam_i))
+    return found
+
+
+def check_d15(ctx: Context, *, lemma: Lemma = WEAK_DUALITY, share: int = 1, floor: int = 1) -> Iterator[Finding]:
+    """Weak duality for all; the gap in fractions on all sequences of subsets; that it closes, or not."""
+    yield from find_of_lemma(lemma, name="weak duality")
+    best = sum(a * b for a, b in zip(CURVATURES, CENTRES, strict=True)) / sum(CURVATURES)
+    least = average_loss(best)
+    states = [state for P in (1, 2, 3, 4) for subsets in sequences(P) for state in play_printed(subsets)]
+    yield decided(
+        "the printed algorithm",
+        all(compare(gap_at(state, share), ">=", average_loss(state.bar) - least) for state in states)
+        and all(compare(gap_at(state, share), "==", library_gap(state)) for state in states),
+        f"{len(states)} states of two rounds, P = 1..4: the gap is at least f(thetabar) - f*, and is the library's primal_dual_gap",
+    )
+    yield decided(
+        "P = 1",
+        all(compare(gap_at(state), ">=", floor * least) for subsets in sequences(1) for state in play_printed(subsets)),
+        f"mu_i stays 0 (AFEDPD-D4), so that the gap is f(thetabar) - mean min f_i, at least f* = {least} here in every round",
+        role="reading",
+    )
+    turns = tuple(tuple(sorted((k % 4, (k + 1 + k // 4 % 3) % 4))) for k in range(16))
+    gaps = [gap_at(state) for state in play_printed(turns)]
+    yield decided(
+        "P = 2",
+        compare(gaps[-1], "<", gaps[0] / 20),
+        f"16 rounds of two clients in turns: from {float(gaps[0]):.3g} to {float(gaps[-1]):.3g}",
+        role="reading",
+    )
+    yield Reading("It closes for convex f_i only, and is finite for every mu_i if, for example, each f_i is strongly convex. FedDyn's lambda_i less their mean serve as well.")
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "AFEDPD-Q-RANGE",
+        PAPER,
+        "proof step",
+        "Appendix B.2.2, the choice of q",
+        "2 q = L (rho^2 + rho L)/(rho^2 - 36 L^2) < rho/(4 L^2) is rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0.",
+        check_range,
+        (Fault("5 L^3 rho", "as printed", {"four": 5}),),
+        assumptions=("rho > 6 L", "Lemma 2 as printed"),
+    ),
+    Claim(
+        "AFEDPD-T1a",
+        PAPER,
+        "rate",
+        "Remark 1.1",
+        "(1/T) sum_t E ||grad f(thetabar^t)||^2 <= epsilon takes O(1/epsilon) rounds.",
+        check_t1a,
+        (
+            Fault("noise 2", "any P", {"noise": 2}, holds=True),
+            Fault("the potential falls more", "all clients", {"potential": lemmas.POTENTIAL.with_constants(c=2)}),
+        ),
+        repaired="With all clients, exact solves and rho >= 7.583 L it does.",
+    ),
+    Claim(
+        "AFEDPD-T1b",
+        PAPER,
+        "rate",
+        "Remark 1.2",
+        "K = O(1/epsilon) local steps give E ||grad L_i(theta_i^{t+1})||^2 <= epsilon, with O(1/epsilon^2) samples in all.",
+        check_t1b,
+        (
+            Fault("99/100 of the noise", "one step", {"lemma": NOISY_STEP.with_constants(c="99/100")}),
+            Fault("twice the noise", "K = O(1/epsilon)", {"loss": 2}),
+        ),
+        assumptions=(
+            "rho > L",
+            "stochastic gradients are unbiased, their variance at most sigma^2",
+            "the distance of theta^t from the local solution stays bounded",
+            f"O(1/epsilon) rounds, as AFEDPD-T1a has for {ALL}",
+        ),
+    ),
+    Claim(
+        "AFEDPD-D15",
+        DERIVED,
+        "identity",
+        "Algorithm 1",
+        "gap_t = f(thetabar^t) - mean_i inf_x [f_i(x) + <mu_i^t, x>] >= f(thetabar^t) - f* >= 0 with mu_i = lambda_i - lambdabar: a certificate that costs no "
+        "communication.",
+        check_d15,
+        (
+            Fault("the mean left in, 1 %", "weak duality", {"lemma": WEAK_DUALITY.with_constants(c="99/100")}),
+            Fault("the mean taken off twice", "the printed algorithm", {"share": 2}),
+            Fault("twice f*", "P = 1", {"floor": 2}),
+        ),
+    ),
+]
