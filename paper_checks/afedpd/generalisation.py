@@ -30,8 +30,7 @@ from fedtheory.claims import (
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.afedpd.stability import DISPLACEMENT, Slope, bernoulli_step, local_model, steps_add_up
-from paper_checks.afedpd.theory import PAPER
+from paper_checks.afedpd.stability import DISPLACEMENT, Slope, bernoulli_step, local_model, stated, steps_add_up
 
 GIVEN = "the recursion of AFEDPD-G-REC, which needs rho > L and eta rho <= 1"
 SAMPLES = "every sample's loss is in [0, H], G-Lipschitz and L-smooth, which Assumptions 1 and 2 say of f"
@@ -46,11 +45,10 @@ def replay_eq9(instance: Mapping[str, Any]) -> Replay:
     gap = sum((comb(n, k) * abs(Fraction(1, 2) - Fraction(k, n)) for k in range(n + 1)), Fraction(0)) / 2**n
     met = (
         assume("samples", "1 <= n", n=n),
-        assume("0 <= f <= H, L-smooth and G-Lipschitz with L, G >= 0", "H == 1", H=1),
+        assume("losses are 0 or 1, in [0, H]", "1 <= H", H=1),
     )
-    return Replay(
-        "E |F - f| against sup E |f(theta, xi) - f(hat, xi)|", float(gap), 0.0, gap, Fraction(0), "fractions", met
-    )
+    what = "E |F - f| against sup E |f(theta, xi) - f(hat, xi)|"
+    return Replay(what, float(gap), 0.0, gap, Fraction(0), "fractions", met)
 
 
 def check_eq9(ctx: Context, *, samples: int = 4, weight: int = 1) -> Iterator[Finding]:
@@ -59,10 +57,9 @@ def check_eq9(ctx: Context, *, samples: int = 4, weight: int = 1) -> Iterator[Fi
     p, q = symbols("p q", positive=True)
     laws = (p, q, 1 - p - q)
     f = [symbols(f"f{a}_0:3") for a in range(3)]  # of the model learned from sample a, on sample b
-    gap = sum(laws[a] * laws[b] * f[a][b] for a in range(3) for b in range(3)) - sum(
-        laws[a] * f[a][a] for a in range(3)
-    )
-    exchanged = sum(weight * laws[a] * laws[b] * (f[a][b] - f[b][b]) for a in range(3) for b in range(3))
+    pairs = list(product(range(3), repeat=2))
+    gap = sum(laws[a] * laws[b] * f[a][b] for a, b in pairs) - sum(laws[a] * f[a][a] for a in range(3))
+    exchanged = sum(weight * laws[a] * laws[b] * (f[a][b] - f[b][b]) for a, b in pairs)
     yield proved(
         "modulus outside",
         is_zero(gap - exchanged),
@@ -89,7 +86,7 @@ def replay_l4(instance: Mapping[str, Any]) -> Replay:
         model = local_model([slopes[j] for j in drawn], Fraction(1), Fraction(0), rho, eta)
         apart += Fraction((S - 1) ** (K - sum(drawn)), S**K) * abs(Fraction(1, 2) - 1 / (1 + model * model))
     met = (
-        assume("both losses are in [0, H], H = 1; the first term is 0 for T = tau_0, T", "1 <= T <= 1", T=1),
+        assume("losses 1/2 and 1/(1 + x^2) are in [0, H]; given zeta both runs are one", "1 <= H", H=1),
         assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
     )
     shown, limit = Fraction(int(apart * 10**12), 10**12), Fraction(1, S)
@@ -156,7 +153,7 @@ def check_fix(ctx: Context, *, loss: int = 2) -> Iterator[Finding]:
         "after n = T - tau_0 rounds (2 G/(LCS)) ((1 + a)^n - 1), and a = gamma eta K L <= gamma for eta <= 1/(KL)",
     )
     yield Reading(
-        "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say it."
+        "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."
     )
 
 
@@ -305,98 +302,82 @@ def check_table(ctx: Context, *, factor: int = 1) -> Iterator[Finding]:
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    stated(
         "AFEDPD-EQ9",
-        PAPER,
-        "bound",
         "Eq. (9)",
         "E |F(theta^T) - f(theta^T)| <= sup_xi E |f(theta^T, xi) - f(hat theta^T, xi)|.",
         check_eq9,
-        (Fault("1.01 of the exchange", "modulus outside", {"weight": Fraction(101, 100)}),),
+        Fault("1.01 of the exchange", "modulus outside", {"weight": Fraction(101, 100)}),
         repaired="|E[F(theta^T) - f(theta^T)]| <= sup_xi E |f(theta^T, xi) - f(hat theta^T, xi)|.",
         replay=replay_eq9,
+        kind="bound",
     ),
-    Claim(
+    stated(
         "AFEDPD-L4",
-        PAPER,
-        "bound",
         "Lemma 4, (16)",
         "sup E[f(theta^T, xi) - f(hat theta^T, xi)] <= G E ||theta^T - hat theta^T|| + H P tau_0/(CS).",
         check_l4,
-        (Fault("the second term taken off", "as printed", {"sign": -1}),),
+        Fault("the second term taken off", "as printed", {"sign": -1}),
         assumptions=(SAMPLES,),
         replay=replay_l4,
+        kind="bound",
     ),
-    Claim(
+    stated(
         "AFEDPD-L4P",
-        PAPER,
-        "proof step",
         "Proof of Lemma 4, the display before its end",
         "P(zeta^c) = P(tau <= tau_0) <= P tau_0/(CS).",
         check_l4p,
-        (
-            Fault("K = 1", "P tau_0/(CS)", {"instance": DRAWN | {"K": 1}}, holds=True),
-            Fault("k + 2 for k + 1", "P K tau_0/(CS)", {"shift": 2}),
-        ),
+        Fault("K = 1", "P tau_0/(CS)", {"instance": DRAWN | {"K": 1}}, holds=True),
+        Fault("k + 2 for k + 1", "P K tau_0/(CS)", {"shift": 2}),
         repaired="P(zeta^c) <= P K tau_0/(CS).",
         replay=replay_l4p,
     ),
-    Claim(
+    stated(
         "AFEDPD-G-FIX",
-        PAPER,
-        "proof step",
         "Appendix B.3.2, (1)",
         "With eta^t = eta_0 <= 1/(KL): Delta^T + alpha_rho sigma^T < 2 G (1 + gamma)^T/(LCS).",
         check_fix,
-        (Fault("3 for 2", "sum", {"loss": 3}),),
+        Fault("3 for 2", "sum", {"loss": 3}),
         assumptions=(GIVEN,),
     ),
-    Claim(
+    stated(
         "AFEDPD-G-DEC",
-        PAPER,
-        "proof step",
         "Appendix B.3.2, (2)",
         "With eta^t = eta_0/(t+1), eta_0 <= mu/(gamma K): Delta^T + alpha_rho sigma^T < (2 G/(LCS)) (T/tau_0)^{mu L}, which tau_0 = (2 "
         "G^2/(HPL))^{1/(1 + mu L)} T^{mu L/(1 + mu L)} balances with H P tau_0/(CS).",
         check_dec,
-        (Fault("T^{2 mu L}", "tau_0", {"power": 2}), Fault("twice the integral", "sum", {"order": 2})),
+        Fault("T^{2 mu L}", "tau_0", {"power": 2}),
+        Fault("twice the integral", "sum", {"order": 2}),
         assumptions=(GIVEN, "one T, and a gamma that serves all t < T", "tau_0 >= 1"),
     ),
-    Claim(
+    stated(
         "AFEDPD-T2",
-        PAPER,
-        "bound",
         "Theorem 2, (11)",
         "E[F(theta^T) - f(theta^T)] <= (kappa_c/(CS)) (H P T)^{mu L/(1 + mu L)}, kappa_c = 4 (G^2/L)^{1/(1 + mu L)}.",
         check_t2,
-        (
-            Fault("T^{2 mu L}", "(H P K T) for (H P T), one T", {"power": 2}),
-            Fault("2 T", "how long the steps are", {"rest": 2}),
-        ),
+        Fault("T^{2 mu L}", "(H P K T) for (H P T), one T", {"power": 2}),
+        Fault("2 T", "how long the steps are", {"rest": 2}),
         assumptions=(GIVEN, SAMPLES),
+        kind="bound",
     ),
-    Claim(
+    stated(
         "AFEDPD-T2a",
-        PAPER,
-        "rate",
         "Remark 2.1",
         "Primal-dual methods have O((P T)^{mu L/(1 + mu L)}/(CS)) where FedAvg has (P K T): their local training is bounded under a fixed step, "
         "and long local intervals do not cost stability.",
         check_t2a,
-        (
-            Fault("two increments a step", "local training is bounded", {"steps": 2}),
-            Fault("K = 20", "more stable than FedAvg", {"instance": {**FIRST, "K": 20}}, holds=True),
-            Fault("3 G/rho", "long K, fixed step", {"limit": 3}),
-        ),
+        Fault("two increments a step", "local training is bounded", {"steps": 2}),
+        Fault("K = 20", "more stable than FedAvg", {"instance": {**FIRST, "K": 20}}, holds=True),
+        Fault("3 G/rho", "long K, fixed step", {"limit": 3}),
         replay=replay_t2a,
+        kind="rate",
     ),
-    Claim(
+    stated(
         "AFEDPD-TAB9",
-        PAPER,
-        "rate",
         "Table 9",
         "Sun et al. (2023d): O((P K T)^{mu L/(1 + mu L)}/(CS)); A-FedPD: O((P T)^{mu L/(1 + mu L)}/(CS)).",
         check_table,
-        (Fault("K twice", "with K restored", {"factor": 2}),),
+        Fault("K twice", "with K restored", {"factor": 2}),
+        kind="rate",
     ),
 ]

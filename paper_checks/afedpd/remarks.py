@@ -33,8 +33,9 @@ from fedtheory.measures import primal_dual_gap
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd import lemmas
+from paper_checks.afedpd.stability import stated
 from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_printed, sequences
-from paper_checks.afedpd.theory import ALL, PAPER
+from paper_checks.afedpd.theory import ALL
 from problems.dual_drift import opposite_clients
 from problems.quadratics import scalar_quadratics
 
@@ -212,59 +213,49 @@ def check_d15(ctx: Context, *, lemma: Lemma = WEAK_DUALITY, share: int = 1, floo
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    stated(
         "AFEDPD-Q-RANGE",
-        PAPER,
-        "proof step",
         "Appendix B.2.2, the choice of q",
         "2 q = L (rho^2 + rho L)/(rho^2 - 36 L^2) < rho/(4 L^2) is rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0.",
         check_range,
-        (Fault("5 L^3 rho", "as printed", {"four": 5}),),
+        Fault("5 L^3 rho", "as printed", {"four": 5}),
         assumptions=("rho > 6 L", "Lemma 2 as printed"),
     ),
-    Claim(
+    stated(
         "AFEDPD-T1a",
-        PAPER,
-        "rate",
         "Remark 1.1",
         "(1/T) sum_t E ||grad f(thetabar^t)||^2 <= epsilon takes O(1/epsilon) rounds.",
         check_t1a,
-        (
-            Fault("noise 2", "any P", {"noise": 2}, holds=True),
-            Fault("332/100 of the fall", "all clients", {"potential": lemmas.POTENTIAL.with_constants(c="332/100")}),
-        ),
+        Fault("noise 2", "any P", {"noise": 2}, holds=True),
+        Fault("332/100 of the fall", "all clients", {"potential": lemmas.POTENTIAL.with_constants(c="332/100")}),
         repaired="With all clients, exact solves and rho >= 7.583 L it does.",
+        kind="rate",
     ),
-    Claim(
+    stated(
         "AFEDPD-T1b",
-        PAPER,
-        "rate",
         "Remark 1.2",
         "K = O(1/epsilon) local steps give E ||grad L_i(theta_i^{t+1})||^2 <= epsilon, with O(1/epsilon^2) samples in all.",
         check_t1b,
-        (
-            Fault("99/100 of the noise", "one step", {"lemma": NOISY_STEP.with_constants(c="99/100")}),
-            Fault("twice the noise", "K = O(1/epsilon)", {"loss": 2}),
-        ),
+        Fault("99/100 of the noise", "one step", {"lemma": NOISY_STEP.with_constants(c="99/100")}),
+        Fault("twice the noise", "K = O(1/epsilon)", {"loss": 2}),
         assumptions=(
             "rho > L",
             "stochastic gradients are unbiased, their variance at most sigma^2",
             "the distance of theta^t from the local solution stays bounded",
             f"O(1/epsilon) rounds, as AFEDPD-T1a has for {ALL}",
         ),
+        kind="rate",
     ),
-    Claim(
+    stated(
         "AFEDPD-D15",
-        DERIVED,
-        "identity",
         "Algorithm 1",
         "gap_t = f(thetabar^t) - mean_i inf_x [f_i(x) + <mu_i^t, x>] >= f(thetabar^t) - f* >= 0, mu_i = lambda_i - lambdabar: a certificate for "
         "free.",
         check_d15,
-        (
-            Fault("1 % of the mean left in", "weak duality", {"lemma": WEAK_DUALITY.with_constants(c="99/100")}),
-            Fault("the mean taken off twice", "the printed algorithm", {"share": 2}),
-            Fault("twice f*", "P = 1", {"floor": 2}),
-        ),
+        Fault("1 % of the mean left in", "weak duality", {"lemma": WEAK_DUALITY.with_constants(c="99/100")}),
+        Fault("the mean taken off twice", "the printed algorithm", {"share": 2}),
+        Fault("twice f*", "P = 1", {"floor": 2}),
+        kind="identity",
+        paper=DERIVED,
     ),
 ]

@@ -220,39 +220,38 @@ def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, roo
 BELOW_L = "rho > L and eta rho <= 1, which the statement does not say"
 
 
+def stated(id: str, source: str, statement: str, check: Any, *faults: Fault, **more: Any) -> Claim:
+    """A claim on the theory, a proof step of the paper unless ``kind`` and ``paper`` say otherwise."""
+    more = {"paper": PAPER, "kind": "proof step"} | more
+    return Claim(id=id, source=source, statement=statement, check=check, faults=faults, **more)
+
+
 def local_claim(id: str, source: str, more: str, instance: Mapping[str, Any], assumed: str) -> Claim:
     """Lemma 5, or Lemma 6 on the client whose sample was exchanged."""
-    return Claim(
+    return stated(
         id,
-        PAPER,
-        "proof step",
         source,
         f"E ||(theta_i^{{t+1}} - theta^t) - (hat)|| <= eta K L E ||theta^t - hat|| + eta K E ||lambda_i^t - hat||{more}.",
         partial(check_local, of=instance),
-        (
-            Fault("rho = L", "every rho > 0", {"of": instance | {"rho": "1"}}, holds=True),  # type: ignore[operator]
-            Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
-            Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
-        ),
-        (assumed,),
+        Fault("rho = L", "every rho > 0", {"of": instance | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+        Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
+        Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
+        assumptions=(assumed,),
         repaired=f"The same with {BELOW_L}.",
         replay=replay_local,
     )
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    stated(
         "AFEDPD-EQ10",
-        PAPER,
-        "identity",
         "Eq. (10)",
         "theta_{i,k+1} - theta^t = (1 - eta rho)(theta_{i,k} - theta^t) + eta (g + lambda_i), and without rho and lambda_i for FedAvg.",
         check_eq10,
-        (
-            Fault("1.01 eta", "- eta", {"sign": Fraction(-101, 100)}),
-            Fault("- eta in its place", "+ eta", {"printed": -1}, holds=True),
-        ),
+        Fault("1.01 eta", "- eta", {"sign": Fraction(-101, 100)}),
+        Fault("- eta in its place", "+ eta", {"printed": -1}, holds=True),
         repaired="- eta for + eta, in both lines.",
+        kind="identity",
     ),
     claim_steps(
         "AFEDPD-Q-DRIFT",
@@ -273,20 +272,16 @@ CLAIMS: list[Claim] = [
     local_claim(
         "AFEDPD-L6", "Lemma 6, (18)", " + 2 eta K G/S", APART_SAMPLE, "one of S samples is exchanged; A1, A2 for each"
     ),
-    Claim(
+    stated(
         "AFEDPD-G-REC",
-        PAPER,
-        "proof step",
         "Appendix B.3.2, Table 8 and what follows",
         "Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= "
         "eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); "
         "x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
         check_rec,
-        (
-            Fault("gamma = 2 + alpha rho", "combination and its condition", {"gamma": 2}),
-            Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
-            Fault("one square root", "x+ corrected", {"root": 1}),
-        ),
+        Fault("gamma = 2 + alpha rho", "combination and its condition", {"gamma": 2}),
+        Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
+        Fault("one square root", "x+ corrected", {"root": 1}),
         assumptions=(BELOW_L,),
         repaired="x+ <= 1 + rho/L + 1/sqrt(L eta K).",
         replay=replay_root,
