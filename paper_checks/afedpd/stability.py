@@ -269,9 +269,7 @@ CLAIMS: list[Claim] = [
         kind="bound",
     ),
     local_claim("AFEDPD-L5", "Lemma 5, (17)", "", APART, "client i has no exchanged sample"),
-    local_claim(
-        "AFEDPD-L6", "Lemma 6, (18)", " + 2 eta K G/S", APART_SAMPLE, "one of S samples is exchanged; A1, A2 for each"
-    ),
+    local_claim("AFEDPD-L6", "Lemma 6, (18)", " + 2 eta K G/S", APART_SAMPLE, "one of S samples, all as A1 and A2 say"),
     stated(
         "AFEDPD-G-REC",
         "Appendix B.3.2, Table 8 and what follows",

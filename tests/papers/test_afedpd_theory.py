@@ -5,14 +5,22 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from fedtheory.algorithms import AFedPD
 from fedtheory.claims.checking import Reference, check_one, run_faults
 from fedtheory.claims.claim import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.measures import primal_dual_gap
 from paper_checks.afedpd import generalisation, remarks, stability, structure
+from problems.dual_drift import opposite_clients
+from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.afedpd"
 IDS = [c.id.removeprefix("AFEDPD-") for m in (structure, stability, generalisation, remarks) for c in m.CLAIMS]
@@ -73,10 +81,25 @@ def test_an_instance_beyond_the_assumptions_refutes_nothing(replay, instance) ->
     assert not replay(instance).admissible
 
 
-def test_one_client_a_round_stays_at_its_floor() -> None:
-    """E (thetabar^t)^2 started at the floor 1/(1 + 2 rho) stays there, and from 1 it comes down to it from above."""
-    squares = remarks.mean_squares(Fraction(4), 6)
-    assert all(a > b > Fraction(1, 9) for a, b in zip(squares, squares[1:], strict=False))
+def test_one_client_a_round_comes_down_to_its_floor() -> None:
+    """The method on (x -+ 1)^2/2 over all sequences of clients, rho = 4, from 1: E (thetabar^t)^2 as AFEDPD-T1a says, floor 1/9."""
+    rho, rounds, floor = Fraction(4), 4, Fraction(1, 9)
+    problem, method = opposite_clients(Fraction(1), Fraction(1)), AFedPD(Fraction(4))
+    squares = [Fraction(0)] * (rounds + 1)
+    for actives in product((0, 1), repeat=rounds):
+        state = method.init(problem, np.array([[Fraction(1)]], dtype=object))
+        squares[0] += Fraction(1, 2**rounds)
+        for t, active in enumerate(actives):
+            state = method.round(problem, state, Clients(2, np.array([active])), ScriptedKey(t))
+            squares[t + 1] += state.x_bar.item() ** 2 / 2**rounds
+    assert squares == [floor + (rho / (1 + rho)) ** (2 * t) * (1 - floor) for t in range(rounds + 1)]
+
+
+def test_the_gap_is_the_librarys() -> None:
+    problem = scalar_quadratics(list(structure.CURVATURES), list(structure.CENTRES))
+    for state in structure.play_printed(((0, 1), (1, 3), (0, 2))):
+        x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
+        assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)[0]
 
 
 def test_long_local_intervals_part_fedavg_and_not_a_fedpd() -> None:
