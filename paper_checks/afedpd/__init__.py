@@ -1,7 +1,8 @@
 """A-FedPD (Sun, Shen, Tao): the experiments, and steps of the theory.
 
 `runs` has the three sizes and what was chosen where the paper leaves it open, `published` the numbers that the paper prints; the other
-modules follow its figures and tables; `theory` has statements of Appendix B.2 and Theorem 1, as lemmas (`lemmas`).
+modules follow its figures and tables; `theory` has statements of Appendix B.2 and Theorem 1, as lemmas (`lemmas`), `remarks` what is said of them,
+`stability` and `generalisation` have Theorem 2 and Appendix B.3.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from fedtheory.claims.claim import Claim
 from paper_checks.afedpd import (
     accuracies,
     costs,
+    generalisation,
     hyperparameters,
     intervals,
     label_shares,
     moments,
     participation,
+    remarks,
     residuals,
     speed,
+    stability,
     structure,
     theory,
 )
@@ -33,4 +37,7 @@ CLAIMS: list[Claim] = [
     *theory.CLAIMS,
     *structure.CLAIMS,
     *moments.CLAIMS,
+    *stability.CLAIMS,
+    *generalisation.CLAIMS,
+    *remarks.CLAIMS,
 ]

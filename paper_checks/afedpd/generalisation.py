@@ -1,0 +1,379 @@
+"""A-FedPD's generalisation: Eq. (9), Lemma 4 and the factor K that its proof drops, constant and decaying steps, Theorem 2, Remark 2.1, Table 9.
+
+C clients have S samples each, and P of them take K local steps a round, each with one sample drawn with replacement; tau_0 is a round before
+which the sample that was exchanged is not drawn, zeta the event that it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from math import comb
+from typing import Any
+
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Part,
+    Reading,
+    Replay,
+    assume,
+    decided,
+    disproved,
+    proved,
+    refute,
+)
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.afedpd.stability import DISPLACEMENT, Slope, bernoulli_step, local_model, stated, steps_add_up
+
+GIVEN = "the recursion of AFEDPD-G-REC, which needs rho > L and eta rho <= 1"
+SAMPLES = "every sample's loss is in [0, H], G-Lipschitz and L-smooth, which Assumptions 1 and 2 say of f"
+
+
+# ---- Eq. (9) --------------------------------------------------------------------------------------------------------
+
+
+def replay_eq9(instance: Mapping[str, Any]) -> Replay:
+    """Losses f(theta, xi) = xi of fair coins xi, whatever theta is: E |F - f| over n = CS samples, and no difference of models."""
+    n = int(instance["samples"])
+    gap = sum((comb(n, k) * abs(Fraction(1, 2) - Fraction(k, n)) for k in range(n + 1)), Fraction(0)) / 2**n
+    met = (
+        assume("samples", "1 <= n", n=n),
+        assume("losses are 0 or 1, in [0, H]", "1 <= H", H=1),
+    )
+    what = "E |F - f| against sup E |f(theta, xi) - f(hat, xi)|"
+    return Replay(what, float(gap), 0.0, gap, Fraction(0), "fractions", met)
+
+
+def check_eq9(ctx: Context, *, samples: int = 4, weight: int = 1) -> Iterator[Finding]:
+    """The modulus inside of the expectation is refuted; outside of it one sample is exchanged with a fresh one."""
+    yield refute("modulus inside", replay_eq9, {"samples": samples}, text="The loss does not depend on the model.")
+    p, q = symbols("p q", positive=True)
+    laws = (p, q, 1 - p - q)
+    f = [symbols(f"f{a}_0:3") for a in range(3)]  # of the model learned from sample a, on sample b
+    pairs = list(product(range(3), repeat=2))
+    gap = sum(laws[a] * laws[b] * f[a][b] for a, b in pairs) - sum(laws[a] * f[a][a] for a in range(3))
+    exchanged = sum(weight * laws[a] * laws[b] * (f[a][b] - f[b][b]) for a, b in pairs)
+    yield proved(
+        "modulus outside",
+        is_zero(gap - exchanged),
+        "with the other samples fixed, xi_j and a fresh one of its law are exchanged: E[F - f] is the mean over j of E[f(theta, xi_j) - f(hat "
+        "theta, xi_j)]; the identity is bilinear in pairs of values, and confirmed for three",
+        role="repaired",
+    )
+    yield Reading("A slip: Theorem 2 is on E[F - f], and does not use the modulus.")
+
+
+# ---- Lemma 4 --------------------------------------------------------------------------------------------------------
+
+FAR = {"S": 5, "K": 5, "rho": "1/1000", "eta": "40"}
+DRAWN = {"C": 10, "P": 5, "S": 20, "K": 20, "tau": 1}
+
+
+def replay_l4(instance: Mapping[str, Any]) -> Replay:
+    """T = tau_0 = 1, one client from x = 1: loss 1/2 of all samples, 1/(1 + x^2) of the exchanged one; E |f - hat f| there, against H tau_0/S."""
+    S, K = int(instance["S"]), int(instance["K"])
+    rho, eta = Fraction(instance["rho"]), Fraction(instance["eta"])
+    slopes: tuple[Slope, Slope] = (lambda x: Fraction(0), lambda x: -2 * x / (1 + x * x) ** 2)
+    apart = Fraction(0)
+    for drawn in product((0, 1), repeat=K):
+        model = local_model([slopes[j] for j in drawn], Fraction(1), Fraction(0), rho, eta)
+        apart += Fraction((S - 1) ** (K - sum(drawn)), S**K) * abs(Fraction(1, 2) - 1 / (1 + model * model))
+    met = (
+        assume("losses 1/2 and 1/(1 + x^2) are in [0, H]; given zeta both runs are one", "1 <= H", H=1),
+        assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
+    )
+    shown, limit = Fraction(int(apart * 10**12), 10**12), Fraction(1, S)
+    what = "E |f - hat f| against G E[||theta^T - hat|| | zeta] + H P tau_0/(CS)"
+    return Replay(what, float(apart), float(limit), shown, limit, "fractions, rounded down to twelve decimals", met)
+
+
+def check_l4(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
+    """As printed the first term alone is enough; in the form that Theorem 2 uses it fails."""
+    H, P, tau, C, S = symbols("H P tau C S", positive=True)
+    yield proved(
+        "as printed",
+        is_positive(sign * H * P * tau / (C * S)),
+        "every sample's loss is G-Lipschitz, which gives the first term; the second is positive",
+    )
+    yield refute("given zeta in the first term", replay_l4, FAR, role="reading", text="The new sample was drawn.")
+    yield Reading(
+        "Printed is E ||theta^T - hat theta^T|| over all draws, which makes the lemma trivially true. Its proof ends with G E[||theta^T - hat|| | "
+        "zeta], and so does Theorem 2, whose recursion starts from 0 at tau_0; that form is false: its second term lacks K (AFEDPD-L4P)."
+    )
+
+
+def probability_drawn(C: int, P: int, S: int, K: int, tau: int) -> Fraction:
+    """Of the exchanged sample in tau rounds: client i* takes part with probability P/C, and then draws K times with replacement."""
+    return 1 - (1 - Fraction(P, C) * (1 - Fraction(S - 1, S) ** K)) ** tau
+
+
+def replay_l4p(instance: Mapping[str, Any]) -> Replay:
+    """P(zeta^c) for tau_0 rounds against P tau_0/(CS)."""
+    C, P, S, K, tau = (int(instance[name]) for name in ("C", "P", "S", "K", "tau"))
+    drawn, limit = probability_drawn(C, P, S, K, tau), Fraction(P * tau, C * S)
+    met = (assume("counts", "1 <= P <= C", P=P, C=C), assume("counts", "1 <= S*K*t", S=S, K=K, t=tau))
+    return Replay("P(zeta^c) against P tau_0/(CS)", float(drawn), float(limit), drawn, limit, "fractions", met)
+
+
+def check_l4p(ctx: Context, *, instance: Mapping[str, Any] = DRAWN, shift: int = 1) -> Iterator[Finding]:
+    """K draws a round."""
+    yield refute("P tau_0/(CS)", replay_l4p, dict(instance), text="K = 20 draws a round.")
+    yield proved(
+        "P K tau_0/(CS)",
+        bernoulli_step(shift),
+        "client i* takes part with probability P/C and draws the sample with 1 - (1 - 1/S)^K <= K/S; in tau_0 rounds 1 - (1 - q)^tau_0 <= tau_0 "
+        "q; both by Bernoulli's inequality",
+        role="repaired",
+    )
+    large = probability_drawn(100, 10, 500, 50, 20)
+    text = "S = 500, K = 50, C = 100, P = 10, tau_0 = 20, as in the experiments: 43 times as probable as printed"
+    yield decided("of the experiments' size", compare(large, ">", 43 * Fraction(200, 50000)), text, role="reading")
+    yield Reading(
+        "P(j*) = 1/S is that of one draw, so that K = 1 is right; Lemma 6 counts 1/S for each of K steps. Of the printed sum's tau_0 + 1 rounds "
+        "tau_0 are counted. A pass without replacement draws the sample with probability K/S."
+    )
+
+
+# ---- the sums -------------------------------------------------------------------------------------------------------
+
+
+def check_fix(ctx: Context, *, loss: int = 2) -> Iterator[Finding]:
+    """y+ = (1 + a) y + 2 a G/(LCS) from 0, a = gamma eta K L."""
+    a, w, L, G, N = symbols("a w L G N", positive=True)  # w = (1 + a)^n, N = CS
+    yield proved(
+        "sum",
+        is_zero((1 + a) * 2 * G / (L * N) * (w - 1) + loss * a * G / (L * N) - 2 * G / (L * N) * ((1 + a) * w - 1)),
+        "after n = T - tau_0 rounds (2 G/(LCS)) ((1 + a)^n - 1), and a = gamma eta K L <= gamma for eta <= 1/(KL)",
+    )
+    yield Reading(
+        "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."
+    )
+
+
+def balance_holds(power: int = 1, draws: bool = False) -> bool:
+    """H P K tau_0 = (2 G^2/L)(T/tau_0)^b at tau_0 = (2 G^2/(H P K L))^{1/(1+b)} T^{b/(1+b)}, b = mu L, in logarithms; K = 1 unless ``draws``."""
+    g, h, t, b, k = symbols("g h t b k")  # of 2 G^2/L, H P, T, mu L, K
+    k = k if draws else 0
+    tau = (g - h - k) / (1 + b) + power * b * t / (1 + b)
+    return is_zero(h + k + tau - g - b * (t - tau)) and is_zero(h + k + tau - (g / (1 + b) + b * (h + k + t) / (1 + b)))
+
+
+def gamma_grows(rest: int = 1) -> bool:
+    """L x^2 - rho x - (L + rho + T (1 + x)/mu) = (1 + x)(L x - L - rho - T/mu), x = alpha rho = gamma - 1."""
+    L, rho, T, mu, x = symbols("L rho T mu x", positive=True)
+    return is_zero(L * x**2 - rho * x - (L + rho + rest * T * (1 + x) / mu) - (1 + x) * (L * x - L - rho - T / mu))
+
+
+def check_dec(ctx: Context, *, power: int = 1, order: int = 1) -> Iterator[Finding]:
+    """The sum by an integral, the balance in logarithms, and what gamma must be."""
+    import sympy
+
+    s, a, T, tau, b = symbols("s a T tau b", positive=True)
+    inside = -(s ** (-a)) / a * order
+    integral = (inside.subs(s, T) - inside.subs(s, tau)) * a * T**a
+    yield proved(
+        "sum",
+        is_zero(sympy.diff(inside, s) - s ** (-1 - a))
+        and is_zero(sympy.expand_log(sympy.log((integral + 1) / (T / tau) ** a), force=True)),
+        "a = gamma eta_0 K L <= mu L: prod_{j=t+1}^{T-1} (1 + a/(j+1)) <= (T/(t+1))^a, and a T^a sum_{t>=tau_0} (t+1)^{-1-a} is at most a T^a "
+        "times the integral of s^{-1-a} from tau_0 to T, which is (T/tau_0)^a - 1",
+    )
+    yield proved(
+        "tau_0",
+        balance_holds(power) and is_positive(1 - 1 / (1 + b)),
+        "both terms are equal there, and their sum is (2/(CS)) (2 G^2/L)^{1/(1 + mu L)} (H P T)^{mu L/(1 + mu L)}; 2^{1 + 1/(1 + mu L)} <= 4",
+    )
+    yield disproved(
+        "one gamma for every T",
+        gamma_grows(),
+        "alpha rho >= x+ is asked at every t < T, with eta^t K = mu/(gamma (t + 1)); at t = T - 1 that is gamma >= 2 + rho/L + T/(mu L)",
+        role="reading",
+    )
+    yield Reading(
+        "Read for one T and a gamma that serves its rounds, so that eta_0 K <= mu^2 L/T. The printed product starts at j = t, where j = t + 1 is "
+        "meant; tau_0 balances, and the least sum has another factor (mu L)^{1/(1 + mu L)}."
+    )
+
+
+# ---- Theorem 2, Remark 2.1, Table 9 ---------------------------------------------------------------------------------
+
+
+def check_t2(ctx: Context, *, power: int = 1, rest: int = 1) -> Iterator[Finding]:
+    """Neither proved nor refuted; with K, for one T, it follows from the recursion, under steps that hardly move."""
+    why = "its proof uses P(zeta^c) <= P tau_0/(CS), false (AFEDPD-L4P), and a gamma that grows with T (AFEDPD-G-DEC); nothing here refutes it"
+    yield Part("(11)", None, "symbolic", why)
+    yield proved(
+        "(H P K T) for (H P T), one T",
+        balance_holds(power, draws=True) and bernoulli_step(),
+        "Lemma 4's form given zeta, with H P K tau_0/(CS), and the sum of AFEDPD-G-DEC",
+        role="reading",
+    )
+    L, rho, T, mu = symbols("L rho T mu", positive=True)
+    yield proved(
+        "how long the steps are",
+        gamma_grows(rest) and is_positive(2 + rho / L + T / (mu * L) - T / (mu * L)),
+        "gamma >= 2 + rho/L + T/(mu L), so that K sum_t eta^t <= (mu/gamma)(1 + log T) < mu^2 L (1 + log T)/T: models hardly move",
+        role="reading",
+    )
+    yield Reading(
+        "Not proved for steps with which one trains, and not refuted: (11) fixes no step, and with the appendix's eta_0 <= mu/(gamma K) it may "
+        "well hold. With K it is the rate of FedAvg that it is said to beat. The proof makes no use of the virtual update."
+    )
+
+
+FIRST: Mapping[str, Any] = {"K": 1, "rho": "1/10", "eta": "1"}
+
+
+def constant_slope(g: Fraction, x: Fraction) -> Fraction:
+    """Of the loss g x."""
+    return g
+
+
+def models_apart(K: int, rho: Fraction, eta: Fraction) -> tuple[Fraction, Fraction]:
+    """After two rounds of one client whose only sample has the loss x, in the mirror -x: the less of thetabar's and theta's gap, and FedAvg's."""
+    gaps = []
+    for g in (Fraction(1), Fraction(-1)):
+        slopes: list[Slope] = [partial(constant_slope, g)] * K
+        theta = lam = bar = fedavg = Fraction(0)
+        for _ in range(2):
+            bar = local_model(slopes, theta, lam, rho, eta)
+            lam += rho * (bar - theta)
+            theta = bar + lam / rho
+            fedavg = local_model(slopes, fedavg, Fraction(0), Fraction(0), eta)
+        gaps.append((bar, theta, fedavg))
+    bar, theta, fedavg = (abs(a - b) for a, b in zip(*gaps, strict=True))
+    return min(bar, theta), fedavg
+
+
+def replay_t2a(instance: Mapping[str, Any]) -> Replay:
+    """A-FedPD's gap against FedAvg's, under one step size and K."""
+    K, rho, eta = int(instance["K"]), Fraction(instance["rho"]), Fraction(instance["eta"])
+    ours, fedavg = models_apart(K, rho, eta)
+    met = (assume("L = 0 < rho, eta rho <= 1", "0 < e*r <= 1", e=eta, r=rho), assume("K", "1 <= K", K=K))
+    what = f"||theta^2 - hat||, A-FedPD against FedAvg, K = {K}"
+    return Replay(what, float(ours), float(fedavg), ours, fedavg, "fractions", met)
+
+
+def check_t2a(ctx: Context, *, steps: int = 1, of: Mapping[str, Any] = FIRST, limit: int = 6) -> Iterator[Finding]:
+    """The rate is not proved; local training is bounded; FedAvg can be the more stable one."""
+    yield proved(
+        "local training is bounded",
+        is_derived(DISPLACEMENT) and steps_add_up(steps),
+        "under a fixed step a client moves by at most (1 - (1 - eta rho)^K)(G + ||lambda_i||)/rho (AFEDPD-Q-DRIFT), for every K",
+    )
+    yield Part("(P T) without K", None, "symbolic", "it is Theorem 2's, not proved; with K it is FedAvg's (P K T)")
+    extrapolates = "Losses x and -x, flat where no model comes; the server extrapolates, theta^{t+1} = 2 thetabar^{t+1} - thetabar^t."
+    yield refute("more stable than FedAvg", replay_t2a, dict(of), role="reading", text=extrapolates)
+    rho, eta = Fraction(FIRST["rho"]), Fraction(FIRST["eta"])
+    gaps = {K: models_apart(K, rho, eta) for K in (1, 5, 20, 100)}
+    yield decided(
+        "long K, fixed step",
+        all(compare(ours, "<=", limit / rho) for ours, _ in gaps.values()) and compare(gaps[100][0], "<", gaps[100][1]),
+        f"the same instance, K in {tuple(gaps)}: at most 6 G/rho, where FedAvg's gap is 4 eta K G",
+        role="reading",
+    )
+    yield Reading(
+        "The remark compares upper bounds. Steps eta_0 = O(1/K), by which (11) loses K, take it from FedAvg's, too."
+    )
+
+
+def check_table(ctx: Context, *, factor: int = 1) -> Iterator[Finding]:
+    """The last two rows with the factor K restored; the others are the literature's."""
+    yield Part("last row", None, "symbolic", "it is Theorem 2's, which is not proved")
+    P, K, T, c = symbols("P K T c", positive=True)  # c = mu L/(1 + mu L)
+    yield proved(
+        "with K restored",
+        balance_holds(draws=True) and is_zero((P * K * T) ** c - (P * T) ** c * K ** (factor * c)),
+        "the last row is that of Sun et al. (2023d); without K it is smaller by K^{mu L/(1 + mu L)}",
+        role="reading",
+    )
+    yield Reading("The other four rows are a summary of the literature, and were not checked.")
+
+
+CLAIMS: list[Claim] = [
+    stated(
+        "AFEDPD-EQ9",
+        "Eq. (9)",
+        "E |F(theta^T) - f(theta^T)| <= sup_xi E |f(theta^T, xi) - f(hat theta^T, xi)|.",
+        check_eq9,
+        Fault("1.01 of the exchange", "modulus outside", {"weight": Fraction(101, 100)}),
+        repaired="|E[F(theta^T) - f(theta^T)]| <= sup_xi E |f(theta^T, xi) - f(hat theta^T, xi)|.",
+        replay=replay_eq9,
+        kind="bound",
+    ),
+    stated(
+        "AFEDPD-L4",
+        "Lemma 4, (16)",
+        "sup E[f(theta^T, xi) - f(hat theta^T, xi)] <= G E ||theta^T - hat theta^T|| + H P tau_0/(CS).",
+        check_l4,
+        Fault("the second term taken off", "as printed", {"sign": -1}),
+        assumptions=(SAMPLES,),
+        replay=replay_l4,
+        kind="bound",
+    ),
+    stated(
+        "AFEDPD-L4P",
+        "Proof of Lemma 4, the display before its end",
+        "P(zeta^c) = P(tau <= tau_0) <= P tau_0/(CS).",
+        check_l4p,
+        Fault("K = 1", "P tau_0/(CS)", {"instance": DRAWN | {"K": 1}}, holds=True),
+        Fault("k + 2 for k + 1", "P K tau_0/(CS)", {"shift": 2}),
+        repaired="P(zeta^c) <= P K tau_0/(CS).",
+        replay=replay_l4p,
+    ),
+    stated(
+        "AFEDPD-G-FIX",
+        "Appendix B.3.2, (1)",
+        "With eta^t = eta_0 <= 1/(KL): Delta^T + alpha_rho sigma^T < 2 G (1 + gamma)^T/(LCS).",
+        check_fix,
+        Fault("3 for 2", "sum", {"loss": 3}),
+        assumptions=(GIVEN,),
+    ),
+    stated(
+        "AFEDPD-G-DEC",
+        "Appendix B.3.2, (2)",
+        "With eta^t = eta_0/(t+1), eta_0 <= mu/(gamma K): Delta^T + alpha_rho sigma^T < (2 G/(LCS)) (T/tau_0)^{mu L}, which tau_0 = (2 "
+        "G^2/(HPL))^{1/(1 + mu L)} T^{mu L/(1 + mu L)} balances with H P tau_0/(CS).",
+        check_dec,
+        Fault("T^{2 mu L}", "tau_0", {"power": 2}),
+        Fault("twice the integral", "sum", {"order": 2}),
+        assumptions=(GIVEN, "one T, and a gamma that serves all t < T", "tau_0 >= 1"),
+    ),
+    stated(
+        "AFEDPD-T2",
+        "Theorem 2, (11)",
+        "E[F(theta^T) - f(theta^T)] <= (kappa_c/(CS)) (H P T)^{mu L/(1 + mu L)}, kappa_c = 4 (G^2/L)^{1/(1 + mu L)}.",
+        check_t2,
+        Fault("T^{2 mu L}", "(H P K T) for (H P T), one T", {"power": 2}),
+        Fault("2 T", "how long the steps are", {"rest": 2}),
+        assumptions=(GIVEN, SAMPLES),
+        kind="bound",
+    ),
+    stated(
+        "AFEDPD-T2a",
+        "Remark 2.1",
+        "Primal-dual methods have O((P T)^{mu L/(1 + mu L)}/(CS)) where FedAvg has (P K T): their local training is bounded under a fixed step, "
+        "and long local intervals do not cost stability.",
+        check_t2a,
+        Fault("two increments a step", "local training is bounded", {"steps": 2}),
+        Fault("K = 20", "more stable than FedAvg", {"of": {**FIRST, "K": 20}}, holds=True),
+        Fault("3 G/rho", "long K, fixed step", {"limit": 3}),
+        replay=replay_t2a,
+        kind="rate",
+    ),
+    stated(
+        "AFEDPD-TAB9",
+        "Table 9",
+        "Sun et al. (2023d): O((P K T)^{mu L/(1 + mu L)}/(CS)); A-FedPD: O((P T)^{mu L/(1 + mu L)}/(CS)).",
+        check_table,
+        Fault("K twice", "with K restored", {"factor": 2}),
+        kind="rate",
+    ),
+]

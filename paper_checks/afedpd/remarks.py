@@ -1,0 +1,230 @@
+"""A-FedPD's remarks on optimisation: the range of rho, rounds and local steps (Remarks 1.1 and 1.2), and the duality gap as a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Lemma,
+    Part,
+    Reading,
+    bar,
+    decided,
+    disproved,
+    dot,
+    norm2,
+    proved,
+)
+from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.afedpd import lemmas
+from paper_checks.afedpd.stability import stated
+from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_printed, sequences
+from paper_checks.afedpd.theory import ALL
+
+# ---- the range of rho -----------------------------------------------------------------------------------------------
+
+
+def check_range(ctx: Context, *, four: int = 4) -> Iterator[Finding]:
+    """2 q < rho/(4 L^2) as a quadratic in rho, as printed and with Lemma 2 corrected."""
+    L, rho = symbols("L rho", positive=True)
+    twice_q = L * (rho**2 + rho * L) / (rho**2 - 36 * L**2)
+    form = rho**2 - four * L**3 * rho - 36 * L**2 - 4 * L**4
+    yield proved(
+        "as printed",
+        is_zero((rho / (4 * L**2) - twice_q) * (rho**2 - 36 * L**2) * 4 * L**2 / rho - form),
+        "for rho > 6 L, so that q > 0, both sides are multiplied by 4 L^2 (rho^2 - 36 L^2)/rho; at L = 1 the root is 2 + sqrt(44)",
+    )
+    right = rho**2 - 4 * L * rho - 40 * L**2
+    yield proved(
+        "with 4/rho^2 in Lemma 2",
+        is_zero((rho / 4 - twice_q) * (rho**2 - 36 * L**2) * 4 / rho - right),
+        "then 2 q < rho/4, that is rho^2 - 4 L rho - 40 L^2 > 0: rho > (2 + 2 sqrt(11)) L, of the dimension of rho",
+        role="reading",
+    )
+    c = symbols("c", positive=True)
+    yield disproved(
+        "rho > c L^3 is enough",
+        is_zero(form.subs(rho, c * L**3) - L**2 * (L**4 * c * (c - 4) - 36 - 4 * L**2))
+        and compare(Fraction(1, 10) ** 4 * 100 * 96, "<", 36),
+        "at rho = c L^3 the condition is L^4 c (c - 4) > 36 + 4 L^2, which fails for every c where L is small (c = 100: L = 1/10)",
+        role="reading",
+    )
+    yield Reading(
+        "The algebra is judged, given Lemma 2 as printed, which is corrected in AFEDPD-L2. 'rho > O(L^3) satisfies all' is right for L >= 1."
+    )
+
+
+# ---- Remark 1.1 -----------------------------------------------------------------------------------------------------
+
+
+def check_t1a(ctx: Context, *, potential: Lemma = lemmas.POTENTIAL, noise: int = 1) -> Iterator[Finding]:
+    """One client a round: a floor. All clients: the sum of the potential's falls."""
+    rho, x = symbols("rho x", positive=True)
+    floor = 1 / (1 + 2 * rho)
+    mean_square = ((rho * x + 1) ** 2 + (rho * x - 1) ** 2) / (2 * (1 + rho) ** 2)
+    yield disproved(
+        "any P",
+        is_zero(mean_square - floor - rho**2 / (1 + rho) ** 2 * (x**2 - noise * floor)) and is_positive(floor),
+        "P = 1, f_1, f_2 = (x -+ 1)^2/2, exact solves: thetabar+ = (rho thetabar +- 1)/(1 + rho) by AFEDPD-D4, so that E (thetabar^t)^2 = E ||grad "
+        "f(thetabar^t)||^2 tends to 1/(1 + 2 rho), by (rho/(1 + rho))^2 a round; below that no number of rounds leads",
+    )
+    yield proved(
+        "all clients",
+        is_derived(potential),
+        "AFEDPD-T1R summed: (1/T) sum_t ||grad f(thetabar^t)||^2 <= (4 rho (f(thetabar^1) - f*) + L^2 R_0)/T",
+        role="repaired",
+    )
+    yield Reading(
+        "The epsilon of the solves is that of clients that train, which Remark 1.2 ties to K; an absent client's residual at thetabar^{t+1}, "
+        "which no K makes small, is not counted. 2 <= P < C is not judged."
+    )
+
+
+# ---- Remark 1.2 -----------------------------------------------------------------------------------------------------
+
+
+def noisy_step(w: Any, p: Any, c: Any) -> Any:
+    """E ||x - eta (grad F(x) + xi) - x*||^2 <= (1 - eta m) ||x - x*||^2 + c eta^2 sigma^2, F m-strongly convex and M-smooth."""
+    f, x, drawn = w.function(p.M, p.m), w.vector("x"), w.vector("xi", True)
+    xi = drawn - bar(drawn)
+    w.assume("noise", norm2(xi) - p.s2)
+    g, _ = w.at(f, x, "at x")
+    w.at(f, x * 0, "at x*", g=x * 0)
+    return norm2(x - (xi + g) * p.eta) - norm2(x) * (1 - p.eta * p.m) - c.c * p.eta**2 * p.s2
+
+
+NOISY_STEP = Lemma("a noisy step", "Remark 1.2", "0 < m < M, 0 < eta <= 1/M, 0 < s2", noisy_step, {"c": 1})
+
+
+def check_t1b(ctx: Context, *, lemma: Lemma = NOISY_STEP, loss: int = 1) -> Iterator[Finding]:
+    """Decaying steps on the local problem: the distance falls as 1/k."""
+    parts = [part for part in find_of_lemma(lemma, name="one step") if isinstance(part, Part)]
+    yield from parts
+    s, Q = symbols("s Q", positive=True)
+    kept = Q / (s + 1) - ((1 - 2 / s) * Q / s + loss * Q / s**2)  # 4 sigma^2/(m s)^2 <= Q/s^2
+    yield proved(
+        "K = O(1/epsilon)",
+        is_zero(kept - Q / (s**2 * (s + 1))) and is_positive(Q / (s**2 * (s + 1))),
+        "m = rho - L, M = rho + L; with eta_k = 2/(m s), s = k + k_0, k_0 >= 2 M/m, E ||x_k - x*||^2 <= Q/s for Q = max(k_0 ||x_0 - x*||^2, 4 "
+        "sigma^2/m^2), as (1 - 2/s) Q/s + Q/s^2 <= Q/(s + 1); so E ||grad L_i||^2 <= M^2 Q/(K + k_0). Times O(1/epsilon) rounds (AFEDPD-T1a)",
+        resting_on=parts,
+    )
+    yield Reading(
+        "The paper asks for ||grad L_i||^2 <= epsilon itself; here it is meant in expectation. The discussion that the remark promises in "
+        "Appendix B.2.2 is not there. Without noise log(1/epsilon) steps are enough."
+    )
+
+
+# ---- the duality gap ------------------------------------------------------------------------------------------------
+
+
+def weak_duality(w: Any, p: Any, c: Any) -> Any:
+    """mean_i inf_y [f_i(y) + <mu_i, y>] <= f(x) for every x, mu_i = lambda_i - c mean lambda_i, from inf <= the value at x."""
+    f, lam, x = w.function(None, 0, client=True), w.vector("lambda_i", True), w.vector("x")
+    _, v = w.at(f, x + lam * 0, "f_i(x)")
+    dual = w.value("dual")
+    w.assume("infima", dual - v - dot(lam - bar(lam) * c.c, x + lam * 0))
+    return dual - v
+
+
+WEAK_DUALITY = Lemma("weak duality", "Algorithm 1", "", weak_duality, {"c": 1})
+
+
+def average_loss(x: Fraction) -> Fraction:
+    """f of the four quadratics."""
+    return sum((a / 2 * (x - b) ** 2 for a, b in zip(CURVATURES, CENTRES, strict=True)), Fraction(0)) / len(CENTRES)
+
+
+def gap_at(state: Played, share: int = 1) -> tuple[Fraction, Fraction]:
+    """f(thetabar) - mean_i inf_x [f_i(x) + mu_i x], and the clients' own gaps, mean (a_i/2)(thetabar - x_i)^2, x_i = b_i - mu_i/a_i the minimiser."""
+    lower = own = Fraction(0)
+    for a, b, dual in zip(CURVATURES, CENTRES, state.lam, strict=True):
+        mu = dual - share * state.mean_lam
+        lower += (mu * b - mu * mu / (2 * a)) / len(CENTRES)
+        own += a / 2 * (state.bar - b + mu / a) ** 2 / len(CENTRES)
+    return average_loss(state.bar) - lower, own
+
+
+def check_d15(ctx: Context, *, lemma: Lemma = WEAK_DUALITY, share: int = 1, floor: int = 1) -> Iterator[Finding]:
+    """Weak duality for all; the gap in fractions on all sequences of subsets; that it closes, or not."""
+    yield from find_of_lemma(lemma, name="weak duality")
+    weighted = [a * b for a, b in zip(CURVATURES, CENTRES, strict=True)]
+    least = average_loss(sum(weighted, Fraction(0)) / sum(CURVATURES, Fraction(0)))
+    states = [state for P in (1, 2, 3, 4) for subsets in sequences(P) for state in play_printed(subsets)]
+    seen = [(state, gap_at(state, share)) for state in states]
+    yield decided(
+        "the printed algorithm",
+        all(compare(gap, ">=", average_loss(state.bar) - least) for state, (gap, _) in seen)
+        and all(compare(gap, "==", own) for _, (gap, own) in seen),
+        f"{len(states)} states of two rounds, P = 1..4: at least f(thetabar) - f*, and the mean of the clients' own gaps, as sum mu_i = 0",
+    )
+    yield decided(
+        "P = 1",
+        all(
+            compare(gap_at(state)[0], ">=", floor * least)
+            for subsets in sequences(1)
+            for state in play_printed(subsets)
+        ),
+        f"mu_i stays 0 (AFEDPD-D4): the gap is f(thetabar) - mean min f_i, at least f* = {least} here in every round",
+        role="reading",
+    )
+    yield Reading(
+        "It can close for convex f_i only, and is finite for strongly convex ones; FedDyn's duals serve, too."
+    )
+
+
+CLAIMS: list[Claim] = [
+    stated(
+        "AFEDPD-Q-RANGE",
+        "Appendix B.2.2, the choice of q",
+        "2 q = L (rho^2 + rho L)/(rho^2 - 36 L^2) < rho/(4 L^2) is rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0.",
+        check_range,
+        Fault("5 L^3 rho", "as printed", {"four": 5}),
+        assumptions=("rho > 6 L", "Lemma 2 as printed"),
+    ),
+    stated(
+        "AFEDPD-T1a",
+        "Remark 1.1",
+        "(1/T) sum_t E ||grad f(thetabar^t)||^2 <= epsilon takes O(1/epsilon) rounds.",
+        check_t1a,
+        Fault("twice the floor", "any P", {"noise": 2}, holds=True),
+        Fault("332/100 of the fall", "all clients", {"potential": lemmas.POTENTIAL.with_constants(c="332/100")}),
+        repaired="With all clients, exact solves and rho >= 7.583 L it does.",
+        kind="rate",
+    ),
+    stated(
+        "AFEDPD-T1b",
+        "Remark 1.2",
+        "K = O(1/epsilon) local steps give E ||grad L_i(theta_i^{t+1})||^2 <= epsilon, with O(1/epsilon^2) samples in all.",
+        check_t1b,
+        Fault("99/100 of the noise", "one step", {"lemma": NOISY_STEP.with_constants(c="99/100")}),
+        Fault("twice the noise", "K = O(1/epsilon)", {"loss": 2}),
+        assumptions=(
+            "rho > L",
+            "stochastic gradients are unbiased, their variance at most sigma^2",
+            "the distance of theta^t from the local solution stays bounded",
+            f"O(1/epsilon) rounds, as AFEDPD-T1a has for {ALL}",
+        ),
+        kind="rate",
+    ),
+    stated(
+        "AFEDPD-D15",
+        "Algorithm 1",
+        "gap_t = f(thetabar^t) - mean_i inf_x [f_i(x) + <mu_i^t, x>] >= f(thetabar^t) - f* >= 0, mu_i = lambda_i - lambdabar: a certificate for "
+        "free.",
+        check_d15,
+        Fault("1 % of the mean left in", "weak duality", {"lemma": WEAK_DUALITY.with_constants(c="99/100")}),
+        Fault("the mean taken off twice", "the printed algorithm", {"share": 2}),
+        Fault("twice f*", "P = 1", {"floor": 2}),
+        kind="identity",
+        paper=DERIVED,
+    ),
+]

@@ -1,0 +1,287 @@
+"""A-FedPD's stability over one round (Eq. 10, Lemmas 5 and 6) and the recursion over rounds (Table 8).
+
+A hat marks a run on data of which one sample was exchanged, with the same draws; V, W and M are the norms of (theta_{i,k}^t - theta^t) -
+(its hat), of theta^t - its hat, and of lambda_i^t - its hat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Lemma,
+    Part,
+    Reading,
+    Replay,
+    assume,
+    disproved,
+    norm2,
+    proved,
+    refute,
+)
+from fedtheory.claims.statements.as_claims import find_of_lemma
+from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
+from paper_checks.afedpd.theory import PAPER
+from paper_checks.steps import Conclusion, Step, claim_steps
+
+Slope = Callable[[Fraction], Fraction]
+
+
+def local_model(slopes: Sequence[Slope], theta: Fraction, lam: Fraction, rho: Fraction, eta: Fraction) -> Fraction:
+    """Algorithm 1's local training, one stochastic gradient after the other; FedAvg's with rho = lam = 0."""
+    x = theta
+    for slope in slopes:
+        x = x - eta * (slope(x) + lam + rho * (x - theta))
+    return x
+
+
+# ---- lemmas ---------------------------------------------------------------------------------------------------------
+
+
+def displacement_step(w: Any, p: Any, c: Any) -> Any:
+    """||(1 - eta rho) u - eta b|| <= (1 - eta rho) U + c eta B where ||u|| <= U, ||b|| <= B."""
+    u, b = w.vector("u"), w.vector("b")
+    w.assume("displacement", norm2(u) - p.U**2)
+    w.assume("slope", norm2(b) - p.B**2)
+    return norm2(u * (1 - p.eta * p.rho) - b * p.eta) - ((1 - p.eta * p.rho) * p.U + c.c * p.eta * p.B) ** 2
+
+
+def triangle_of_two(w: Any, p: Any, c: Any) -> Any:
+    """||a + b|| <= A + c B where ||a|| <= A, ||b|| <= B."""
+    a, b = w.vector("a"), w.vector("b")
+    w.assume("first", norm2(a) - p.A**2)
+    w.assume("second", norm2(b) - p.B**2)
+    return norm2(a + b) - (p.A + c.c * p.B) ** 2
+
+
+def smooth_slopes(w: Any, p: Any, c: Any) -> Any:
+    """||grad f(x + v) - grad f(x)||^2 <= c L^2 ||v||^2."""
+    f, v = w.function(p.L, -p.L), w.vector("v")
+    (near, _), (far, _) = w.at(f, v * 0, "near"), w.at(f, v, "far")
+    return norm2(far - near) - norm2(v) * (c.c * p.L**2)
+
+
+DISPLACEMENT = Lemma("displacement", "(10)", "0<rho, 0<eta<=1/rho, 0<U, 0<B", displacement_step, {"c": 1})
+TRIANGLE = Lemma("triangle inequality", "Lemma 5", "0<A, 0<B", triangle_of_two, {"c": 1})
+SMOOTH = Lemma("smoothness", "Assumption 1", "0<L", smooth_slopes, {"c": 1})
+
+
+def steps_add_up(steps: int = 1) -> bool:
+    """One step with the factor 1 - eta r and the increment eta leads from (1 - w)/r to (1 - (1 - eta r) w)/r, w = (1 - eta r)^k."""
+    eta, r, w = symbols("eta r w", positive=True)
+    return is_zero((1 - eta * r) * (1 - w) / r + steps * eta - (1 - (1 - eta * r) * w) / r)
+
+
+def bernoulli_step(shift: int = 1) -> bool:
+    """(1 - x)(1 - k x) = 1 - (k + 1) x + k x^2, so that (1 - x)^k >= 1 - k x on [0, 1] by induction."""
+    x, k = symbols("x k", positive=True)
+    return is_zero((1 - x) * (1 - k * x) - (1 - (k + shift) * x) - k * x**2)
+
+
+# ---- Eq. (10) -------------------------------------------------------------------------------------------------------
+
+
+def check_eq10(ctx: Context, *, printed: int = 1, sign: Any = -1) -> Iterator[Finding]:
+    """The step of Algorithm 1 against + eta, with g the gradient or its negative, and against - eta."""
+    x, theta, g, lam, rho, eta = symbols("x theta g lam rho eta")
+    after = x - eta * (g + lam + rho * (x - theta)) - theta
+    line = (1 - eta * rho) * (x - theta)
+    off = [is_not_zero(after - (line + printed * eta * (drawn + lam))) for drawn in (g, -g)]
+    yield disproved("+ eta", all(off), "the second line is off by 2 eta lambda_i at least, whichever sign g has")
+    argument = "Algorithm 1's local step, less theta^t; without rho and lambda_i it is FedAvg's"
+    yield proved("- eta", is_zero(after - (line + sign * eta * (g + lam))), argument, role="repaired")
+    yield Reading("A slip of signs: the appendix, after (17), has them right.")
+
+
+# ---- Lemmas 5 and 6 -------------------------------------------------------------------------------------------------
+
+APART = {"L": "1", "R": "1", "rho": "1/10", "eta": "1", "K": 2, "S": 0, "theta": "1/8", "hat": "-1/8"}
+APART_SAMPLE = APART | {"S": 100}
+
+
+def replay_local(instance: Mapping[str, Any]) -> Replay:
+    """Local training from two models, f(x) = -(L/2) x^2 up to |x| = R and straight beyond; S > 0: one of S samples has -f in the mirror."""
+    L, R, rho, eta, theta, hat = (Fraction(instance[name]) for name in ("L", "R", "rho", "eta", "theta", "hat"))
+    K, S = int(instance["K"]), int(instance["S"])
+    slope: Slope = lambda x: -L * min(max(x, -R), R)  # noqa: E731
+    other: Slope = lambda x: -slope(x)  # noqa: E731
+    apart = Fraction(0)
+    for drawn in product((0, 1) if S else (0,), repeat=K):
+        weight = Fraction(S - 1, S) ** (K - sum(drawn)) / Fraction(S) ** sum(drawn) if S else Fraction(1)
+        first = local_model([slope] * K, theta, Fraction(0), rho, eta) - theta
+        second = local_model([other if j else slope for j in drawn], hat, Fraction(0), rho, eta) - hat
+        apart += weight * abs(first - second)
+    limit = eta * K * L * abs(theta - hat) + (2 * eta * K * L * R / S if S else 0)
+    met = (
+        assume("f and -f are L-smooth and L R-Lipschitz", "0 < L*R", L=L, R=R),
+        assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
+    )
+    what = f"E ||(theta_i^(t+1) - theta^t) - hat|| for K = {K}, rho = {rho} below L = {L}"
+    return Replay(what, float(apart), float(limit), apart, limit, "fractions", met)
+
+
+def check_local(
+    ctx: Context, *, of: Mapping[str, Any], triangle: Lemma = TRIANGLE, steps: int = 1
+) -> Iterator[Finding]:
+    """Refuted below L; above it one step by the triangle inequality, K of them by a geometric sum and Bernoulli's inequality."""
+    yield refute("every rho > 0", replay_local, dict(of), text="Where rho < L, -x^2/2 drives two models apart.")
+    named = ("smoothness", SMOOTH), ("triangle inequality", triangle)
+    found = [part for name, lemma in named for part in find_of_lemma(lemma, name=name, role="repaired")]
+    parts = [part for part in found if isinstance(part, Part)]
+    yield from parts
+    V, W, M, L, rho, eta, S, G = symbols("V W M L rho eta S G", positive=True)
+    same = (1 - eta * (rho - L)) * V + eta * L * W + eta * M
+    other = (1 - eta * rho) * V + 2 * eta * G + eta * M
+    one = is_zero((1 - eta * rho) * V + eta * L * (V + W) + eta * M - same)
+    if of["S"]:
+        mixed = (1 - 1 / S) * same + other / S
+        one &= is_zero(same + 2 * eta * G / S - mixed - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)
+    yield proved(
+        "K steps, rho > L",
+        one and steps_add_up(steps) and bernoulli_step(),
+        "a step on a common sample multiplies V by 1 - eta (rho - L) and adds eta (L W + M), one on the exchanged sample adds eta (2 G + M) with "
+        "probability 1/S; K steps from 0 give (1 - (1 - eta (rho - L))^K)/(rho - L) times what a step adds per eta, at most eta K times it",
+        role="repaired",
+        resting_on=parts,
+    )
+    yield Reading(
+        "Nothing is said of the sign of rho_L = rho - L; below L the last inequality turns round. With rho > L and eta rho <= 1 the printed lemma "
+        "is true, and its factor before that inequality does not grow with K. 'k + 1' is read as K, 's' as S; draws are with replacement."
+    )
+
+
+# ---- the recursion --------------------------------------------------------------------------------------------------
+
+ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
+
+
+def replay_root(instance: Mapping[str, Any]) -> Replay:
+    """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
+    L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
+    root, limit = (rho + q) / (2 * L), 1 + rho / L + 2 * s
+    met = (
+        assume("positive", "0 < L*r*s", L=L, r=rho, s=s),
+        assume("discriminant", "q*q == (r + 2*L)*(r + 2*L) + 4*s*s", q=q, r=rho, L=L, s=s),
+    )
+    return Replay("larger root x+", float(root), float(limit), root, limit, "fractions", met)
+
+
+def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, root: int = 2) -> Iterator[Finding]:
+    """Four lines, their combination, the quadratic condition, the bound of its root, and the printed convention for absent clients."""
+    L, rho, k, C, P, d = symbols("L rho k C P d", positive=True)  # k = eta K
+    dual_moves = rho / C * (P * d + (C - P) * d)  # d: mean over active clients of how far their moves are apart
+    yield proved(
+        "four lines",
+        is_zero(dual_moves - rho * d) and is_zero(C * (P / C) * d / P - d),
+        "triangle inequalities, and Lemmas 5 and 6 averaged; absent duals move apart by rho times the mean of the active models' gaps, and "
+        "pi^{t+1} counts what absent clients would return, as Appendix B.2 does",
+    )
+    yield disproved(
+        "theta_i^{t+1} = theta^t for absent clients",
+        is_zero(dual_moves - C / P * rho * (P / C * d)),
+        "then pi^{t+1} = (P/C) d, and sigma^{t+1} - sigma^t is (C/P) rho pi^{t+1} where all gaps point one way",
+        role="reading",
+    )
+    D0, D1, s0, s1, d1, p1, c1, c2, c3, x = symbols("D0 D1 s0 s1 d1 p1 c1 c2 c3 x", positive=True)
+    alpha, g = x / rho, gamma + x
+    added = (d1 + s1 / rho - D1) + alpha * (s0 + rho * p1 - s1) + (p1 + D0 - d1) + g * (c1 * D0 + c2 * s0 + c3 - p1)
+    square = L * x**2 - rho * x - (L + rho + 1 / k)
+    yield proved(
+        "combination and its condition",
+        is_zero(added - ((1 + g * c1) * D0 + (alpha + g * c2) * s0 + g * c3 - D1 - (alpha - 1 / rho) * s1))
+        and is_zero((1 + g * k * L) * (alpha - 1 / rho) - (alpha + g * k) - k / rho * square)
+        and is_zero(square.subs(x, 1 + rho / L) + 1 / k),
+        "the lines times 1, alpha, 1, gamma = 1 + alpha rho; alpha - 1/rho is at least the coefficient of sigma^t where the quadratic in alpha "
+        "rho is >= 0; at 1 + rho/L it is -1/(eta K), so that alpha - 1/rho > 1/L",
+    )
+    yield refute("x+ as printed", replay_root, dict(of), text="L < 1/2.")
+    r = symbols("r", positive=True)  # sqrt(L/(eta K)) = L/sqrt(L eta K)
+    yield proved(
+        "x+ corrected",
+        is_zero((rho + 2 * L + root * r) ** 2 - ((rho + 2 * L) ** 2 + 4 * r**2) - 4 * r * (rho + 2 * L))
+        and is_zero((rho + rho + 2 * L + 2 * r) / (2 * L) - (1 + rho / L + r / L)),
+        "the square root is at most rho + 2 L + 2 sqrt(L/(eta K))",
+        role="repaired",
+    )
+    yield Reading(
+        "The bound of x+ is not used later. The appendix sets absent clients' models to theta^t, which loses C/P; it is read as in Appendix B.2. A "
+        "later display loses the 2 of 2 gamma eta K G/(CS)."
+    )
+
+
+BELOW_L = "rho > L and eta rho <= 1, which the statement does not say"
+
+
+def stated(id: str, source: str, statement: str, check: Any, *faults: Fault, **more: Any) -> Claim:
+    """A claim on the theory, a proof step of the paper unless ``kind`` and ``paper`` say otherwise."""
+    more = {"paper": PAPER, "kind": "proof step"} | more
+    return Claim(id=id, source=source, statement=statement, check=check, faults=faults, **more)
+
+
+def local_claim(id: str, source: str, more: str, instance: Mapping[str, Any], assumed: str) -> Claim:
+    """Lemma 5, or Lemma 6 on the client whose sample was exchanged."""
+    return stated(
+        id,
+        source,
+        f"E ||(theta_i^{{t+1}} - theta^t) - (hat)|| <= eta K L E ||theta^t - hat|| + eta K E ||lambda_i^t - hat||{more}.",
+        partial(check_local, of=instance),
+        Fault("rho = L", "every rho > 0", {"of": instance | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+        Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
+        Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
+        assumptions=(assumed,),
+        repaired=f"The same with {BELOW_L}.",
+        replay=replay_local,
+    )
+
+
+CLAIMS: list[Claim] = [
+    stated(
+        "AFEDPD-EQ10",
+        "Eq. (10)",
+        "theta_{i,k+1} - theta^t = (1 - eta rho)(theta_{i,k} - theta^t) + eta (g + lambda_i), and without rho and lambda_i for FedAvg.",
+        check_eq10,
+        Fault("1.01 eta", "- eta", {"sign": Fraction(-101, 100)}),
+        Fault("- eta in its place", "+ eta", {"printed": -1}, holds=True),
+        repaired="- eta for + eta, in both lines.",
+        kind="identity",
+    ),
+    claim_steps(
+        "AFEDPD-Q-DRIFT",
+        PAPER,
+        "Text under Eq. (10)",
+        "With the duals ignored ||theta_{i,k}^t - theta^t|| is a decayed sequence with a bound for every k: it is at most (1 - (1 - eta "
+        "rho)^k) G/rho <= min(eta k, 1/rho) G.",
+        [Step("one step", DISPLACEMENT)],
+        conclusions=[
+            Conclusion("k steps", "(1 - eta rho)^k is in [0, 1]; from 0", ("one step",), confirmed=steps_add_up),
+            Conclusion("no more than eta k", "Bernoulli's inequality", ("one step",), confirmed=bernoulli_step),
+        ],
+        assumptions=["stochastic gradients are at most G long (Assumption 2, of every sample)"],
+        readings=["With duals G + ||lambda_i|| for G. A constant gradient attains it; FedAvg then moves by eta k G."],
+        kind="bound",
+    ),
+    local_claim("AFEDPD-L5", "Lemma 5, (17)", "", APART, "client i has no exchanged sample"),
+    local_claim("AFEDPD-L6", "Lemma 6, (18)", " + 2 eta K G/S", APART_SAMPLE, "one of S samples, all as A1 and A2 say"),
+    stated(
+        "AFEDPD-G-REC",
+        "Appendix B.3.2, Table 8 and what follows",
+        "Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= "
+        "eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); "
+        "x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
+        check_rec,
+        Fault("gamma = 2 + alpha rho", "combination and its condition", {"gamma": 2}),
+        Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
+        Fault("one square root", "x+ corrected", {"root": 1}),
+        assumptions=(BELOW_L,),
+        repaired="x+ <= 1 + rho/L + 1/sqrt(L eta K).",
+        replay=replay_root,
+    ),
+]

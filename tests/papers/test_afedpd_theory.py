@@ -1,0 +1,108 @@
+"""A-FedPD's identities, stability and remarks: verdicts as decided, planted faults caught, counterexamples replayed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fedtheory.algorithms import AFedPD
+from fedtheory.claims.checking import Reference, check_one, run_faults
+from fedtheory.claims.claim import Context
+from fedtheory.claims.replay import replay_file
+from fedtheory.claims.report import write_counterexamples
+from fedtheory.core.participation import Clients
+from fedtheory.core.randomness import ScriptedKey
+from fedtheory.measures import primal_dual_gap
+from paper_checks.afedpd import generalisation, remarks, stability, structure
+from problems.dual_drift import opposite_clients
+from problems.quadratics import scalar_quadratics
+
+SOURCE = "paper_checks.afedpd"
+IDS = [c.id.removeprefix("AFEDPD-") for m in (structure, stability, generalisation, remarks) for c in m.CLAIMS]
+REPAIRED = {"EQ10", "L5", "L6", "G-REC", "EQ9", "L4P", "T1a"}
+INCONCLUSIVE = {"T2", "T2a", "TAB9"}
+#: SymPy cancels both sides of their algebra at once, so that there is no fact, and the played algorithms alone are evidence
+BY_WORD = {"D4", "S2", "S3", "S4", "S5", "S7", "D16"}
+#: more than about a second
+SLOW = {"Q-DRIFT", "L5", "L6", "T1a", "T1b"}
+EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
+
+
+@pytest.mark.parametrize("id", EVERY)
+def test_verdicts(id: str, tmp_path: Path) -> None:
+    verdict = check_one(Reference(SOURCE, f"AFEDPD-{id}"), Context())
+    word = "repaired" if id in REPAIRED else "inconclusive" if id in INCONCLUSIVE else "proved"
+    assert (verdict.error, verdict.status) == (None, word)
+    assert verdict.repair == ("proved" if id in REPAIRED else None)
+    assert not verdict.vouched or id in BY_WORD
+    for file in write_counterexamples([verdict], tmp_path):
+        assert replay_file(file).confirmed
+
+
+@pytest.mark.parametrize("id", EVERY)
+def test_planted_faults_are_caught(id: str) -> None:
+    reports = run_faults(Reference(SOURCE, f"AFEDPD-{id}"), Context())
+    assert reports and [report.detail for report in reports if not report.caught] == []
+
+
+def test_the_probability_of_a_draw_by_enumeration() -> None:
+    """Two of three clients a round, two samples, two draws, two rounds."""
+    C, P, S, K, tau = 3, 2, 2, 2, 2
+    rounds = [
+        0 in active and 0 in draws for active in combinations(range(C), P) for draws in product(range(S), repeat=K)
+    ]
+    drawn = [any(pair) for pair in product(rounds, repeat=tau)]
+    assert generalisation.probability_drawn(C, P, S, K, tau) == Fraction(sum(drawn), len(drawn))
+
+
+@pytest.mark.parametrize(
+    "replay, instance",
+    [
+        (stability.replay_local, stability.APART | {"rho": "2"}),
+        (stability.replay_root, stability.ROOT | {"q": "4"}),
+        (generalisation.replay_l4, generalisation.FAR | {"rho": "1"}),
+        (generalisation.replay_l4p, generalisation.DRAWN | {"P": 11}),
+        (generalisation.replay_t2a, {**generalisation.FIRST, "rho": "2"}),
+    ],
+    ids=[
+        "eta rho above 1",
+        "another discriminant",
+        "eta rho above 1, Lemma 4",
+        "more active clients than there are",
+        "Remark 2.1",
+    ],
+)
+def test_an_instance_beyond_the_assumptions_refutes_nothing(replay, instance) -> None:
+    assert not replay(instance).admissible
+
+
+def test_one_client_a_round_comes_down_to_its_floor() -> None:
+    """The method on (x -+ 1)^2/2 over all sequences of clients, rho = 4, from 1: E (thetabar^t)^2 as AFEDPD-T1a says, floor 1/9."""
+    rho, rounds, floor = Fraction(4), 4, Fraction(1, 9)
+    problem, method = opposite_clients(Fraction(1), Fraction(1)), AFedPD(Fraction(4))
+    squares = [Fraction(0)] * (rounds + 1)
+    for actives in product((0, 1), repeat=rounds):
+        state = method.init(problem, np.array([[Fraction(1)]], dtype=object))
+        squares[0] += Fraction(1, 2**rounds)
+        for t, active in enumerate(actives):
+            state = method.round(problem, state, Clients(2, np.array([active])), ScriptedKey(t))
+            squares[t + 1] += state.x_bar.item() ** 2 / 2**rounds
+    assert squares == [floor + (rho / (1 + rho)) ** (2 * t) * (1 - floor) for t in range(rounds + 1)]
+
+
+def test_the_gap_is_the_librarys() -> None:
+    problem = scalar_quadratics(list(structure.CURVATURES), list(structure.CENTRES))
+    for state in structure.play_printed(((0, 1), (1, 3), (0, 2))):
+        x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
+        assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)[0]
+
+
+def test_long_local_intervals_part_fedavg_and_not_a_fedpd() -> None:
+    rho, eta = Fraction(1, 10), Fraction(1)
+    ours, fedavg = zip(*(generalisation.models_apart(K, rho, eta) for K in (50, 100, 200)), strict=True)
+    assert max(ours) < 1.01 * min(ours) and fedavg[2] == 4 * fedavg[0]
