@@ -22,6 +22,7 @@ from fedtheory.core.arrays import Array, to_numpy
 from fedtheory.core.errors import InvalidInput, SolverFailed, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified, Pooled
+from fedtheory.proofs.semidefinite.solvers import run_clarabel
 
 _Matrix = NDArray[np.float64]
 
@@ -180,7 +181,8 @@ def guess_simplex_weights(gram: _Matrix, level: _Matrix) -> _Matrix:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    solver = clarabel.DefaultSolver(
+    found = run_clarabel(
+        clarabel.DefaultSolver,
         sparse.csc_matrix(np.triu(gram / scale)),
         -(level - level.max()) / scale,
         constraints,
@@ -188,7 +190,7 @@ def guess_simplex_weights(gram: _Matrix, level: _Matrix) -> _Matrix:
         [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(p)],
         settings,
     )
-    lam = np.maximum(np.asarray(solver.solve().x), 0)
+    lam = np.maximum(np.asarray(found.x), 0)
     if not np.isfinite(lam).all() or lam.sum() <= 0:
         raise SolverFailed("the quadratic program behind an interpolated function was not solved")
     return np.asarray(lam / lam.sum())

@@ -80,12 +80,14 @@ def map_part(off: Fraction = Fraction(0)) -> Finding:
     """Part: the moment maps are those of the three methods."""
     cases = [("feddyn", (1, 2, -3)), ("a-fedpd", (1, 2, -3)), ("fedadmm", (0, 0, 0))]
     agree = all(moments_agree(name, centres, P, off=off) for name, centres in cases for P in (1, 2, 3))
-    return decided(
+    return proved(
         "moments of the methods",
         agree,
         "three clients, P = 1, 2, 3, two rounds of every sequence of subsets by the library's methods in fractions: E x^2, E x h, E h^2, E "
         "s are those of the "
         "map (FedADMM with equal clients)",
+        "exact",
+        scope="three clients, two rounds",
     )
 
 

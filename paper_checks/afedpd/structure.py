@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading, decided, proved
+from fedtheory.claims import Claim, Context, Fault, Finding, Reading, proved
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from paper_checks.afedpd.theory import PAPER
 from problems.quadratics import scalar_quadratics
 
@@ -123,10 +123,10 @@ def check_identity(
     count = sum(len(list(sequences(P))) for P in sizes)
     text = f"two rounds of all {count} sequences of subsets of {len(CURVATURES)} clients, P in {tuple(sizes)}"
     if virtual is not None:
-        yield decided(
-            "the printed algorithm", holds_in_play(relation, partial(play_printed, virtual=virtual), sizes), text
-        )
-    yield decided("the library's method", holds_in_play(relation, partial(play_method, method=method), sizes), text)
+        played = holds_in_play(relation, partial(play_printed, virtual=virtual), sizes)
+        yield proved("the printed algorithm", played, text, "exact", scope="these instances")
+    played = holds_in_play(relation, partial(play_method, method=method), sizes)
+    yield proved("the library's method", played, text, "exact", scope="these instances")
     if reading:
         yield Reading(reading)
 
@@ -205,7 +205,7 @@ def dyn_moves(start: Played, old: Played, new: Played, active: tuple[int, ...]) 
 def mean_algebra(wrong: int) -> bool:
     """Active increments sum to rho P (bar+ - theta), the others to rho (C - P)(bar+ - theta)."""
     rho, C, P, move = symbols("rho C P move", positive=True)
-    return is_zero(rho / C * (P * move + (C - P - wrong) * move) - rho * move)
+    return agree(rho / C * (P * move + (C - P - wrong) * move), rho * move)
 
 
 def extrapolation_algebra(wrong: int) -> bool:
@@ -213,7 +213,7 @@ def extrapolation_algebra(wrong: int) -> bool:
     rho, new, bar, before = symbols("rho new bar before")
     theta = bar + (bar - before) * (1 + wrong)
     dual = rho * (bar - before) + rho * (new - theta)
-    return is_zero(dual - rho * (new - bar)) and is_zero(new + dual / rho - (2 * new - bar))
+    return agree(dual, rho * (new - bar)) and agree(new + dual / rho, 2 * new - bar)
 
 
 def deviation_algebra(wrong: int) -> bool:
@@ -229,40 +229,40 @@ def local_algebra(wrong: int) -> bool:
     """lambda_i + rho (x - theta) = mu_i + rho (x - bar), since theta = bar + mean lambda/rho."""
     rho, x, bar, mean, mu = symbols("rho x bar mean mu")
     theta = bar + mean / rho
-    return is_zero(mu + mean + rho * (x - theta) - (mu + rho * (x - bar)) - wrong * mean)
+    return agree(mu + mean + rho * (x - theta), mu + rho * (x - bar) + wrong * mean)
 
 
 def average_algebra(wrong: int) -> bool:
     """Each client is in a subset with probability P/C."""
     C, P, total = symbols("C P total", positive=True)
-    return is_zero((P + wrong) / C * total / P - total / C)
+    return agree((P + wrong) / C * total / P, total / C)
 
 
 def single_algebra(wrong: int) -> bool:
     """P = 1: bar+ = theta_i+, so that the deviation moves by rho (theta_i+ - bar+) = 0."""
     model, other = symbols("model other")
     bar = (model + wrong * other) / (1 + wrong)
-    return is_zero(model - bar)
+    return agree(model, bar)
 
 
 def server_algebra(wrong: int) -> bool:
     """d/dtheta of mean [<lambda_i, theta_i - theta> + (rho/2)||theta_i - theta||^2] = 0 at theta = mean (theta_i + lambda_i/rho)."""
     rho, model, dual = symbols("rho model dual")
     theta = model + (1 + wrong) * dual / rho
-    return is_zero(-dual - rho * (model - theta))
+    return agree(dual, rho * (theta - model))
 
 
 def stale_algebra(wrong: int) -> bool:
     """The local problem's slope is 0: grad f_i + lambda_i + rho (theta_i+ - theta) = e_i, and lambda_i+ = lambda_i + rho (theta_i+ - theta)."""
     rho, move, dual, e = symbols("rho move dual e")
     slope = e - dual - rho * move
-    return is_zero(dual + (1 + wrong) * rho * move - (e - slope))
+    return agree(dual + (1 + wrong) * rho * move, e - slope)
 
 
 def dyn_algebra(wrong: int) -> bool:
     """FedDyn: absent duals stay."""
     rho, C, P, move = symbols("rho C P move", positive=True)
-    return is_zero(rho / C * (P + wrong) * move - P / C * rho * move)
+    return agree(rho / C * (P + wrong) * move, P / C * rho * move)
 
 
 @dataclass(frozen=True)

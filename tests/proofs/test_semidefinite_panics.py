@@ -1,0 +1,28 @@
+"""A solver whose compiled code panics has failed, and takes nothing down with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.core.errors import SolverFailed
+from fedtheory.proofs.semidefinite.solvers import run_clarabel
+
+
+class PanicException(BaseException):
+    """What compiled code raises under this name; it is no `Exception`."""
+
+
+def test_a_panic_is_a_failed_solver() -> None:
+    def panics(*data: object) -> object:
+        raise PanicException("eigenvalues did not converge")
+
+    with pytest.raises(SolverFailed, match="Clarabel gave up: eigenvalues did not converge"):
+        run_clarabel(panics)
+
+
+def test_an_interruption_is_none() -> None:
+    def interrupted(*data: object) -> object:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_clarabel(interrupted)
