@@ -22,7 +22,7 @@ from fedtheory.core.arrays import Array, to_numpy
 from fedtheory.core.errors import InvalidInput, SolverFailed, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified, Pooled
-from fedtheory.proofs.semidefinite.solvers import run_clarabel
+from fedtheory.tools.panics import run_clarabel
 
 _Matrix = NDArray[np.float64]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fedtheory.core.errors import InvalidInput, SolverFailed, require
+from fedtheory.core.errors import InvalidInput, require
 from fedtheory.proofs.semidefinite.program import Matrix, Program, pack, triangle
+from fedtheory.tools.panics import run_clarabel
 
 
 def ask(name: str, program: Program, time_limit: float | None, **settings: float) -> tuple[Matrix, Matrix, str, float]:
@@ -63,22 +63,6 @@ def solve_with_clarabel(
     ]
     found = run_clarabel(clarabel.DefaultSolver, sparse.csc_matrix((len(q), len(q))), q, a, b, cones, settings)
     return np.asarray(found.x), np.asarray(found.z)[: program.constraints], str(found.status)
-
-
-def run_clarabel(make_solver: Callable[..., Any], *data: Any) -> Any:
-    """Return Clarabel's answer; where its compiled code gives up in a panic, which is no `Exception`, the solver has failed.
-
-    Raises
-    ------
-    SolverFailed
-        It panicked.
-    """
-    try:
-        return make_solver(*data).solve()
-    except BaseException as failure:
-        if type(failure).__name__ == "PanicException":
-            raise SolverFailed(f"Clarabel gave up: {failure}") from failure
-        raise
 
 
 def solve_with_scs(program: Program, time_limit: float | None, accuracy: float = 1e-9) -> tuple[Matrix, Matrix, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedtheory.core.errors import SolverFailed
-from fedtheory.proofs.semidefinite.solvers import run_clarabel
+from fedtheory.tools.panics import run_clarabel
 
 
 class PanicException(BaseException):
