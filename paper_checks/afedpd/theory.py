@@ -120,7 +120,7 @@ CLAIMS: list[Claim] = [
         readings=[
             "The theorem allows every rho > 0; it is read with the condition that its proof gives. What fails is the constant: read up to constants, "
             "(8) stands for all clients (O(1/T)).",
-            "Under partial participation the theorem is not judged here.",
+            "Where some take part it fails for every rho: AFEDPD-D13 (one client a round) and AFEDPD-D14 (P >= 2).",
         ],
         false={"rho and 1": "the potential falls"},
         kind="rate",
