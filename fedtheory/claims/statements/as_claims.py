@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from fedtheory.claims.claim import (
@@ -35,7 +35,6 @@ from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.lemma import (
-    Build,
     Lemma,
     LemmaOutcome,
     lemma_sensitivity,
@@ -54,7 +53,6 @@ from fedtheory.proofs.parameters.checker import check_derivation
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.refutations.instances import check_instance
 from fedtheory.proofs.refutations.replay import replay_exactly, replay_in_floats
-from fedtheory.proofs.regions.region import Region
 
 #: the part that the verdict comes from, and the one that is about the corrected statement
 STATEMENT, REPAIRED = "statement", "repaired statement"
@@ -206,20 +204,12 @@ def find_of_lemma(lemma: Lemma, *, name: str = STATEMENT, role: Role = "printed"
 
 def is_derived(lemma: Lemma) -> bool:
     """Whether there is a derivation of a lemma for all parameters; each is a fact, once the checker has read it. For steps inside of a proof."""
-    scope, derivations = _derive(lemma.name, lemma.source, lemma.region, lemma.build, tuple(lemma.constants.items()))
-    for data in derivations:
-        confirm_derivation(check_derivation, data, f"{lemma.name}, {scope}")
-    return bool(derivations)
-
-
-@lru_cache(maxsize=128)
-def _derive(
-    name: str, source: str, region: Region, build: Build, constants: tuple[tuple[str, Fraction], ...]
-) -> tuple[str, tuple[dict[str, Any], ...]]:
-    """Scope and derivations of a lemma that is proved for all parameters; proofs share steps, which are searched for once."""
-    outcome = prove_lemma(Lemma(name, source, region, build, dict(constants)))
-    shown = outcome.word == "proved for all parameters" and not outcome.vacuous
-    return outcome.scope, outcome.derivations if shown else ()
+    outcome = prove_lemma(lemma)
+    if outcome.word != "proved for all parameters" or outcome.vacuous:
+        return False
+    for data in outcome.derivations:
+        confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
+    return bool(outcome.derivations)
 
 
 def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> Part:

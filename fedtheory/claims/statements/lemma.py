@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,7 +141,15 @@ class LemmaOutcome:
 
 
 def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
-    """Prove or refute a lemma; ``seconds`` limits each search for multipliers."""
+    """Prove or refute a lemma; ``seconds`` limits each search for multipliers. Claims share lemmas: one that was judged is not judged again."""
+    return _prove_lemma(lemma.name, lemma.source, lemma.region, lemma.build, tuple(lemma.constants.items()), seconds)
+
+
+@lru_cache(maxsize=512)
+def _prove_lemma(
+    name: str, source: str, region: Any, build: Build, constants: tuple[tuple[str, Fraction], ...], seconds: float
+) -> LemmaOutcome:
+    lemma = Lemma(name, source, region, build, dict(constants))
     found: list[Judgement] = []
     for case in lemma.cases:
         judged = _judge_case(case, seconds)
@@ -214,14 +222,24 @@ def verify_lemma(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
 
 def lemma_sensitivity(lemma: Lemma) -> list[Sensitivity]:
     """For each constant that is not zero, the side on which it fails sooner, in the case where it does."""
+    return [*_sensitivity(lemma.name, lemma.source, lemma.region, lemma.build, tuple(lemma.constants.items()))]
+
+
+@lru_cache(maxsize=512)
+def _sensitivity(
+    name: str, source: str, region: Any, build: Build, constants: tuple[tuple[str, Fraction], ...]
+) -> tuple[Sensitivity, ...]:
+    lemma = Lemma(name, source, region, build, dict(constants))
     found = []
-    for name, value in lemma.constants.items():
+    for constant, value in lemma.constants.items():
         if value != 0:
             sides = [
-                side for case in lemma.cases for side in sensitivities(case.field, case.system_of(name), name, value)
+                side
+                for case in lemma.cases
+                for side in sensitivities(case.field, case.system_of(constant), constant, value)
             ]
             found.append(min(sides, key=lambda side: side.distance))
-    return found
+    return tuple(found)
 
 
 def needed_premises(lemma: Lemma) -> dict[str, bool | None]:
