@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from planted import list_missed
 
 from fedtheory.algorithms import AFedPD
-from fedtheory.claims.checking import Reference, check_one, run_faults
+from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.claim import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
@@ -51,7 +52,7 @@ EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id
 
 
 @pytest.mark.parametrize("id", EVERY)
-def test_verdicts(id: str, tmp_path: Path) -> None:
+def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
     verdict = check_one(Reference(SOURCE, f"AFEDPD-{id}"), Context())
     words = {"repaired": REPAIRED, "inconclusive": INCONCLUSIVE, "refuted": REFUTED}
     word = next((word for word, ids in words.items() if id in ids), "proved")
@@ -60,12 +61,7 @@ def test_verdicts(id: str, tmp_path: Path) -> None:
     assert not verdict.vouched
     for file in write_counterexamples([verdict], tmp_path):
         assert replay_file(file).confirmed
-
-
-@pytest.mark.parametrize("id", EVERY)
-def test_planted_faults_are_caught(id: str) -> None:
-    reports = run_faults(Reference(SOURCE, f"AFEDPD-{id}"), Context())
-    assert reports and [report.detail for report in reports if not report.caught] == []
+    assert list_missed(SOURCE, f"AFEDPD-{id}") == []
 
 
 def test_the_probability_of_a_draw_by_enumeration() -> None:
