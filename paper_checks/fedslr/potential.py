@@ -15,20 +15,11 @@ from fedtheory.claims.claim import Claim
 from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.fedslr import lemmas
-from paper_checks.fedslr.lemmas import play_round
+from paper_checks.fedslr.kl_lemmas import BOWL, COPIES, DRIFT
 from paper_checks.fedslr.theory import EXACT, PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 DERIVED = f"{PAPER}, derived"
-
-
-def apart(w: Any, p: Any, c: Any) -> Any:
-    """mean ||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 mean ||w_{i,t+1} - w_{i,t}||^2."""
-    r = play_round(w, p)
-    return norm2(r.x - r.y) - norm2(r.yn - r.y) * (c.c * (1 + p.L * p.eta) ** 2)
-
-
-APART = Lemma("apart", "ours", "0 < L, 0 < eta", apart, {"c": 1})
 
 
 # ---- KL exponents ----------------------------------------------------------------------------------------------------
@@ -41,12 +32,6 @@ def _near_a_stationary_point(w: Any, p: Any) -> SimpleNamespace:
     _, least = w.at(f, u * 0, "f_i(x*)", g=g)
     gu, v = w.at(f, u, "f_i(y_i)")
     return SimpleNamespace(u=u, g=g, gu=gu, gap=v - least - dot(g, u) + norm2(u) / (2 * p.eta))
-
-
-def quadratic_growth(w: Any, p: Any, c: Any) -> Any:
-    """D - D* >= c (1/(2 eta) - L/2) mean ||u_i||^2."""
-    r = _near_a_stationary_point(w, p)
-    return norm2(r.u) * (c.c * (1 / (2 * p.eta) - p.L / 2)) - r.gap
 
 
 def linear_slope(w: Any, p: Any, c: Any) -> Any:
@@ -86,7 +71,6 @@ def objective_slope(w: Any, p: Any, c: Any) -> Any:
     return norm2(r + bar(v.gx - v.gy + v.p)) - (norm2(r) + norm2(v.q) * p.L**2 + norm2(v.p)) * (3 * c.c)
 
 
-GROWTH = Lemma("growth", "ours", "0 < L, 0 < eta < 1/L", quadratic_growth, {"c": 1})
 SLOPE = Lemma("slope", "ours", "0 < L, 0 < eta", linear_slope, {"c": 1})
 ABOVE = Lemma("above", "ours", "0 < L, 0 < eta", above, {"c": 1})
 BELOW = Lemma("below", "ours", "0 < L, 0 < eta", below, {"c": 1})
@@ -106,15 +90,6 @@ def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
     w.at(reg, new, "R+", g=s)
     w.at(reg, plain, "R plain", g=z)
     return norm2(new - plain) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
-
-
-def moved_centre(w: Any, p: Any, c: Any) -> Any:
-    """f_i(w_{t+1} + p) - f_i(w_t + p) <= <grad f_i(w_t + p), w_{t+1} - w_t> + c (L/2) ||w_{t+1} - w_t||^2; w_t + p = 0."""
-    f = w.function(p.L, -p.L)
-    step = w.vector("step")
-    g, v = w.at(f, step * 0, "f")
-    _, vn = w.at(f, step, "f+")
-    return vn - v - dot(g, step) - norm2(step) * (c.c * p.L / 2)
 
 
 def summed(w: Any, p: Any, c: Any) -> Any:
@@ -166,7 +141,6 @@ def firm(w: Any, p: Any, c: Any) -> Any:
 
 FIRM = Lemma("firmly nonexpansive", "ours", "0 < eta", firm, {"c": 1})
 PROXIMAL_GRADIENT = Lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", proximal_gradient, {"c": 1})
-MOVED_CENTRE = Lemma("moved centre", "ours", "0 < L", moved_centre, {"c": 1})
 SUMMED = Lemma("summed", "(99)", "k in 1..5", summed, {"c": 1})
 
 
@@ -213,7 +187,7 @@ def _rate_adds_up() -> bool:
 RECURSION = (
     Step("the distance", lemmas.STATIONARY),
     Step("the descent", lemmas.FACTORED),
-    Step("the models are close", APART),
+    Step("the models are close", COPIES),
 )
 CLAIMS: list[Claim] = [
     claim_steps(
@@ -222,7 +196,7 @@ CLAIMS: list[Claim] = [
         "(75) to (78) in the proof of Theorem 2",
         "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
         "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
-        [Step("the models are close", APART)],
+        [Step("the models are close", COPIES)],
         conclusions=[
             Conclusion(
                 "the distance",
@@ -243,7 +217,7 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "Assumption 4 and (11)",
         "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L.",
-        [Step("growth", GROWTH), Step("slope", SLOPE)],
+        [Step("growth", BOWL), Step("slope", SLOPE)],
         conclusions=[
             Conclusion(
                 "no exponent below 1/2",
@@ -337,7 +311,7 @@ CLAIMS: list[Claim] = [
         "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
             Step("a local step", lemmas.PROXIMAL_DESCENT),
-            Step("a moved model", MOVED_CENTRE),
+            Step("a moved model", DRIFT),
             Step("drift", lemmas.LEMMA_1),
             Step("the potential", lemmas.LEMMA_3_MONOTONE),
         ],
