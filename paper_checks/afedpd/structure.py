@@ -166,8 +166,10 @@ def lazy(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bo
 
 
 def unbiased_on_average(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bool:
-    """The mean over all subsets of bar+ is the mean of what all clients would return."""
+    """bar+ is the mean of what active clients return, and over all subsets its mean is that of what all clients would return."""
     would = [solve(i, old.lam[i], old.theta) for i in range(len(old.lam))]
+    if not same(new.bar, sum((would[i] for i in active), Fraction(0)) / len(active)):
+        return False
     bars = [sum((would[i] for i in s), Fraction(0)) / len(s) for s in combinations(range(len(would)), len(active))]
     return same(sum(bars, Fraction(0)) / len(bars), sum(would, Fraction(0)) / len(would))
 

@@ -95,6 +95,12 @@ def method_has_these_moments(lam: int = 1, bias: Fraction = Fraction(0)) -> bool
     return played(q, eta_c, eta_s, 3, x0, 5, scale) == (first[-1], second[-1])
 
 
+def assume_moments(lam: int) -> Assumption:
+    """The recursion that a counterexample rests on is that of the library's method."""
+    text = "E x and E x^2 of the recursion are those of the method, over all sequences of coins of five rounds"
+    return Assumption(text, method_has_these_moments(lam), "exact arithmetic")
+
+
 def moments_part(lam: int, bias: Fraction) -> Finding:
     """Part: the moments are those of the library's method."""
     return holds(
@@ -120,6 +126,7 @@ def assumed_four(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
     problem = one_sided_pair()
     by_clients = "q*((4 - 4*(x - 1)**2*(1/2 - 2*h))/(1 - h) + 1) <= 1"
     return (
+        assume_moments(1),
         assume_constant("Assumption 3", problem, "L", "<=", 1),
         assume_constant("Assumption 5", problem, "G_centred", "<=", 1),
         assume("step condition, squared, with eta_c = 2 eta_s", "480*(2*h)**2 <= 1", h=i["eta_s"]),

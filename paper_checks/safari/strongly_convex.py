@@ -23,7 +23,7 @@ from fedtheory.claims import (
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
 from paper_checks.safari import lemmas
-from paper_checks.safari.biased import BIASED, in_floats, moments_part, read
+from paper_checks.safari.biased import BIASED, assume_moments, in_floats, moments_part, read
 from paper_checks.safari.optimisation import CONVEX, PAPER, distance_adds_up
 from problems.biased_participation import moments, one_sided_pair, round_down
 
@@ -46,6 +46,7 @@ def assumed_five(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
     numbers = {"q": i["q"], "h": i["etabar"], "lam": i["lam"]}
     condition = "q*((4*h*(1 + 30*h*(1 + 2*h)) - 2)/100 + 4) <= (1 - q)*(lam/2 - h)/100"
     return (
+        assume_moments(1000),
         assume("F_i = (lam/2)(x - b_i)^2, so that L = mu = lam", "0 < lam", lam=i["lam"]),
         assume_constant("Assumption 5 over lam, for lam = 1", one_sided_pair(), "G_centred", "<=", 1),
         assume("eta_s = etabar/lam is at most 2/(L + mu)", "0 < h < 1", h=i["etabar"]),
