@@ -32,8 +32,8 @@ def name_word(verdict: Verdict) -> str:
 
 
 def name_paper(verdict: Verdict) -> str:
-    """Return the paper's name; what is derived from its statements ("dualfl, derived") stands on its page."""
-    return verdict.paper.split(",")[0]
+    """Return the paper's name, in small letters since pages are files; what is derived from its statements ("dualfl, derived") stands on its page."""
+    return verdict.paper.split(",")[0].lower()
 
 
 def name_page(paper: str) -> str:

@@ -20,7 +20,7 @@ from fedtheory.claims.claim import Context, Table
 from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 
-PAPER = "A-FedPD"
+PAPER = "a-fedpd"
 
 
 @dataclass(frozen=True)

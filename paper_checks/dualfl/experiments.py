@@ -61,10 +61,17 @@ class MethodRuns:
             groups.append(runs.judged(ctx, scale, self.name, runs.BENCHMARKS[self.name].candidates[0]))
         return list_runs(groups)
 
+    def grid(self, ctx: Context) -> list[Training]:
+        """Return the runs that a setting is chosen by."""
+        return list_runs(runs.tuning_runs(ctx, self.study.at(ctx), self.name))
+
+    def trainings(self, ctx: Context) -> list[Training]:
+        """Return all runs; those of the grid are made for it."""
+        return self.grid(ctx) + self.judged(ctx)
+
     def is_done(self, ctx: Context) -> bool:
         """Whether all of them are kept."""
-        grid = list_runs(runs.tuning_runs(ctx, self.study.at(ctx), self.name))
-        return all(t.is_done(ctx) for t in grid) and all(t.is_done(ctx) for t in self.judged(ctx))
+        return all(t.is_done(ctx) for t in self.grid(ctx)) and all(t.is_done(ctx) for t in self.judged(ctx))
 
     def make(self, ctx: Context) -> None:
         """Make those that are not kept."""

@@ -23,7 +23,7 @@ from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 from fedtheory.running.families import read_options
 
-PAPER = "SAFARI"
+PAPER = "safari"
 #: what one server round does to its own data: some passes, or Algorithm 1's one step
 FIVE_PASSES, ONE_PASS, ONE_STEP = {"server_epochs": 5}, {"server_epochs": 1}, {"server_steps": 1}
 #: the share of the rounds, at the end, over which accuracies are averaged: the last 60 of 150

@@ -18,6 +18,7 @@ from fedtheory.claims.referee import (
     describe_instance,
     find_deciding,
     name_page,
+    name_paper,
     write_commands,
     write_referee_pages,
 )
@@ -48,7 +49,7 @@ def words_of(page: Path) -> str:
 
 def test_each_statement_stands_once_on_its_papers_page(pages) -> None:
     verdicts, _, written = pages
-    assert {p.name for p in written} == {name_page(v.paper) for v in verdicts.values()} | {"index.html"}
+    assert {p.name for p in written} == {name_page(name_paper(v)) for v in verdicts.values()} | {"index.html"}
     text = "".join(p.read_text() for p in written[:-1])
     for id in verdicts:
         assert text.count(f'id="{id}"') == 1
@@ -96,9 +97,9 @@ def test_papers_are_counted_on_the_index(pages) -> None:
     verdicts, _, written = pages
     text = words_of(written[-1])
     assert f"all {len(verdicts)}" in text
-    papers = {v.paper.split(",")[0] for v in verdicts.values()}
+    papers = {name_paper(v) for v in verdicts.values()}
     for paper in papers:
-        own = [v for v in verdicts.values() if v.paper.split(",")[0] == paper]
+        own = [v for v in verdicts.values() if name_paper(v) == paper]
         assert f"{paper} {len(own)}" in text and f'href="{name_page(paper)}"' in written[-1].read_text()
 
 

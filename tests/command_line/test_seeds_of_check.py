@@ -12,21 +12,21 @@ from fedtheory.command_line.main import main
 CLAIMS = """
 from pathlib import Path
 
-from fedtheory.claims import Claim, Fault, Part, holds
+from fedtheory.claims import Claim, Covered, Fault, Part, holds
 
 
 def fixed(ctx):
     with Path("calls").open("a") as calls:
         calls.write("fixed ")
-    yield holds("it", True, "numeric", "the same for every seed")
+    yield holds("it", True, "numeric", "the same for every seed", covered=Covered(9, "points"))
 
 
 def steady(ctx):
-    yield holds("it", ctx.rng().random() < 2, "numeric", "a draw")
+    yield holds("it", ctx.rng().random() < 2, "numeric", "a draw", covered=Covered(9, "draws"))
 
 
 def shaky(ctx):
-    yield holds("draw", True, "numeric", "a draw")
+    yield holds("draw", True, "numeric", "a draw", covered=Covered(9, "draws"))
     yield Part("luck", True if ctx.seed != 1 else None, "numeric", "a seed")
 
 

@@ -63,7 +63,17 @@ def test_exact_minimisers_need_strong_convexity(mu, allowed) -> None:
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_setting_a_method_reads_changes_it(entry) -> None:
     """``uses`` tells the truth."""
-    other = {"lr": 0.2, "steps": 3, "batch": 4, "eta": 0.3, "rho": 2.0, "p": 0.5, "period": 7, "exact": True}
+    other = {
+        "lr": 0.2,
+        "steps": 3,
+        "batch": 4,
+        "eta": 0.3,
+        "rho": 2.0,
+        "p": 0.5,
+        "period": 7,
+        "exact": True,
+        "accuracy": 1e-3,
+    }
     other |= {
         "l1": 0.7,
         "alpha": 0.7,

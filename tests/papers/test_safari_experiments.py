@@ -33,7 +33,7 @@ STUDIES = (runs.MNIST, runs.CIFAR, runs.FASHION)
 
 def test_the_claims_are_those_of_the_ledger() -> None:
     ids = [f"SAFARI-E{k}" for k in range(1, 12)] + [f"SAFARI-E{k}-CIFAR" for k in (1, 2, 3, 4, 6, 9, 10, 11)]
-    assert sorted(claim.id for claim in CLAIMS) == sorted(ids)
+    assert sorted(claim.id for claim in CLAIMS if claim.id.startswith("SAFARI-E")) == sorted(ids)
     assert {*ids} <= {*EXPECTED}
 
 
