@@ -8,8 +8,9 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from fedtheory.claims.claim import Kind
 from fedtheory.claims.verdict import Verdict
 from fedtheory.tools.versions import find_versions
 
@@ -132,7 +133,9 @@ def write_referee_pages(
     rows = [(paper, name_page(paper), len(own), Counter(map(name_word, own))) for paper, own in sorted(papers.items())]
     totals = Counter(map(name_word, verdicts))
     used = [word for word in SECTIONS if totals[word]]
-    written.append(_write(folder / "index.html", "papers.html", rows=rows, words=used, totals=totals))
+    kinds = [(kind, Counter(name_word(v) for v in verdicts if v.kind == kind)) for kind in get_args(Kind)]
+    kinds = [(kind, found) for kind, found in kinds if found]
+    written.append(_write(folder / "index.html", "papers.html", rows=rows, kinds=kinds, words=used, totals=totals))
     return written
 
 

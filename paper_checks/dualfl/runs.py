@@ -231,6 +231,17 @@ def draw_errors(title: str, curves: Mapping[str, NDArray[np.float64]]) -> Pictur
     return Picture(title, "communication rounds", "relative energy error", series, logy=True)
 
 
+def list_falls(title: str, curves: Mapping[str, NDArray[np.float64]]) -> Table:
+    """Return what `draw_errors` draws as numbers: log10 of the error at the end, and its fall a communication, mean and deviation over draws."""
+    rows = []
+    for label, values in curves.items():
+        end, rate = np.log10(values[:, -1]), fall(values)
+        rows.append(
+            [label, f"{end.mean():.2f} +- {end.std(ddof=1):.2f}", f"{rate.mean():.3f} +- {rate.std(ddof=1):.3f}"]
+        )
+    return Table(title, ["", "log10 of the last error", "its fall a communication"], rows)
+
+
 def fall(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return each draw's decrease of log10 of the error a communication, over the last three fifths of them."""
     first = values.shape[1] * 2 // 5

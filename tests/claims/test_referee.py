@@ -97,6 +97,8 @@ def test_papers_are_counted_on_the_index(pages) -> None:
     verdicts, _, written = pages
     text = words_of(written[-1])
     assert f"all {len(verdicts)}" in text
+    for kind in {v.kind for v in verdicts.values()}:
+        assert f"<td>{kind}</td>" in written[-1].read_text()
     papers = {name_paper(v) for v in verdicts.values()}
     for paper in papers:
         own = [v for v in verdicts.values() if name_paper(v) == paper]
