@@ -31,7 +31,6 @@ SHORT = {
     "DUALFL-C5": "supported",
     "DUALFL-C8": "supported",
     "DUALFL-C9": "supported",
-    "DUALFL-C10": "proved",
     "DUALFL-C11": "supported",
     "DUALFL-X1-SAME": "repaired",
 }
@@ -40,6 +39,7 @@ LONG = {
     "DUALFL-C4": "supported",
     "DUALFL-C6": "supported",
     "DUALFL-C7": "supported",
+    "DUALFL-C10": "proved",
     "DUALFL-TAB1": "supported",
     "DUALFL-X1": "not reproduced",
     "DUALFL-X2": "reproduced",

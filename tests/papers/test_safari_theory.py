@@ -23,7 +23,7 @@ REPAIRED = {"T4": "proved", "T5": "proved", "T5f": "proved", "A2a": "proved", "L
 SUPPORTED = {"T1f", "R1", "T2", "T2d", "T3"}
 INCONCLUSIVE = {"R2"}
 #: more than about a second
-SLOW = {"T4", "T4b", "T4c", "T4e", "T5", "T5a", "T5c", "T5d", "T5e", "L2", "T2", "X3"}
+SLOW = {"T4", "T4b", "T4c", "T4e", "T5", "T5a", "T5c", "T5d", "T5e", "L2", "T2", "X2", "X3"}
 EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
 
 
