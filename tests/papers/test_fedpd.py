@@ -28,8 +28,9 @@ IDS = sorted(load_claims(SOURCE))
 LONG = {
     f"FEDPD-{name}"
     for name in (
-        *("L1", "L4", "CL2", "D1", "D2", "D3", "D6", "D7", "D8", "D10", "D11", "D12", "EQ1", "EQ4", "EX1", "EX2", "EX3", "EX4", "EX5", "EX6", "EX7"),
-        *("EX8", "EX9", "EX10", "EX11", "EX12", "FIG1", "L9s", "Q2", "Q3", "Q5", "Q6", "Q7", "Q8", "Q11", "Q12", "R2", "R5", "T1", "T2", "T3", "T4s", "TAB1"),
+        *("L1", "L4", "CL2", "D1", "D2", "D3", "D6", "D7", "D8", "D10", "D11", "D12", "EQ1", "EQ4", "EX1", "EX2", "EX3"),
+        *("EX4", "EX5", "EX6", "EX7", "EX8", "EX9", "EX10", "EX11", "EX12", "FIG1", "L9s", "Q2", "Q3", "Q5", "Q6", "Q7", "Q8"),
+        *("Q11", "Q12", "R2", "R5", "T1", "T2", "T3", "T4s", "TAB1"),
     )
 }  # fmt: skip
 of_every_claim = pytest.mark.parametrize(
