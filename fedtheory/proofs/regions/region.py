@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from fedtheory.core.errors import InvalidInput
@@ -25,6 +26,8 @@ from fedtheory.proofs.regions.expressions import Comparison, Expression, number,
 
 #: t of a point near a lower end; its reciprocal is near the upper one
 NEAR_AN_END = Fraction(1, 400)
+#: values of t in (0, oo) that simple points are made of, the simplest first
+SIZES = tuple(Fraction(t) for t in ("1", "1/2", "2", "1/4", "4", "1/20", "20", "3"))
 #: points of each case that are tried to see that a region has one
 SEEN_POINTS = 49
 _INTEGERS = re.compile(r"\s*([A-Za-z_]\w*)\s+in\s+(\d{1,6})\s*\.\.\s*(\d{1,6})\s*")
@@ -167,15 +170,10 @@ class Region:
 
     def simple_points(self, count: int) -> list[dict[str, Fraction]]:
         """Points inside with small numerators and denominators of t, the simplest first, at most so many a case."""
-        sizes = [Fraction(t) for t in ("1", "1/2", "2", "1/4", "4", "1/20", "20", "3")]
         found = []
         for fixed, case in self.cases():
-            k = len(case.parameters)
-            order = (
-                sorted(itertools.product(range(len(sizes)), repeat=k), key=lambda ks: (sum(ks), ks)) if k < 6 else []
-            )
-            ts = [[sizes[j] for j in ks] for ks in order] or [[size] * k for size in sizes]
-            found += [{**fixed, **case.point(t)} for t in ts[:count]]
+            order = _list_simplest(len(case.parameters))
+            found += [{**fixed, **case.point([SIZES[j] for j in ks])} for ks in order[:count]]
         return found
 
     def simplify(self, point: Mapping[str, Any], tolerance: Fraction = Fraction(1, 100)) -> dict[str, Fraction]:
@@ -262,6 +260,15 @@ def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
         high = terms[k + 1] if follows else None
         found[name] = Parameter(name, terms[k - 1], high, signs[k - 1] == "<=", follows and signs[k] == "<=")
     return True
+
+
+@lru_cache
+def _list_simplest(parameters: int) -> tuple[tuple[int, ...], ...]:
+    """Which of `SIZES` each parameter takes, the simplest combination first; of many parameters, all the same one."""
+    numbers = range(len(SIZES))
+    if parameters >= 6:
+        return tuple((j,) * parameters for j in numbers)
+    return tuple(sorted(itertools.product(numbers, repeat=parameters), key=lambda ks: (sum(ks), ks)))
 
 
 def _require_new(name: str, piece: str, found: Mapping[str, Parameter]) -> None:
