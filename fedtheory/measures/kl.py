@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from fedtheory.core.errors import InvalidInput
 
@@ -109,6 +108,8 @@ def kl_exponent(gaps: Any, subgradients: Any, *, error: float = 0.0, skip: float
     InvalidInput
         Shapes differ, or the usable gaps span less than a decade or too few rounds.
     """
+    from scipy import stats
+
     r, s = np.asarray(gaps, dtype=float), np.asarray(subgradients, dtype=float)
     if r.ndim != 1 or r.shape != s.shape:
         raise InvalidInput(f"expected gaps and subgradients of one run, of one shape (R,); got {r.shape} and {s.shape}")
@@ -132,6 +133,8 @@ def _local_slopes(level: NDArray[Any], slope: NDArray[Any], skip: float) -> tupl
 
     Points are first thinned evenly in log(gap), so that a slow tail does not outweigh the rest.
     """
+    from scipy import stats
+
     top, bottom = level.max() - skip * (level.max() - level.min()), level.min()
     order = np.argsort(level)
     places = np.searchsorted(level[order], np.linspace(bottom, top, WINDOWS * POINTS)).clip(0, len(level) - 1)

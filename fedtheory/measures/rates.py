@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from fedtheory.core.errors import InvalidInput
 
@@ -76,6 +75,8 @@ def fit_contraction(rounds: Any, values: Any, window: slice | None = None) -> Fi
 
 
 def _fit(x: NDArray[Any], values: NDArray[Any], rounds: NDArray[Any], back: Any) -> Fit:
+    from scipy import stats
+
     good = np.isfinite(values) & (values > 0)
     x, values, rounds = x[good], values[good], rounds[good]
     if len(x) < 5:

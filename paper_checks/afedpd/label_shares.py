@@ -8,8 +8,6 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import quad
-from scipy.stats import beta, gamma
 
 from fedtheory.claims.chance import chance_of_mean
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
@@ -30,6 +28,9 @@ def largest_share(a: float, classes: int = CLASSES) -> float:
     Independent Gamma(a) variables are their sum times q, and sum and q are independent: E max q = E max G / (classes a), with
     E max G = int_0^inf (1 - F(x)^classes) dx.
     """
+    from scipy.integrate import quad
+    from scipy.stats import gamma
+
     area = quad(lambda x: 1 - gamma.cdf(x, a) ** classes, 0, 1, limit=200)[0]
     area += quad(lambda x: 1 - gamma.cdf(x, a) ** classes, 1, inf, limit=200)[0]
     return float(area) / (classes * a)
@@ -42,6 +43,8 @@ def squares(a: float, classes: int = CLASSES) -> float:
 
 def above_even(a: float, classes: int = CLASSES) -> float:
     """Return the expected number of classes with more than an even share: q_c ~ Beta(a, (classes - 1) a)."""
+    from scipy.stats import beta
+
     return float(classes * beta.sf(1 / classes, a, (classes - 1) * a))
 
 

@@ -45,7 +45,6 @@ from problems.ramps import Ramps
 from problems.separable import root_plus_quadratic
 
 PRINTED_ENTRY, ENTRY = "p*u*(1-u)", "p*u*(1+u)"
-P, U = symbols("p u", positive=True)
 
 #: gradients x + const., a tenth apart, left of 1, where the x_i^1 are; -x + const., a tenth apart the other way, from 6/5 to 2, where the x_i^2 are
 APART = {
@@ -79,8 +78,14 @@ def spread_of(points: Any) -> Any:
     return np.sqrt((apart**2).sum(axis=-1)).max(axis=(-1, -2))
 
 
+def name_entries() -> Any:
+    """The symbols p and u of an entry."""
+    return symbols("p u", positive=True)
+
+
 def entry_of(text: str) -> Any:
     """The (1,2) entry of A from its text in p and u."""
+    P, U = name_entries()
     return require("sympy", "closed forms").sympify(text, locals={"p": P, "u": U})
 
 
@@ -105,6 +110,7 @@ def both_sides(instance: dict[str, Any], entry: str, number: Any = Fraction) -> 
         state = play(r, coin)
     communicated, skipped = (spread_of(play(len(coins), coin).x0_i) for coin in (True, False))
     u = problem.steepest * eta
+    P, U = name_entries()
     at = entry_of(entry).subs({P: rational(instance["p"]), U: rational(u)})
     row = first_row(number(Fraction(str(at))), p, u, spread_of(state.x0_i), spread_of(state.x_i), eta * problem.apart)
     return (1 - p) * communicated + p * skipped, row
@@ -187,6 +193,7 @@ def entry_follows(entry: Any, p: Any, u: Any) -> bool:
 def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity: float = 1.0) -> Iterator[Finding]:
     """Rank of the printed matrix, exact instances beyond the printed inequality; the corrected entry derived, attained, and on runs."""
     sympy, claimed = require("sympy", "closed forms"), entry_of(entry)
+    P, U = name_entries()
     printed, corrected = (sympy.Matrix([[P * (1 + U), value], [1, U]]) for value in (entry_of(PRINTED_ENTRY), claimed))
     yield disproved(
         "printed matrix is rank one",
