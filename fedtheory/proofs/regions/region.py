@@ -27,7 +27,7 @@ from fedtheory.proofs.regions.expressions import Comparison, Expression, number,
 #: t of a point near a lower end; its reciprocal is near the upper one
 NEAR_AN_END = Fraction(1, 400)
 #: values of t in (0, oo) that simple points are made of, the simplest first
-SIZES = tuple(Fraction(t) for t in ("1", "1/2", "2", "1/4", "4", "1/20", "20", "3"))
+SIMPLE_SIZES = tuple(Fraction(t) for t in ("1", "1/2", "2", "1/4", "4", "1/20", "20", "3"))
 #: points of each case that are tried to see that a region has one
 SEEN_POINTS = 49
 _INTEGERS = re.compile(r"\s*([A-Za-z_]\w*)\s+in\s+(\d{1,6})\s*\.\.\s*(\d{1,6})\s*")
@@ -173,7 +173,7 @@ class Region:
         found = []
         for fixed, case in self.cases():
             order = _list_simplest(len(case.parameters))
-            found += [{**fixed, **case.point([SIZES[j] for j in ks])} for ks in order[:count]]
+            found += [{**fixed, **case.point([SIMPLE_SIZES[j] for j in ks])} for ks in order[:count]]
         return found
 
     def simplify(self, point: Mapping[str, Any], tolerance: Fraction = Fraction(1, 100)) -> dict[str, Fraction]:
@@ -264,8 +264,8 @@ def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
 
 @lru_cache
 def _list_simplest(parameters: int) -> tuple[tuple[int, ...], ...]:
-    """Which of `SIZES` each parameter takes, the simplest combination first; of many parameters, all the same one."""
-    numbers = range(len(SIZES))
+    """Which of `SIMPLE_SIZES` each parameter takes, the simplest combination first; of many parameters, all the same one."""
+    numbers = range(len(SIMPLE_SIZES))
     if parameters >= 6:
         return tuple((j,) * parameters for j in numbers)
     return tuple(sorted(itertools.product(numbers, repeat=parameters), key=lambda ks: (sum(ks), ks)))
