@@ -22,7 +22,16 @@ from typing import Any
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.report import as_json_value
-from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_uncovered, list_vouched, margin_of
+from fedtheory.claims.verdict import (
+    AGREE,
+    Verdict,
+    decide,
+    judge_repair,
+    list_uncovered,
+    list_undecided_clauses,
+    list_vouched,
+    margin_of,
+)
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
@@ -166,14 +175,17 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
             raise InvalidInput(
                 f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"
             )
+        if missing := list_undecided_clauses(claim.clauses, parts):
+            raise InvalidInput(f"no printed part of the check decides {'; '.join(missing)}")
         level = level_of(ledger or [claim])
         parts = hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
-        status = _conclude(claim, parts)
+        status = _conclude(claim, context, parts)
+        readings += claim.protocol.describe(context) if claim.protocol is not None else []
         if status == "inconclusive" and decide(claim.kind, parts) != status:
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
-        if status == "reproduced" and (weak := list_weak(parts, level)):
+        if status in AGREE and (weak := list_weak(parts, level)):
             readings.append(
-                f"Reproduced at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
+                f"So at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
                 f"for words against a paper: {'; '.join(weak)}."
             )
         if claim.kind != "ordering":
@@ -227,9 +239,9 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
     )
 
 
-def _conclude(claim: Claim, parts: list[Part]) -> Status:
+def _conclude(claim: Claim, context: Context, parts: list[Part]) -> Status:
     """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
-    status = decide(claim.kind, parts)
+    status = decide(claim.kind, parts, analogue=claim.setting is not None and not claim.setting(context).own)
     return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
@@ -254,6 +266,7 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         assumptions=list(claim.assumptions),
         budget=context.budget,
         size=None if claim.needs is None else context.size,
+        setting=None if claim.setting is None else str(claim.setting(context)),
         **(nothing | found),
     )
 
@@ -394,7 +407,9 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
             continue
         begun, ran = time.perf_counter(), True
         try:
-            caught, detail = _judge(claim, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part))
+            caught, detail = _judge(
+                claim, context, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part)
+            )
         except (Exception, SystemExit) as failure:
             caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
         seconds = round(time.perf_counter() - begun, 3)
@@ -402,7 +417,7 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
     return reports
 
 
-def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> tuple[bool, str]:
+def _judge(claim: Claim, context: Context, fault: Fault, sound: list[Part], found: list[Part]) -> tuple[bool, str]:
     """Return whether a fault was caught, and what was seen. ``sound``: the parts without it; ``found``: those up to the one it names."""
     part = next((p for p in found if p.name == fault.part), None)
     if part is None:
@@ -412,7 +427,7 @@ def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> 
     if any(p.name == fault.part and p.holds is part.holds for p in sound):
         return False, "this part comes out so without the fault, too"
     names = {p.name for p in found}
-    status = _conclude(claim, found + [p for p in sound if p.name not in names])
+    status = _conclude(claim, context, found + [p for p in sound if p.name not in names])
     if _keeps_its_word(part, status):
         return False, f"the verdict is {status} all the same"
     return True, part.text
@@ -422,7 +437,7 @@ def _keeps_its_word(part: Part, status: Status) -> bool:
     """Whether a verdict says of a statement what a part of this role, which is no evidence for it, cannot support."""
     if part.supports or part.role == "reading":
         return False
-    return status in ("proved", "supported", "reproduced") if part.role == "printed" else status == "repaired"
+    return status in ("proved", "supported", *AGREE) if part.role == "printed" else status == "repaired"
 
 
 def run_all_faults(

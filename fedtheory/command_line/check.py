@@ -55,12 +55,12 @@ if TYPE_CHECKING:
 )
 @click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
 @click.option(
-    "--seeds",
+    "--repeat",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Judge the claims that read the seed with so many, from --seed on; exit 1 where their verdicts differ. "
-    "Experiments repeat over seeds of their own.",
+    help="Judge the claims that read the seed so often, with seeds from --seed on; exit 1 where their verdicts differ. "
+    "Experiments have seeds of their own (--seeds).",
 )
 @fresh_option
 @budget_option
@@ -77,7 +77,7 @@ def check_command(
     referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
-    seeds: int,
+    repeat: int,
     fresh: bool,
     budget: Any,
     workers: int,
@@ -90,7 +90,7 @@ def check_command(
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
     Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
-    verdict differs; with --seeds, when verdicts differ between seeds); 2 for bad arguments.
+    verdict differs; with --repeat, when verdicts differ between seeds); 2 for bad arguments.
     """
     from fedtheory.claims import report
     from fedtheory.claims.checking import make_check_journal, run_checks, select
@@ -135,7 +135,7 @@ def check_command(
         leave_interrupted(len(verdicts), len(references), "claims")
     failed = any(not v.ran for v in verdicts)
     again = [r for r in references if done[r.id].seeded and done[r.id].size is None]
-    for other in range(seed + 1, seed + seeds):
+    for other in range(seed + 1, seed + repeat):
         found, journal, interrupted = judge(again, replace(context, seed=other), f"seed {other}")
         if interrupted:
             leave_interrupted(len(found), len(again), "claims")

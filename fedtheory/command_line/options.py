@@ -85,6 +85,12 @@ _EXPERIMENT_OPTIONS = (
         type=click.Path(path_type=Path, file_okay=False),
         help="Folder in which the runs of experiments are kept, and resumed [default: one in .fedtheory].",
     ),
+    click.option(
+        "--seeds",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Seeds of each experiment; those whose runs are kept are among them [default: as its protocol fixes].",
+    ),
 )
 
 
@@ -104,7 +110,9 @@ def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bo
     if results is None:
         results = find_store()
         forget_runs(results, fresh)
-    return Context(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve()))
+    return Context(
+        budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve()), asked["seeds"]
+    )
 
 
 data_option = click.option(
