@@ -17,6 +17,7 @@ from fedtheory.claims.chance import Chance
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import Fact, collect_facts
+from fedtheory.tools.devices import AUTOMATIC, Place, choose_place
 
 Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
 Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
@@ -229,7 +230,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Context:
-    """What a check may use: its budget, its seed, the data folder; of experiments also their size, the device, and where runs are kept.
+    """What a check may use: its budget, its seed, the data folder; of experiments also their size, and where runs are kept; where arrays live.
 
     ``results``: folder in which the runs of experiments are kept and resumed; by default one that changes with the code.
     """
@@ -240,6 +241,12 @@ class Context:
     size: Size = "laptop"
     device: str = "cpu"
     results: str | None = None
+    library: str = AUTOMATIC
+
+    @property
+    def place(self) -> Place:
+        """Where the arrays of runs and searches live: the device and its library (`fedtheory.tools.devices`)."""
+        return choose_place(self.device, self.library)
 
     def pick(self, quick: Any, full: Any) -> Any:
         """Return the size for this budget."""
