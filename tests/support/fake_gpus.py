@@ -64,7 +64,24 @@ def make_torch(count: int = 1, cuda: str | None = "12.8") -> Any:
     return torch
 
 
+class _Absent:
+    """Finds modules that are not installed."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.split(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
 def install(monkeypatch: pytest.MonkeyPatch, *, cupy: Any = None, torch: Any = None) -> None:
     """Let ``import cupy`` and ``import torch`` give these; None: they are not installed."""
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setitem(sys.modules, "torch", torch)
+    libraries = {"cupy": cupy, "torch": torch}
+    for name, module in libraries.items():
+        if module is None:
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        else:
+            monkeypatch.setitem(sys.modules, name, module)
+    absent = {name for name, module in libraries.items() if module is None}
+    monkeypatch.setattr(sys, "meta_path", [_Absent(absent), *sys.meta_path])
