@@ -17,7 +17,7 @@ from fedtheory.claims.chance import Chance
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import Fact, collect_facts
-from fedtheory.tools.devices import AUTOMATIC, Place, choose_place
+from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
 Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
 Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
@@ -244,7 +244,7 @@ class Context:
     library: str = AUTOMATIC
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Placement:
         """Where the arrays of runs and searches live: the device and its library (`fedtheory.tools.devices`)."""
         return choose_place(self.device, self.library)
 

@@ -123,7 +123,9 @@ def devices_command(as_json: bool) -> None:
     indent = " " * NAMES
     for name, text in _said(found):
         click.echo(
-            textwrap.fill(text, WIDTH, initial_indent=f"{name:<{NAMES}}", subsequent_indent=indent, break_on_hyphens=False)
+            textwrap.fill(
+                text, WIDTH, initial_indent=f"{name:<{NAMES}}", subsequent_indent=indent, break_on_hyphens=False
+            )
         )
     click.echo()
     for line in _advice(found):

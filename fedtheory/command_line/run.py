@@ -19,7 +19,7 @@ from fedtheory.command_line.options import (
     seed_option,
     start_option,
 )
-from fedtheory.tools.devices import AUTOMATIC, Place
+from fedtheory.tools.devices import AUTOMATIC, Placement
 
 
 def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, picture)
     wrote = f"results: {results.folder}" if results is not None and picture is None else f"picture: {picture}"
-    where = "" if place == Place() else f", {place}"
+    where = "" if place == Placement() else f", {place}"
     click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d}){where}")
     if trace.diverged_at >= 0:
         click.echo(f"diverged in round {int(trace.diverged_at)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.tools.devices import AUTOMATIC, Place, choose_place
+from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
 PROBLEMS_GROUP = "fedtheory.problems"
 
@@ -104,7 +104,7 @@ class Placed(NamedTuple):
 
     problem: Any
     on_host: Any
-    place: Place
+    place: Placement
 
 
 def build_at(
@@ -124,7 +124,7 @@ def build_at(
     """
     families = load_families()
     if name in families and "device" in families[name][0].reads:
-        place = Place(library="torch") if device == "cpu" else choose_place(device, "torch")
+        place = Placement(library="torch") if device == "cpu" else choose_place(device, "torch")
         network = build(name, **options, device=device)
         return Placed(network, network, place)
     place = choose_place(device, library)
@@ -160,7 +160,7 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     return family.on(dataset, split, asked)
 
 
-def make_first_model(problem: Any, start: float | None, seed: int, place: Place | None = None) -> Any:
+def make_first_model(problem: Any, start: float | None, seed: int, place: Placement | None = None) -> Any:
     """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights.
 
     It lives at the ``place`` (by default on the host), or in the library of the network's own weights.
@@ -169,7 +169,7 @@ def make_first_model(problem: Any, start: float | None, seed: int, place: Place 
 
     from fedtheory.core.arrays import like
 
-    place = place or Place()
+    place = place or Placement()
     if not hasattr(problem, "initial"):
         return place.array(np.full(problem.d, 1.0 if start is None else start))
     own = problem.initial(seed)

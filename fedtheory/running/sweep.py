@@ -73,7 +73,9 @@ class Batch:
         """What each run is: its number and every parameter, spelled as on the command line."""
         _, make_options = load_families()[self.problem]
         every = asdict(make_options(**self.options))
-        options = {name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data", "device")}
+        options = {
+            name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data", "device")
+        }
         place = {"device": self.device, "library": self.library}
         found = []
         for number, (settings, seed) in enumerate(itertools.product(self.settings, self.seeds), self.first):
@@ -216,7 +218,7 @@ def run_sweep(
 
 def run_batch(batch: Batch) -> list[RunRow]:
     """Run one batch; where it raises, it is split in halves until the runs that raise are alone."""
-    problem = _placed(batch).problem
+    problem = _placed(batch).on_host
     if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
         return [row for half in batch.halves() for row in run_batch(half)]
     try:
@@ -257,12 +259,12 @@ def run_batch_at_once(batch: Batch) -> list[RunRow]:
     }
     diverged = np.broadcast_to(trace.diverged_at, shape).T
     rows = batch.rows()
-    for place, row in zip(np.ndindex(*diverged.shape), rows, strict=True):
-        row |= {f"{name}_at_start": _number(curves[name][place][0]) for name in batch.metrics}
-        row |= {name: _number(values[place][-1]) for name, values in curves.items()}
-        row |= {"diverged_at": int(diverged[place]) if diverged[place] >= 0 else None, "error": None}
+    for at, row in zip(np.ndindex(*diverged.shape), rows, strict=True):
+        row |= {f"{name}_at_start": _number(curves[name][at][0]) for name in batch.metrics}
+        row |= {name: _number(values[at][-1]) for name, values in curves.items()}
+        row |= {"diverged_at": int(diverged[at]) if diverged[at] >= 0 else None, "error": None}
         if batch.every is not None:
-            lists = {name: [_number(v) for v in values[place]] for name, values in curves.items()}
+            lists = {name: [_number(v) for v in values[at]] for name, values in curves.items()}
             row["trace"] = {"round": trace.rounds.tolist()} | lists
     return rows
 

@@ -123,7 +123,7 @@ def find_drivers() -> tuple[Driver, ...]:
 
 
 @dataclass(frozen=True)
-class Place:
+class Placement:
     """A device and a library: where arrays of a run live. `choose_place` makes one after checking that it is there.
 
     Parameters
@@ -174,7 +174,7 @@ def _number(device: str) -> int:
     return int(device.partition(":")[2] or 0)
 
 
-def choose_place(device: str = "cpu", library: str = AUTOMATIC) -> Place:
+def choose_place(device: str = "cpu", library: str = AUTOMATIC) -> Placement:
     """Return where arrays are to live, after checking that it is there.
 
     Parameters
@@ -199,14 +199,14 @@ def choose_place(device: str = "cpu", library: str = AUTOMATIC) -> Place:
             raise InvalidInput("CuPy computes on GPUs only; take --device cuda, or another library on the CPU")
         if library == "torch":
             require("torch", "arrays of PyTorch")
-        return Place("cpu", "numpy" if library == AUTOMATIC else library)
+        return Placement("cpu", "numpy" if library == AUTOMATIC else library)
     if library == "numpy":
         raise InvalidInput(f"NumPy computes on the CPU only; leave --library out for {device}, or take cupy or torch")
     tried = []
     for name in ("cupy", "torch") if library == AUTOMATIC else (library,):
         seen = look_for(name)
         if _number(device) < len(seen.gpus):
-            return Place(device, name)
+            return Placement(device, name)
         tried.append(seen)
     raise NotAvailable(_why_not(device, tried))
 

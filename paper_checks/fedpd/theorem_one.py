@@ -19,7 +19,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
-from fedtheory.tools.devices import Place
+from fedtheory.tools.devices import Placement
 from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import (
     A1,
@@ -74,7 +74,7 @@ def _on_runs(problem: Any, algorithm: Any, u: Any, rounds: int, strength: Any, x
     return at_most(problem.name, spent, factor[..., None] * drop, "numeric", text)
 
 
-def _scalar_search(strength: float, algorithm: Any, place: Place, rounds: int = 20, n: int = 3) -> Search:
+def _scalar_search(strength: float, algorithm: Any, place: Placement, rounds: int = 20, n: int = 3) -> Search:
     """Search over scalar quadratics, starts and step sizes for the largest ratio of the sum to its bound; they are run at the place."""
 
     def sample(rng: np.random.Generator, count: int) -> dict[str, NDArray[np.float64]]:

@@ -151,7 +151,9 @@ def test_devices_says_what_to_install(monkeypatch) -> None:
     assert "neither CuPy nor PyTorch can use" in new and "fedtheory[cuda13]" in new and "fedtheory[cuda12]" not in new
     old = shown(monkeypatch, [devices.Driver("GPU", "535.1")], torch=make_torch(0, cuda=None))
     assert "PyTorch 2.9.0 is a build without CUDA" in old and "fedtheory[cuda12]" in old
-    assert "networks are PyTorch's; it is missing" in shown(monkeypatch, cupy=make_cupy()).lower().replace("pytorch", "PyTorch")
+    assert "networks are PyTorch's; it is missing" in shown(monkeypatch, cupy=make_cupy()).lower().replace(
+        "pytorch", "PyTorch"
+    )
 
 
 def test_devices_as_json(monkeypatch) -> None:

@@ -71,7 +71,7 @@ class _Absent:
         self.names = names
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name.split(".")[0] in self.names:
+        if name.split(".", maxsplit=1)[0] in self.names:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 

@@ -12,22 +12,22 @@ from fake_gpus import GIB, install, make_cupy, make_torch
 
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable
 from fedtheory.tools import devices
-from fedtheory.tools.devices import Driver, Gpu, Place, choose_place, find_drivers, look_for
+from fedtheory.tools.devices import Driver, Gpu, Placement, choose_place, find_drivers, look_for
 
 
 @pytest.mark.parametrize(
     ("have", "asked", "place"),
     [
-        ({}, ("cpu", "auto"), Place("cpu", "numpy")),
-        ({}, ("cpu", "numpy"), Place("cpu", "numpy")),
-        ({"torch": make_torch(0)}, ("cpu", "torch"), Place("cpu", "torch")),
-        ({"cupy": make_cupy(), "torch": make_torch()}, ("cuda", "auto"), Place("cuda", "cupy")),
-        ({"cupy": make_cupy(0), "torch": make_torch()}, ("cuda", "auto"), Place("cuda", "torch")),
-        ({"cupy": make_cupy(failure=RuntimeError("x")), "torch": make_torch()}, ("cuda", "auto"), Place("cuda", "torch")),
-        ({"torch": make_torch()}, ("cuda:0", "auto"), Place("cuda:0", "torch")),
-        ({"cupy": make_cupy(), "torch": make_torch()}, ("cuda", "torch"), Place("cuda", "torch")),
-        ({"cupy": make_cupy(1), "torch": make_torch(2)}, ("cuda:1", "auto"), Place("cuda:1", "torch")),
-        ({"cupy": make_cupy(2)}, ("cuda:1", "cupy"), Place("cuda:1", "cupy")),
+        ({}, ("cpu", "auto"), Placement("cpu", "numpy")),
+        ({}, ("cpu", "numpy"), Placement("cpu", "numpy")),
+        ({"torch": make_torch(0)}, ("cpu", "torch"), Placement("cpu", "torch")),
+        ({"cupy": make_cupy(), "torch": make_torch()}, ("cuda", "auto"), Placement("cuda", "cupy")),
+        ({"cupy": make_cupy(0), "torch": make_torch()}, ("cuda", "auto"), Placement("cuda", "torch")),
+        ({"cupy": make_cupy(failure=RuntimeError("x")), "torch": make_torch()}, ("cuda", "auto"), Placement("cuda", "torch")),
+        ({"torch": make_torch()}, ("cuda:0", "auto"), Placement("cuda:0", "torch")),
+        ({"cupy": make_cupy(), "torch": make_torch()}, ("cuda", "torch"), Placement("cuda", "torch")),
+        ({"cupy": make_cupy(1), "torch": make_torch(2)}, ("cuda:1", "auto"), Placement("cuda:1", "torch")),
+        ({"cupy": make_cupy(2)}, ("cuda:1", "cupy"), Placement("cuda:1", "cupy")),
     ],
 )  # fmt: skip
 def test_the_rule(monkeypatch, have, asked, place) -> None:
@@ -85,7 +85,10 @@ def test_a_library_that_is_there_and_broken_is_not_called_missing(monkeypatch) -
 
     monkeypatch.setattr(devices.importlib, "import_module", broken)
     seen = look_for("cupy")
-    assert seen.version is not None and str(seen) == "CuPy cannot be imported (libcuda.so.1: cannot open shared object file)"
+    assert (
+        seen.version is not None
+        and str(seen) == "CuPy cannot be imported (libcuda.so.1: cannot open shared object file)"
+    )
 
 
 def test_gpus_are_shown_with_their_memory(monkeypatch) -> None:
@@ -98,12 +101,12 @@ def test_gpus_are_shown_with_their_memory(monkeypatch) -> None:
 def test_arrays_are_made_where_they_are_asked_for(monkeypatch) -> None:
     cupy, torch = make_cupy(2), make_torch(2)
     install(monkeypatch, cupy=cupy, torch=torch)
-    on_cupy = Place("cuda:1", "cupy").array([1.0, 2.0])
+    on_cupy = Placement("cuda:1", "cupy").array([1.0, 2.0])
     assert isinstance(on_cupy, type(array_api_strict.zeros(1))) and cupy.cuda.Device.used == [1]
-    Place("cuda:1", "torch").array([1.0])
+    Placement("cuda:1", "torch").array([1.0])
     assert torch.asked == ["cuda:1"]
-    here = Place().array(np.arange(2.0))
-    assert isinstance(here, np.ndarray) and str(Place("cuda", "cupy")) == "cuda by CuPy"
+    here = Placement().array(np.arange(2.0))
+    assert isinstance(here, np.ndarray) and str(Placement("cuda", "cupy")) == "cuda by CuPy"
 
 
 def test_nvidias_tool_is_read_and_its_absence_is_no_error(monkeypatch) -> None:
@@ -115,7 +118,11 @@ def test_nvidias_tool_is_read_and_its_absence_is_no_error(monkeypatch) -> None:
         devices.subprocess, "run", lambda *a, **k: subprocess.CompletedProcess(a, said["rc"], said["text"], "")
     )
     assert find_drivers() == (Driver("Some GPU, 40GB", "570.12"),) * 2
-    assert find_drivers()[0].extra == "cuda12" and Driver("x", "580.65").extra == "cuda13" and Driver("x", "?").extra == "cuda12"
+    assert (
+        find_drivers()[0].extra == "cuda12"
+        and Driver("x", "580.65").extra == "cuda13"
+        and Driver("x", "?").extra == "cuda12"
+    )
     said["rc"] = 9
     assert find_drivers() == ()
 

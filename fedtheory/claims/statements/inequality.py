@@ -36,7 +36,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import NEAR_AN_END, Region
 from fedtheory.running.falsifier import Candidates, Search, falsify
-from fedtheory.tools.devices import Place
+from fedtheory.tools.devices import Placement
 
 #: excess, relative to the largest quantity that is compared, that is put down to rounding
 EXCESS = 1e-10
@@ -370,7 +370,7 @@ class Inequality(OnRegion):
         return Part("given instances", holds, "numeric", said, margin=-excess, covered=Covered(counted, "rounds"))
 
     def _scores(
-        self, problem: Any, start: Any, values: Mapping[str, Any], met: NDArray[np.bool_], seed: int, place: Place
+        self, problem: Any, start: Any, values: Mapping[str, Any], met: NDArray[np.bool_], seed: int, place: Placement
     ) -> tuple[NDArray[np.float64], int]:
         """One plus the largest relative excess of each run, -inf where it is not counted; how many rounds were.
 
@@ -398,7 +398,7 @@ class _Search:
     """Candidates for one choice of whole numbers: quadratics, a start, and a place in the box of the parameters."""
 
     def __init__(
-        self, stated: Inequality, fixed: Mapping[str, int], region: Region, n: int, d: int, seed: int, place: Place
+        self, stated: Inequality, fixed: Mapping[str, int], region: Region, n: int, d: int, seed: int, place: Placement
     ) -> None:
         self.stated, self.fixed, self.region = stated, fixed, region
         self.n, self.d, self.seed, self.place = n, d, seed, place
