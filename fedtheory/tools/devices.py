@@ -20,7 +20,7 @@ LIBRARIES = (AUTOMATIC, "numpy", "cupy", "torch")
 SHOWN = {"numpy": "NumPy", "cupy": "CuPy", "torch": "PyTorch"}
 #: extras that bring a library for GPUs
 INSTALL = {
-    "cupy": "pip install 'fedtheory[cuda12]', with a driver for CUDA 13 [cuda13]",
+    "cupy": "pip install 'fedtheory[cuda12]', cuda13 with a driver for CUDA 13",
     "torch": "pip install 'fedtheory[cnn]'",
 }
 SEE = "'fedtheory devices' shows what is there"
