@@ -16,6 +16,7 @@ from fedtheory.command_line import sweep as sweep_module
 from fedtheory.command_line.main import main
 from fedtheory.core import problem as problem_module
 from fedtheory.running import runner
+from fedtheory.running.families import load_families
 from fedtheory.running.sweep import BATCH_RUNS, Sweep
 from fedtheory.tools import devices
 
@@ -120,6 +121,25 @@ def test_what_a_gpu_run_keeps_is_told_apart(monkeypatch, tmp_path) -> None:
     assert stored["of_device"] == "cpu" and "library" not in stored and "device" not in stored
     said = call(*RUN, "--results", tmp_path / "kept", "--device", "cuda", code=2).stderr
     assert "of_device was 'cpu', is 'cuda'" in said
+
+
+FAMILIES = [name for name, (family, _) in load_families().items() if "device" not in family.reads]
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [*((name, ()) for name in FAMILIES), ("quadratics", ("--server", "average")), ("digits-softmax", ("--test", "own"))],
+)  # fmt: skip
+def test_instances_of_every_family_are_moved(monkeypatch, name, extra) -> None:
+    """With the problems, regularisers and test sets that they hold."""
+    words = ("run", "fedavg", name, "--rounds", 2, "--metric", "value", "--json", "-", *extra)
+    on_host = CliRunner().invoke(main, [str(word) for word in words])
+    if "data folder" in on_host.stderr:
+        pytest.skip(f"{name} needs real data")
+    install(monkeypatch, cupy=make_cupy())
+    assert json.loads(call(*words, "--device", "cuda").stdout)["value"] == pytest.approx(
+        json.loads(on_host.stdout)["value"], rel=1e-9
+    )
 
 
 # ---- fedtheory devices ----------------------------------------------------------------------------------------------
