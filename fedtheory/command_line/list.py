@@ -47,7 +47,7 @@ def _algorithm_tables(rows: list[dict[str, Any]]) -> list[Any]:
     """One table a family, with a line below for what an engine cannot run, and how methods depart from their sources."""
     from rich.table import Table
 
-    tables = []
+    tables: list[Any] = []
     for family in dict.fromkeys(row["family"] for row in rows):
         view = Table(title=f"algorithms: {family}", expand=True)
         for column in ("name", "source", "options", "partial participation", "engines"):
