@@ -13,6 +13,7 @@ import click
 
 WIDTH = 80
 NAMES = 9  # columns of the names at the left
+SHOWN_VERSIONS = ("python", "fedtheory", "numpy", "scipy", "array-api-compat")
 
 
 def _processor() -> dict[str, Any]:
@@ -49,8 +50,6 @@ def _gib(size: int) -> str:
 
 def _found() -> dict[str, Any]:
     """Everything, as plain data."""
-    from importlib import metadata
-
     from fedtheory.tools.devices import find_drivers, look_for
     from fedtheory.tools.versions import find_versions
 
@@ -58,8 +57,7 @@ def _found() -> dict[str, Any]:
     return {
         "cpu": _processor(),
         "blas": _blas(),
-        "versions": {name: versions[name] for name in ("python", "fedtheory", "numpy", "scipy") if name in versions}
-        | {"array-api-compat": metadata.version("array-api-compat")},
+        "versions": {name: versions[name] for name in SHOWN_VERSIONS if name in versions},
         "libraries": [asdict(look_for(name)) for name in ("cupy", "torch")],
         "drivers": [asdict(driver) | {"extra": driver.extra} for driver in find_drivers()],
     }

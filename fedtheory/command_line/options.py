@@ -109,8 +109,13 @@ def add_experiment_options(function: Any) -> Any:
     return function
 
 
-def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any]) -> Context:
-    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named."""
+def make_experiment_context(
+    budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any], *, remote: bool
+) -> Context:
+    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named.
+
+    A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
+    """
     from fedtheory.claims.checking import find_store, forget_runs
     from fedtheory.claims.claim import Context
 
@@ -118,7 +123,8 @@ def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bo
     if results is None:
         results = find_store()
         forget_runs(results, fresh)
-    choose_place(asked["device"], asked["library"])  # what is missing is told before anything is run
+    if not remote:
+        choose_place(asked["device"], asked["library"])
     return Context(
         *(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve())),
         library=asked["library"],

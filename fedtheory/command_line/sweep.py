@@ -120,11 +120,11 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         for kind in ("set_", "of_")
     }
     chosen = {name: options[name] for name in ("participants", "seeds", "instances") if options[name] is not None}
-    place = choose_place(options["device"], options["library"])  # what is missing is told before anything is run
     workers = options["workers"]
     by_default = click.get_current_context().get_parameter_source("workers") is ParameterSource.DEFAULT
-    if place.is_gpu and by_default:
-        workers = 1  # workers would share one GPU, each with a context of its own
+    # what is missing here is told before anything is run; a scheduler's machines have devices of their own
+    if options["scheduler"] is None and choose_place(options["device"], options["library"]).is_gpu and by_default:
+        workers = 1  # they would share one GPU, each with a context of its own
     grid = Sweep(
         tuple(dict.fromkeys(methods.lower().split(","))),
         tuple(dict.fromkeys(problems.split(","))),

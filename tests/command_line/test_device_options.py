@@ -14,7 +14,9 @@ from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.command_line import sweep as sweep_module
 from fedtheory.command_line.main import main
+from fedtheory.command_line.options import make_experiment_context
 from fedtheory.core import problem as problem_module
+from fedtheory.core.errors import NotAvailable
 from fedtheory.running import runner
 from fedtheory.running.families import load_families
 from fedtheory.running.sweep import BATCH_RUNS, Sweep
@@ -103,6 +105,17 @@ def test_without_a_gpu_commands_say_what_to_do_before_anything_runs(monkeypatch)
         assert "pip install 'fedtheory[cuda12]'" in said and "'fedtheory devices' shows" in said
     assert "CuPy computes on GPUs only" in call(*RUN, "--library", "cupy", code=2).stderr
     assert not Path("fedavg-quadratics.png").exists()
+
+
+def test_machines_of_a_scheduler_have_devices_of_their_own(monkeypatch) -> None:
+    """No GPU is looked for here."""
+    install(monkeypatch)
+    monkeypatch.setattr("fedtheory.running.sweep.run_jobs", lambda *a, **k: iter(()))
+    call("sweep", "fedavg", "quadratics", "--device", "cuda", "--scheduler", "tcp://nowhere:1")
+    asked = {"size": "laptop", "device": "cuda", "library": "auto", "results": None}
+    assert make_experiment_context("quick", 0, None, False, asked, remote=True).device == "cuda"
+    with pytest.raises(NotAvailable):
+        make_experiment_context("quick", 0, None, False, asked, remote=False)
 
 
 def test_experiments_of_all_problems_run_on_the_device(monkeypatch, starts) -> None:
