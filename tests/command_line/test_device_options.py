@@ -145,15 +145,22 @@ FAMILIES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "extra"),
-    [*((name, ()) for name in FAMILIES), ("quadratics", ("--server", "average")), ("digits-softmax", ("--test", "own"))],
-)  # fmt: skip
-def test_instances_of_every_family_are_moved(monkeypatch, name, extra) -> None:
+    ("name", "metrics", "extra"),
+    [
+        *((name, ("value",), ()) for name in FAMILIES),
+        ("quadratics", ("value",), ("--server", "average")),
+        ("digits-mlp", ("value",), ("--nuclear", 0.1)),
+        ("digits-softmax", ("test_accuracy", "personal_accuracy"), ("--test", "own", "--tests-a-client", 20)),
+    ],
+)
+def test_instances_of_every_family_are_moved(monkeypatch, name, metrics, extra) -> None:
     """With the problems, regularisers and test sets that they hold."""
-    words = ("run", "fedavg", name, "--rounds", 2, "--metric", "value", "--json", "-", *extra)
-    on_host = json.loads(call(*words).stdout)["value"]
+    words = ("run", "fedavg", name, "--rounds", 2, "--metric", ",".join(metrics), "--json", "-", *extra)
+    on_host = json.loads(call(*words).stdout)
     install(monkeypatch, cupy=make_cupy())
-    assert json.loads(call(*words, "--device", "cuda").stdout)["value"] == pytest.approx(on_host, rel=1e-9)
+    on_device = json.loads(call(*words, "--device", "cuda").stdout)
+    for metric in metrics:
+        assert len(on_host[metric]) == 3 and on_device[metric] == pytest.approx(on_host[metric], rel=1e-9)
 
 
 # ---- fedtheory devices ----------------------------------------------------------------------------------------------
