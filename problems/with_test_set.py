@@ -64,9 +64,9 @@ class WithTestSet(Wrapped):
     def _personal_accuracy(self, x: Points) -> ClientValues:
         own = self.of_client
         assert own is not None
-        if len(own) != self.n:
+        if own.shape[0] != self.n:
             raise InvalidInput(
-                f"there are test samples for all {len(own)} clients and models of {self.n}; ask the problem of all clients"
+                f"there are test samples for all {own.shape[0]} clients and models of {self.n}; ask the problem of all clients"
             )
         xp, own = namespace(x), _beside(own, x)
         counts = own >= 0
