@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks clean
+.PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers --workers $(WORKERS) $(CHECK)
@@ -49,6 +49,11 @@ check-notebooks: $(VENV)/ready  ## execute the notebooks; fail on an error or a 
 
 benchmarks: $(VENV)/ready  ## compare with loops, JAX and PyTorch (the latter two if installed)
 	for job in standard_job sweep single_run methods growth worst_case cnn; do $(BIN)/python benchmarks/$$job.py || exit 1; done
+
+# pytest's exit status 5: no test needs what is here
+gpu: $(VENV)/ready  ## measure NumPy, PyTorch and CuPy (report/gpu.csv), then the contract tests on the GPU; GPU=--small, ...
+	$(BIN)/python benchmarks/gpu.py --csv report/gpu.csv $(GPU)
+	$(BIN)/python -m pytest -q -m gpu $(TEST) || test $$? = 5
 
 clean:
 	rm -rf $(VENV) report .fedtheory .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -113,7 +113,9 @@ class Options:
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
     nuclear: float = _asked(0.0, "Weight of a nuclear norm of all layers that are matrices, shared by all clients.")
     hidden: int = _asked(32, "Hidden units of a network.")
-    device: str = _asked("cpu", "Where PyTorch computes networks.", "cpu", "cuda", strict=True)
+    device: str = field(
+        default="cpu", metadata={"strict": True}
+    )  # where PyTorch computes networks; --device is the command's own
     precision: str = _asked(
         "single", "Of PyTorch's networks; mixed has layers in bfloat16.", "single", "double", "mixed", strict=True
     )

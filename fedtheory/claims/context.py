@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
+from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
 Budget = Literal["quick", "full"]
 Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
@@ -16,7 +17,7 @@ Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hou
 
 @dataclass(frozen=True)
 class Context:
-    """What a check may use: its budget, its seed, the data folder; of experiments also their size, the device, and where runs are kept.
+    """What a check may use: its budget, its seed, the data folder; of experiments also their size, and where runs are kept; where arrays live.
 
     ``results``: folder in which the runs of experiments are kept and resumed; by default one that changes with the code.
     ``experiment_seeds``: how many seeds each experiment has, where that is not what its protocol fixes; kept ones are among them.
@@ -29,6 +30,12 @@ class Context:
     device: str = "cpu"
     results: str | None = None
     experiment_seeds: int | None = None
+    library: str = AUTOMATIC
+
+    @property
+    def place(self) -> Placement:
+        """Where the arrays of runs and searches live: the device and its library (`fedtheory.tools.devices`)."""
+        return choose_place(self.device, self.library)
 
     def pick(self, quick: Any, full: Any) -> Any:
         """Return the size for this budget."""

@@ -26,7 +26,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
 from fedtheory.core.problem import can
 from fedtheory.measures.catalogue import choose_metrics
-from fedtheory.running.families import build_problem, make_first_model, read_options
+from fedtheory.running.families import build_at, make_first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run, shape_start
@@ -183,11 +183,12 @@ def _by_client(info: Mapping[str, Any]) -> NDArray[np.float64] | None:
 
 def _run(training: Training, context: Context) -> Log:
     if context.results is None:
-        return _remembered(json.dumps(training.configuration, sort_keys=True), context.data, context.device)
+        asked = json.dumps(training.configuration, sort_keys=True)
+        return _remembered(asked, context.data, context.device, context.library)
     folder = Path(context.results) / training.key
     results = Results(folder, training.configuration)
     begun = time.perf_counter()
-    trace = _trained(training, context.data, context.device, results)
+    trace = _trained(training, context.data, context.device, context.library, results)
     results.table(replace(trace, info=trace.info | {"seconds": round(time.perf_counter() - begun, 3)}))
     results.checkpoint.unlink(missing_ok=True)
     found = _stored(folder, training.rounds)
@@ -196,24 +197,21 @@ def _run(training: Training, context: Context) -> Log:
 
 
 @lru_cache(maxsize=256)
-def _remembered(configuration: str, data: str | None, device: str) -> Log:
+def _remembered(configuration: str, data: str | None, device: str, library: str) -> Log:
     """Runs of this process, where no folder keeps them."""
     training = Training.of(json.loads(configuration))
     begun = time.perf_counter()
-    trace = _trained(training, data, device, None)
+    trace = _trained(training, data, device, library, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
     columns = {"round": trace.rounds.astype(float), **trace.metrics, **sent}
     return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
 
 
-def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
-    options = {**t.options, "seed": t.seed, "data": data}
-    if device != "cpu" and "device" in read_options(t.problem, options)[0].reads:
-        options["device"] = device
-    problem = build_problem(t.problem, **options)
+def _trained(t: Training, data: str | None, device: str, library: str, results: Results | None) -> Trace:
+    problem, on_host, place = build_at(t.problem, device, library, **t.options, seed=t.seed, data=data)
     method: Any = listed(t.method).build(**t.settings)
-    x0 = make_first_model(problem, t.start, t.seed)
-    method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0))
+    x0 = make_first_model(problem, t.start, t.seed, place)
+    method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0), on_host)
     trace = run(
         method,
         problem,

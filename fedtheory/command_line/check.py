@@ -114,7 +114,7 @@ def check_command(
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
-    context = make_experiment_context(budget, seed, data, fresh, experiments)
+    context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
     make_shared(references, context, workers, scheduler)
     done, journal, interrupted = judge(references, context, "checking")
     verdicts = [done[r.id] for r in references if r.id in done]
@@ -232,7 +232,7 @@ def selftest_command(
     from fedtheory.claims.checking import make_fault_journal, run_all_faults, select
 
     references = select(targets)
-    context = make_experiment_context(budget, seed, data, fresh, experiments)
+    context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
     journal = make_fault_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
     make_shared(references, context, workers, scheduler)

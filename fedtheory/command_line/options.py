@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fedtheory.command_line.later import add_later
+from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
 from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
@@ -69,6 +70,20 @@ time_limit_option = click.option(
 start_option = click.option(
     "--start", type=float, help="Every coordinate of the starting point [default: 1; a network's own random weights]."
 )
+device_option = click.option(
+    "--device",
+    default="cpu",
+    show_default=True,
+    metavar="DEVICE",
+    help="Where arrays live and networks are trained: cpu, cuda, cuda:1, ... ('fedtheory devices' shows what is there).",
+)
+library_option = click.option(
+    "--library",
+    type=click.Choice(LIBRARIES),
+    default=AUTOMATIC,
+    show_default=True,
+    help="Of arrays: auto is NumPy on the CPU, and on a GPU CuPy, or PyTorch where CuPy cannot use it; networks are PyTorch's.",
+)
 _EXPERIMENT_OPTIONS = (
     click.option(
         "--size",
@@ -77,9 +92,8 @@ _EXPERIMENT_OPTIONS = (
         show_default=True,
         help="Size of experiments: minutes on a laptop, an hour, or as in the paper.",
     ),
-    click.option(
-        "--device", default="cpu", show_default=True, help="Where experiments compute networks (cpu, cuda, cuda:1)."
-    ),
+    device_option,
+    library_option,
     click.option(
         "--results",
         type=click.Path(path_type=Path, file_okay=False),
@@ -101,8 +115,13 @@ def add_experiment_options(function: Any) -> Any:
     return function
 
 
-def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any]) -> Context:
-    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named."""
+def make_experiment_context(
+    budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any], *, remote: bool
+) -> Context:
+    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named.
+
+    A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
+    """
     from fedtheory.claims.checking import find_store, forget_runs
     from fedtheory.claims.claim import Context
 
@@ -110,14 +129,23 @@ def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bo
     if results is None:
         results = find_store()
         forget_runs(results, fresh)
+    if not remote:
+        choose_place(asked["device"], asked["library"])
     return Context(
-        budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve()), asked["seeds"]
+        *(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve())),
+        experiment_seeds=asked["seeds"],
+        library=asked["library"],
     )
 
 
 data_option = click.option(
     "--data", type=click.Path(path_type=Path), help="Folder with data sets [default: FEDTHEORY_DATA]."
 )
+
+
+def add_place_options(function: Any) -> Any:
+    """Add ``--device`` and ``--library``."""
+    return device_option(library_option(function))
 
 
 def add_problem_options(function: Any) -> Any:

@@ -17,6 +17,9 @@ def find_free_bytes(beside: Array) -> int | None:
         cuda = require("torch", "asking a GPU for its free memory").cuda
         unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
         return int(cuda.mem_get_info(place)[0]) + int(unused)
+    if hasattr(place, "mem_info"):  # CuPy
+        pool = require("cupy", "asking a GPU for its free memory").get_default_memory_pool()
+        return int(place.mem_info[0]) + int(pool.free_bytes())
     if isinstance(beside, np.ndarray) or getattr(place, "type", None) == "cpu":
         import psutil
 

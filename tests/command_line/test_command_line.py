@@ -540,7 +540,7 @@ def test_run_has_no_split_to_show_without_data(call) -> None:
 def test_the_command_line_offers_what_the_catalogue_has(call) -> None:
     offered = {option.name: option for option in list_family_options()}
     assert set(offered["split"].kind) == set(SPLITS) and offered["samples_per_client"].kind is int
-    assert {"seed", "data", *offered} == {f.name for f in dataclasses.fields(Options)}
+    assert {"seed", "data", "device", *offered} == {f.name for f in dataclasses.fields(Options)}
     assert offered["L"].kind is float and offered["clients"].default == 10 and all(o.help for o in offered.values())
     assert all(option.readers for option in offered.values()), "an option that no family reads"
 
