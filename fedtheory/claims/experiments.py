@@ -10,7 +10,7 @@ import csv
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Context
+from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Need
+from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
@@ -54,6 +56,8 @@ class Training:
     start : float, optional
         Every coordinate of the first model, where it is not the problem's own.
     seed : int
+    mistake : str
+        Name of a known mistake of the method (`fedtheory.algorithms.mistakes`) that the run has in it, as a planted fault; none by default.
     """
 
     method: str
@@ -67,6 +71,7 @@ class Training:
     every: int = 1
     start: float | None = None
     seed: int = 0
+    mistake: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a hyper-parameter that the method does not read."""
@@ -82,15 +87,32 @@ class Training:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """Everything that decides the numbers, as plain data."""
-        return dict(sorted({name: getattr(self, name) for name in self.__dataclass_fields__}.items()))
+        """Everything that decides the numbers, as plain data; without the mistake where there is none."""
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return dict(sorted((name, value) for name, value in own.items() if name != "mistake" or value))
+
+    def build(self) -> Any:
+        """Return the method, with its mistake in it.
+
+        Raises
+        ------
+        InvalidInput
+            The method has no such mistake.
+        """
+        entry = listed(self.method)
+        if not self.mistake:
+            return entry.build(**self.settings)
+        known = {mistake.name: mistake for mistake in find_mistakes(entry, self.settings)}
+        if self.mistake not in known:
+            raise InvalidInput(f"{self.method} has no known mistake {self.mistake!r}; known are {', '.join(known)}")
+        return build_mistaken(entry, self.settings, (known[self.mistake],))
 
     @property
     def key(self) -> str:
         """A readable name with a hash of the configuration."""
         text = json.dumps(self.configuration, sort_keys=True)
         short = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-        return f"{self.method}-{self.problem}-seed{self.seed}-{short}"
+        return f"{self.method}{'-mistaken' if self.mistake else ''}-{self.problem}-seed{self.seed}-{short}"
 
     def is_done(self, context: Context) -> bool:
         """Whether the run is kept, and complete."""
@@ -209,7 +231,7 @@ def _remembered(configuration: str, data: str | None, device: str, library: str)
 
 def _trained(t: Training, data: str | None, device: str, library: str, results: Results | None) -> Trace:
     problem, on_host, place = build_at(t.problem, device, library, **t.options, seed=t.seed, data=data)
-    method: Any = listed(t.method).build(**t.settings)
+    method: Any = t.build()
     x0 = make_first_model(problem, t.start, t.seed, place)
     method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0), on_host)
     trace = run(
@@ -240,6 +262,10 @@ class Repeated:
 
     trainings: tuple[Training, ...]
 
+    def mistaken(self, name: str) -> Repeated:
+        """Return the same runs with a known mistake in the method, none for an empty name."""
+        return Repeated(tuple(replace(training, mistake=name) for training in self.trainings))
+
     def logs(self, context: Context) -> list[Log]:
         """Return what each measured."""
         return [training.read(context) for training in self.trainings]
@@ -269,6 +295,32 @@ def repeat_run(training: Training, seeds: Iterable[int]) -> Repeated:
 def list_runs(runs: Iterable[Repeated]) -> list[Training]:
     """Return all single runs, for a claim's ``needs``."""
     return [training for group in runs for training in group.trainings]
+
+
+def claim_ordering(
+    id: str,
+    protocol: Protocol,
+    source: str,
+    clauses: Sequence[Clause],
+    check: Check,
+    faults: tuple[Fault, ...],
+    needs: Callable[[Context], Sequence[Need]] | None,
+    setting: Callable[[Context], Setting],
+) -> Claim:
+    """Return the claim of an experiment that follows its paper's protocol; its statement is what its clauses make."""
+    return Claim(
+        id,
+        protocol.paper,
+        "ordering",
+        source,
+        join_clauses(clauses),
+        check,
+        faults,
+        needs=needs,
+        setting=setting,
+        clauses=tuple(clauses),
+        protocol=protocol,
+    )
 
 
 # ---- what is read off them -----------------------------------------------------------------------------------------------
