@@ -1,8 +1,8 @@
 """The runs of FedPD's character recognition (Figs. 3, 4, 5) at three sizes, the settings that had to be chosen, the paper's numbers.
 
-Cost, measured on one busy core (a round, then one measurement of accuracy and loss): laptop 0.02 s and 1 ms, all runs of EX7-EX12 with their
-faults 71 s. Small: 1.6 s (20 clients, 100 steps) and 4.4 s; Fig. 3(a) 0.3 s, 1.8 s, 8.7 s a round by method; 27 + 6 + 9
-runs come to about 7600 s, an hour on two cores. Paper: Figs. 4 and 5 are 27 million steps of batch 2 a run, for a GPU; not timed.
+Cost, measured on one busy core (a round, then one measurement of accuracy and loss): laptop 0.02 s and 1 ms, all runs of EX7-EX12 about
+a minute. Small: 1.6 s (20 clients, 100 steps) and 4.4 s; Fig. 3(a) 0.3 s, 1.8 s, 8.7 s a round by method; 45 + 6 + 9
+runs come to about 11,000 s, an hour and a half on two cores. Paper: Figs. 4 and 5 are 27 million steps of batch 2 a run, for a GPU; not timed.
 """
 
 from __future__ import annotations
