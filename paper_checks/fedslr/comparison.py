@@ -247,8 +247,8 @@ def _alone(ctx: Context) -> Reading:
     )
 
 
-#: a mistake with which FedSLR learns nothing that lasts
-WRONG = "sign of the dual in local work"
+#: mistakes that cost accuracy on digits; others of the method, such as the sign of the dual in local work, cost next to none there
+ACTIVE, NONE = "server dual over active clients", "no dual at the server"
 
 
 CLAIMS = [
@@ -263,7 +263,7 @@ CLAIMS = [
             ),
         ),
         check_non_iid,
-        (Fault(WRONG, "above Ditto", {"mistake": WRONG}),),
+        (Fault(ACTIVE, "above Ditto", {"mistake": ACTIVE}, or_undecided=True),),
         lambda ctx: _all(ctx, NON_IID),
         setting_of_table_one,
     ),
@@ -283,7 +283,7 @@ CLAIMS = [
         ),
         check_iid,
         (
-            Fault(WRONG, "mixed above APFL", {"mistake": WRONG}),
+            Fault(NONE, "mixed above APFL", {"mistake": NONE}, or_undecided=True),
             Fault("clients that never communicate in FedDyn's place", "FedDyn above Ditto", {"top": "Local"}),
         ),
         lambda ctx: _all(ctx, IID),
@@ -300,7 +300,7 @@ CLAIMS = [
             ),
         ),
         check_gkr,
-        (Fault(WRONG, f"{NON_IID} at the end", {"mistake": WRONG}),),
+        (Fault(ACTIVE, f"{NON_IID} at the end", {"mistake": ACTIVE}),),
         lambda ctx: [
             *(t for split in (NON_IID, IID) for t in _all(ctx, split, (GKR, "FedAvg", "FedDyn"))),
             *_all(ctx, NON_IID),

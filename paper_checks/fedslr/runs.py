@@ -1,6 +1,6 @@
 """The runs of FedSLR's experiments at three sizes, and the settings that the paper leaves open.
 
-*laptop*: scikit-learn's digits, a perceptron with 64 hidden units: 228 runs, about two and a half minutes of one core for all claims together.
+*laptop*: scikit-learn's digits, a perceptron with 64 hidden units: 240 runs, about three minutes of one core for all claims together.
 *small*: CIFAR-10, a CNN with two convolutions: 105 runs of 40 rounds, estimated at 1.9 hours of one core, so about an hour on two. The estimate:
 on a busy core a round took 0.6 s with FedAvg, 1.9 s with Ditto and 2.2 s with FedSLR, and building an instance 5 s; the others lie between.
 *paper*: the paper's own sizes on CIFAR-10, a GPU.
