@@ -6,6 +6,7 @@ module in the entry-point group ``fedtheory.papers``, so this package imports no
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import importlib
@@ -20,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.identity import RefusedRun, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_uncovered, list_vouched, margin_of
@@ -122,9 +124,12 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 
 
 def check_one(reference: Reference, context: Context) -> Verdict:
-    """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
+    """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so, what is told of kept runs a reading."""
     ledger = load_claims(reference.source)
-    return judge_claim(ledger[reference.id], reference.source, context, ledger.values())
+    with collect_remarks() as remarks:
+        found = judge_claim(ledger[reference.id], reference.source, context, ledger.values())
+    told = [f"Kept runs that were read ({count} of them): {text}." for text, count in remarks.items()]
+    return dataclasses.replace(found, readings=[*found.readings, *told])
 
 
 class _Watched(Context):
@@ -295,12 +300,22 @@ def forget_runs(store: Path, fresh: bool) -> None:
 
 
 def list_needs(references: Sequence[Reference], context: Context) -> dict[str, Need]:
-    """Work that these claims share and that is not done, by key."""
-    found: dict[str, Need] = {}
-    for reference in references:
-        needs = load_claims(reference.source)[reference.id].needs
-        found |= {need.key: need for need in (needs(context) if needs is not None else ())}
-    return {key: need for key, need in found.items() if not need.is_done(context)}
+    """Work that these claims share and that is not done, by key; nor kept but refused, which the checks tell that read it."""
+    found = {need.key: need for reference in references for need in list_needs_of(reference, context)}
+    return {key: need for key, need in found.items() if is_to_be_done(need, context)}
+
+
+def list_needs_of(reference: Reference, context: Context) -> Sequence[Need]:
+    """Return the work that a claim's check reads."""
+    needs = load_claims(reference.source)[reference.id].needs
+    return () if needs is None else needs(context)
+
+
+def is_to_be_done(need: Need, context: Context) -> bool:
+    """Whether work is not kept; what is kept but refused is left as it is."""
+    with contextlib.suppress(RefusedRun):
+        return not need.is_done(context)
+    return False
 
 
 def make_needs(

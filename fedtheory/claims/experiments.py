@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Context
+from fedtheory.claims.claim import Claim, Context
+from fedtheory.claims.identity import Identity, require_same
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
@@ -30,6 +31,14 @@ from fedtheory.running.families import build_problem, make_first_model, read_opt
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run, shape_start
+
+
+@runtime_checkable
+class OfRuns(Protocol):
+    """Work that claims share (`fedtheory.claims.claim.Need`) and that consists of runs."""
+
+    def trainings(self, context: Context) -> list[Training]:
+        """Return its runs, and make none: where runs follow from what others measured that are not kept yet, runs like them stand there."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +101,34 @@ class Training:
         short = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         return f"{self.method}-{self.problem}-seed{self.seed}-{short}"
 
+    def trainings(self, context: Context) -> list[Training]:
+        """Return the runs that this work consists of: this one."""
+        return [self]
+
     def is_done(self, context: Context) -> bool:
-        """Whether the run is kept, and complete."""
-        return context.results is not None and _stored(Path(context.results) / self.key, self.rounds) is not None
+        """Whether the run is kept, and complete.
+
+        Raises
+        ------
+        RefusedRun
+            It is, and something else made it than what is here (`fedtheory.claims.identity`).
+        """
+        return _kept(self, context) is not None
 
     def make(self, context: Context) -> None:
         """Run it, or resume it, and keep what was measured."""
         _run(self, context)
 
     def read(self, context: Context) -> Log:
-        """Return what was measured; a run that is not kept is made now."""
-        if context.results is not None:
-            found = _stored(Path(context.results) / self.key, self.rounds)
-            if found is not None:
-                return found
-        return _run(self, context)
+        """Return what was measured; a run that is not kept is made now.
+
+        Raises
+        ------
+        RefusedRun
+            It is kept, and something else made it than what is here.
+        """
+        found = _kept(self, context)
+        return _run(self, context) if found is None else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +185,17 @@ _COUNTS = ("round", "floats_up", "floats_down")
 _BY_CLIENT = "personal_accuracy_by_client"  #: in a run's summary
 
 
+def _kept(training: Training, context: Context) -> Log | None:
+    """Return what a complete run measured that is kept and was made with what is here."""
+    if context.results is None:
+        return None
+    folder = Path(context.results) / training.key
+    found = _stored(folder, training.rounds)
+    if found is not None:
+        require_same(folder, training, context)
+    return found
+
+
 def _stored(folder: Path, rounds: int) -> Log | None:
     """Read a folder of results if its run is complete."""
     try:
@@ -185,6 +218,10 @@ def _run(training: Training, context: Context) -> Log:
     if context.results is None:
         return _remembered(json.dumps(training.configuration, sort_keys=True), context.data, context.device)
     folder = Path(context.results) / training.key
+    if any((folder / name).exists() for name in ("checkpoint.npz", "metrics.csv")):
+        require_same(folder, training, context)  # it is gone on with, and never written over
+    else:
+        Identity.of(training, context).write(folder)
     results = Results(folder, training.configuration)
     begun = time.perf_counter()
     trace = _trained(training, context.data, context.device, results)
@@ -266,6 +303,12 @@ class Repeated:
 def repeat_run(training: Training, seeds: Iterable[int]) -> Repeated:
     """Return a run with each of these seeds."""
     return Repeated(tuple(replace(training, seed=seed) for seed in seeds))
+
+
+def list_trainings(claim: Claim, context: Context) -> list[Training]:
+    """Return the runs that a claim's check reads, of all its needs that consist of runs; none is made."""
+    needs = () if claim.needs is None else claim.needs(context)
+    return [training for need in needs if isinstance(need, OfRuns) for training in need.trainings(context)]
 
 
 def list_runs(runs: Iterable[Repeated]) -> list[Training]:
