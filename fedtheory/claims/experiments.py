@@ -27,6 +27,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
 from fedtheory.core.problem import can
 from fedtheory.measures.catalogue import choose_metrics
+from fedtheory.measures.metrics import Metric
 from fedtheory.running.families import build_problem, make_first_model, read_options
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
@@ -243,30 +244,46 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
     return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
 
 
-def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
+@dataclass(frozen=True)
+class Prepared:
+    """All that the rounds of a run begin with."""
+
+    method: Any
+    problem: Any
+    x0: Any
+    metrics: dict[str, Metric]
+
+
+def prepare(t: Training, data: str | None, device: str) -> Prepared:
+    """Build a run's problem, its method and its metrics."""
     options = {**t.options, "seed": t.seed, "data": data}
     if device != "cpu" and "device" in read_options(t.problem, options)[0].reads:
         options["device"] = device
     problem = build_problem(t.problem, **options)
-    method: Any = listed(t.method).build(**t.settings)
     x0 = make_first_model(problem, t.start, t.seed)
+    method: Any = listed(t.method).build(**t.settings)
     method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0))
+    return Prepared(method, problem, x0, metrics)
+
+
+def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
+    begun = prepare(t, data, device)
     trace = run(
-        method,
-        problem,
-        x0,
+        begun.method,
+        begun.problem,
+        begun.x0,
         t.rounds,
         participation=choose_participation(t.participants, t.available),
         seed=t.seed,
-        metrics=metrics,
+        metrics=begun.metrics,
         every=t.every,
         progress=False,
         checkpoint=None if results is None else results.checkpoint,
         watch=None if results is None else results.table,
     )
-    if not can(problem, "personal_accuracy"):
+    if not can(begun.problem, "personal_accuracy"):
         return trace
-    shares = to_numpy(problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
+    shares = to_numpy(begun.problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
     return replace(trace, info=trace.info | {_BY_CLIENT: shares.tolist()})
 
 

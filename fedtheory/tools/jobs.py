@@ -113,7 +113,9 @@ def _run_packed(
             left.extendleft(reversed(follow(outcome).items()))
             yield outcome
         return
-    at_once = None if scheduler is not None else 2 * workers  # a job waits for each worker; those that come later may overtake the rest
+    at_once = (
+        None if scheduler is not None else 2 * workers
+    )  # a job waits for each worker; those that come later may overtake the rest
     with _local_workers(workers) if scheduler is None else _dask_workers(scheduler) as executor:
         lost = yield from _submit_and_wait(executor, packed, at_once, follow)
         while lost:
