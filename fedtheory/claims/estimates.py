@@ -48,7 +48,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Workload:
     """Runs of one kind: method and problem, those to be made, how many are kept, why some are refused, and what one costs.
 
     ``alike``: this was measured on a run of another kind, of the same method and problem.
@@ -86,7 +86,7 @@ def estimate(
     context: Context,
     limit: float = MEASURED_SECONDS,
     measure: Callable[[Training, Context], Cost] = lambda training, context: measure_cost(training, context),
-) -> list[Kind]:
+) -> list[Workload]:
     """Return the runs of claims by kind, the longest work first; after a number of seconds a kind takes the cost of one like it."""
     runs = {t.key: t for claim in claims for t in list_trainings(claim, context)}
     groups: dict[str, list[Training]] = {}
@@ -113,7 +113,7 @@ def estimate(
     return sorted(kinds, key=lambda kind: -kind.seconds)
 
 
-def _sort(group: Sequence[Training], context: Context) -> Kind:
+def _sort(group: Sequence[Training], context: Context) -> Workload:
     made, kept, refused = [], 0, []
     for training in group:
         try:
@@ -123,7 +123,7 @@ def _sort(group: Sequence[Training], context: Context) -> Kind:
                 made.append(training)
         except RefusedRun as error:
             refused.append(str(error))
-    return Kind((group[0].method, group[0].problem), tuple(made), kept, tuple(refused))
+    return Workload((group[0].method, group[0].problem), tuple(made), kept, tuple(refused))
 
 
 def measure_cost(training: Training, context: Context) -> Cost:

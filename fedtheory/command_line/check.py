@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedtheory.command_line.experiments import (
-    Progress,
+    ProgressLines,
     add_long_run_options,
     count_run_workers,
     count_workers,
@@ -106,7 +106,7 @@ def check_command(
     from fedtheory.claims.checking import make_check_journal, run_checks, select
     from fedtheory.claims.referee import write_referee_pages
 
-    def judge(chosen: list[Reference], context: Context) -> tuple[dict[str, Verdict], Journal, Progress, bool]:
+    def judge(chosen: list[Reference], context: Context) -> tuple[dict[str, Verdict], Journal, ProgressLines, bool]:
         """Return the verdicts, their journal, how far they came, and whether they were interrupted."""
         journal = make_check_journal(chosen, context)
         open_journal(journal, fresh, len(chosen), "claims")

@@ -18,7 +18,7 @@ from fedtheory.tools.terminal import make_console, show_progress
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import Context, Need
-    from fedtheory.claims.estimates import Cost, Kind
+    from fedtheory.claims.estimates import Cost, Workload
     from fedtheory.claims.verdict import Verdict
     from fedtheory.tools.jobs import Outcome
 
@@ -55,7 +55,7 @@ def add_long_run_options(function: Any) -> Any:
 # ---- meanwhile ---------------------------------------------------------------------------------------------------------
 
 
-class Progress:
+class ProgressLines:
     """Lines on standard error and in a file as things are done, and a bar where standard error is a terminal.
 
     Parameters
@@ -112,12 +112,12 @@ class Progress:
 
 
 @contextlib.contextmanager
-def follow_progress(what: str, total: int, runs: int, log: Path | None) -> Iterator[Progress]:
+def follow_progress(what: str, total: int, runs: int, log: Path | None) -> Iterator[ProgressLines]:
     """Show a bar over things and runs; give what they are told to."""
     from fedtheory.tools.journal import JOURNALS
 
     with show_progress(what, total + runs) as advance:
-        yield Progress(what, total, runs, log or JOURNALS / "progress.log", advance)
+        yield ProgressLines(what, total, runs, log or JOURNALS / "progress.log", advance)
 
 
 def make_shared(
@@ -243,7 +243,7 @@ def tell_plan(references: Sequence[Reference], context: Context, workers: int | 
     )
 
 
-def _estimate(references: list[Reference], context: Context) -> tuple[list[Kind], int]:
+def _estimate(references: list[Reference], context: Context) -> tuple[list[Workload], int]:
     """Return the runs that claims ask for by kind, and the memory that is free on the GPU; of the host 0."""
     from fedtheory.claims.checking import load_claims
     from fedtheory.claims.estimates import estimate
@@ -253,7 +253,7 @@ def _estimate(references: list[Reference], context: Context) -> tuple[list[Kind]
     return estimate([load_claims(r.source)[r.id] for r in references], context), free
 
 
-def _tabulate(kinds: Sequence[Kind], context: Context) -> Any:
+def _tabulate(kinds: Sequence[Workload], context: Context) -> Any:
     """One line a method and problem."""
     from rich.table import Table
 
@@ -262,7 +262,7 @@ def _tabulate(kinds: Sequence[Kind], context: Context) -> Any:
         table.add_column(column)
     for column in ("to make", "kept", "refused", "s to begin", "s a round", "minutes", "on the GPU"):
         table.add_column(column, justify="right")
-    groups: dict[tuple[str, str], list[Kind]] = {}
+    groups: dict[tuple[str, str], list[Workload]] = {}
     for kind in kinds:
         groups.setdefault(kind.name, []).append(kind)
     for (method, problem), group in sorted(groups.items(), key=lambda item: -sum(kind.seconds for kind in item[1])):
