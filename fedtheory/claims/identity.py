@@ -156,7 +156,10 @@ def require_same(folder: Path, training: AskedFor, context: Context) -> None:
     RefusedRun
         The message names what differs, and what to do.
     """
-    stored, advice = Identity.read(folder), "give another folder (--results FOLDER), or remove the run to make it again"
+    stored, advice = (
+        Identity.read(folder),
+        "give another folder (--results FOLDER; --fresh where none was given), or remove the run to make it again",
+    )
     if stored is None:
         raise RefusedRun(
             f"a kept run of {training.method} on {training.problem} does not say what made it ({FILE}); {advice}"

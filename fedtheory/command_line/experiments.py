@@ -40,7 +40,8 @@ _OPTIONS = (
         "--log",
         "log_file",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="File to which lines of progress and verdicts are added as they come [default: .fedtheory/progress.log].",
+        help="File to which lines of progress and verdicts are added as they come "
+        "[default: .fedtheory/progress.log where runs are to be made].",
     ),
 )
 
@@ -62,10 +63,10 @@ class ProgressLines:
     ----------
     what : what is counted, beside runs
     total, runs : how many things, and runs, there are
-    log : file that lines are added to, with the time
+    log : file that lines are added to, with the time; None for none
     """
 
-    def __init__(self, what: str, total: int, runs: int, log: Path, advance: Callable[..., None]) -> None:
+    def __init__(self, what: str, total: int, runs: int, log: Path | None, advance: Callable[..., None]) -> None:
         self.what, self.total, self.runs, self.log, self._advance = what, total, runs, log, advance
         self.done = self.runs_done = 0
         self._told, self._errors = time.monotonic(), set[str]()
@@ -73,6 +74,8 @@ class ProgressLines:
     def say(self, line: str) -> None:
         """Say a line, above the bar where there is one."""
         click.echo(line, err=True)
+        if self.log is None:
+            return
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("a") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}\n")
@@ -117,7 +120,7 @@ def follow_progress(what: str, total: int, runs: int, log: Path | None) -> Itera
     from fedtheory.tools.journal import JOURNALS
 
     with show_progress(what, total + runs) as advance:
-        yield ProgressLines(what, total, runs, log or JOURNALS / "progress.log", advance)
+        yield ProgressLines(what, total, runs, log or (JOURNALS / "progress.log" if runs else None), advance)
 
 
 def make_shared(

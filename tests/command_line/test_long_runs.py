@@ -108,6 +108,8 @@ def test_verdicts_are_told_as_lines_and_in_a_file(fedtheory, tmp_path) -> None:
     assert fedtheory("check", "claims.py", "--json", "-").stdout.startswith("{"), (
         "lines are no part of what is piped on"
     )
+    assert not Path(".fedtheory/progress.log").exists(), "where nothing takes long nothing is left behind"
+    fedtheory("check", "claims.py", "--fresh")
     assert "X-ONE: " in Path(".fedtheory/progress.log").read_text()
 
 
