@@ -89,7 +89,8 @@ class ProgressLines:
 
     def judged(self, verdict: Verdict) -> None:
         """Count a verdict, and say it."""
-        word = f"could not be run: {verdict.error}" if verdict.error else verdict.status
+        new = verdict.error is not None and verdict.error not in self._errors
+        word = f"could not be run{f': {verdict.error}' if new else ''}" if verdict.error else verdict.status
         size = f", {verdict.size} size" if verdict.size else ""
         self.count(verdict.id, f"{verdict.id}: {word} ({verdict.seconds:.1f} s{size})")
 
