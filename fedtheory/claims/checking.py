@@ -128,7 +128,7 @@ def check_one(reference: Reference, context: Context) -> Verdict:
     ledger = load_claims(reference.source)
     with collect_remarks() as remarks:
         found = judge_claim(ledger[reference.id], reference.source, context, ledger.values())
-    told = [f"Kept runs that were read ({count} of them): {text}." for text, count in remarks.items()]
+    told = [f"Kept runs that were read ({len(runs)} of them): {text}." for text, runs in remarks.items()]
     return dataclasses.replace(found, readings=[*found.readings, *told])
 
 

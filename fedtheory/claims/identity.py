@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -169,7 +168,7 @@ def require_same(folder: Path, training: AskedFor, context: Context) -> None:
     if differ:
         raise RefusedRun(f"a kept run of {training.method} on {training.problem} was {'; '.join(differ)}; {advice}")
     for remark in stored.remarks(here):
-        _noted.get().update([remark])
+        _noted.get().setdefault(remark, set()).add(folder.name)
 
 
 def _other_method(folder: Path, training: AskedFor) -> list[str]:
@@ -201,13 +200,13 @@ def _read_shared(path: Path) -> dict[str, Any]:
 
 # ---- what is told ------------------------------------------------------------------------------------------------------
 
-_noted: ContextVar[Counter[str]] = ContextVar("noted", default=Counter())  # noqa: B039
+_noted: ContextVar[dict[str, set[str]]] = ContextVar("noted", default={})  # noqa: B039
 
 
 @contextlib.contextmanager
-def collect_remarks() -> Iterator[Counter[str]]:
-    """Collect what is told of kept runs that are read meanwhile, each with how often."""
-    found: Counter[str] = Counter()
+def collect_remarks() -> Iterator[dict[str, set[str]]]:
+    """Collect what is told of kept runs that are read meanwhile, each with the runs it is told of."""
+    found: dict[str, set[str]] = {}
     token = _noted.set(found)
     try:
         yield found
