@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -29,7 +30,7 @@ from problems.datasets import BUNDLED, LIBSVM, Dataset, load
 from problems.logistic import fedpd_synthetic
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.mlp import perceptron
-from problems.networks.families import KINDS, load_part
+from problems.networks.families import KINDS, list_part_files, load_part
 from problems.networks.families import model as network_model
 from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
@@ -273,6 +274,10 @@ class DataFamily:
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
         return load_part(self.dataset, "train", o.data) if self._tested(o) else load(self.dataset, o.data)
+
+    def files(self, o: Options) -> dict[str, Path]:
+        """Return the files that an instance is read from, by name."""
+        return list_part_files(self.dataset, o.data, tested=self._tested(o))
 
     def _tested(self, o: Options) -> bool:
         """Whether the testing part of the set is kept for testing.

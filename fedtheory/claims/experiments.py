@@ -10,6 +10,7 @@ import csv
 import hashlib
 import json
 import time
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,16 +23,26 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
 from fedtheory.claims.claim import Check, Claim, Context, Fault, Need
+from fedtheory.claims.identity import Identity, require_same
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
 from fedtheory.core.problem import can
 from fedtheory.measures.catalogue import choose_metrics
+from fedtheory.measures.metrics import Metric
 from fedtheory.running.families import build_at, make_first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run, shape_start
+
+
+@typing.runtime_checkable
+class OfRuns(typing.Protocol):
+    """Work that claims share (`fedtheory.claims.claim.Need`) and that consists of runs."""
+
+    def trainings(self, context: Context) -> list[Training]:
+        """Return its runs, and make none: where runs follow from what others measured that are not kept yet, runs like them stand there."""
 
 
 @dataclass(frozen=True)
@@ -114,21 +125,34 @@ class Training:
         short = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         return f"{self.method}{'-mistaken' if self.mistake else ''}-{self.problem}-seed{self.seed}-{short}"
 
+    def trainings(self, context: Context) -> list[Training]:
+        """Return the runs that this work consists of: this one."""
+        return [self]
+
     def is_done(self, context: Context) -> bool:
-        """Whether the run is kept, and complete."""
-        return context.results is not None and _stored(Path(context.results) / self.key, self.rounds) is not None
+        """Whether the run is kept, and complete.
+
+        Raises
+        ------
+        RefusedRun
+            It is, and something else made it than what is here (`fedtheory.claims.identity`).
+        """
+        return _kept(self, context) is not None
 
     def make(self, context: Context) -> None:
         """Run it, or resume it, and keep what was measured."""
         _run(self, context)
 
     def read(self, context: Context) -> Log:
-        """Return what was measured; a run that is not kept is made now."""
-        if context.results is not None:
-            found = _stored(Path(context.results) / self.key, self.rounds)
-            if found is not None:
-                return found
-        return _run(self, context)
+        """Return what was measured; a run that is not kept is made now.
+
+        Raises
+        ------
+        RefusedRun
+            It is kept, and something else made it than what is here.
+        """
+        found = _kept(self, context)
+        return _run(self, context) if found is None else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +209,17 @@ _COUNTS = ("round", "floats_up", "floats_down")
 _BY_CLIENT = "personal_accuracy_by_client"  #: in a run's summary
 
 
+def _kept(training: Training, context: Context) -> Log | None:
+    """Return what a complete run measured that is kept and was made with what is here."""
+    if context.results is None:
+        return None
+    folder = Path(context.results) / training.key
+    found = _stored(folder, training.rounds)
+    if found is not None:
+        require_same(folder, training, context)
+    return found
+
+
 def _stored(folder: Path, rounds: int) -> Log | None:
     """Read a folder of results if its run is complete."""
     try:
@@ -208,6 +243,10 @@ def _run(training: Training, context: Context) -> Log:
         asked = json.dumps(training.configuration, sort_keys=True)
         return _remembered(asked, context.data, context.device, context.library)
     folder = Path(context.results) / training.key
+    if any((folder / name).exists() for name in ("checkpoint.npz", "metrics.csv")):
+        require_same(folder, training, context)  # it is gone on with, and never written over
+    else:
+        Identity.of(training, context).write(folder)
     results = Results(folder, training.configuration)
     begun = time.perf_counter()
     trace = _trained(training, context.data, context.device, context.library, results)
@@ -229,27 +268,43 @@ def _remembered(configuration: str, data: str | None, device: str, library: str)
     return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
 
 
-def _trained(t: Training, data: str | None, device: str, library: str, results: Results | None) -> Trace:
+@dataclass(frozen=True)
+class Prepared:
+    """All that the rounds of a run begin with."""
+
+    method: Any
+    problem: Any
+    x0: Any
+    metrics: dict[str, Metric]
+
+
+def prepare(t: Training, data: str | None, device: str, library: str) -> Prepared:
+    """Build a run's problem, its method and its metrics."""
     problem, on_host, place = build_at(t.problem, device, library, **t.options, seed=t.seed, data=data)
     method: Any = t.build()
     x0 = make_first_model(problem, t.start, t.seed, place)
     method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0), on_host)
+    return Prepared(method, problem, x0, metrics)
+
+
+def _trained(t: Training, data: str | None, device: str, library: str, results: Results | None) -> Trace:
+    begun = prepare(t, data, device, library)
     trace = run(
-        method,
-        problem,
-        x0,
+        begun.method,
+        begun.problem,
+        begun.x0,
         t.rounds,
         participation=choose_participation(t.participants, t.available),
         seed=t.seed,
-        metrics=metrics,
+        metrics=begun.metrics,
         every=t.every,
         progress=False,
         checkpoint=None if results is None else results.checkpoint,
         watch=None if results is None else results.table,
     )
-    if not can(problem, "personal_accuracy"):
+    if not can(begun.problem, "personal_accuracy"):
         return trace
-    shares = to_numpy(problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
+    shares = to_numpy(begun.problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
     return replace(trace, info=trace.info | {_BY_CLIENT: shares.tolist()})
 
 
@@ -290,6 +345,12 @@ class Repeated:
 def repeat_run(training: Training, seeds: Iterable[int]) -> Repeated:
     """Return a run with each of these seeds."""
     return Repeated(tuple(replace(training, seed=seed) for seed in seeds))
+
+
+def list_trainings(claim: Claim, context: Context) -> list[Training]:
+    """Return the runs that a claim's check reads, of all its needs that consist of runs; none is made."""
+    needs = () if claim.needs is None else claim.needs(context)
+    return [training for need in needs if isinstance(need, OfRuns) for training in need.trainings(context)]
 
 
 def list_runs(runs: Iterable[Repeated]) -> list[Training]:

@@ -12,10 +12,8 @@ import click
 
 from fedtheory.command_line.later import add_later
 from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
-from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import Context
     from fedtheory.running.families import ProblemOption
     from fedtheory.tools.journal import Journal
@@ -210,28 +208,7 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
         click.echo(f"resuming an interrupted run: {done} of {total} {what} are done", err=True)
 
 
-def make_shared(references: Sequence[Reference], context: Context, workers: int, scheduler: str | None) -> None:
-    """Do the work that these claims share, such as the runs of experiments, and say what could not be done."""
-    from fedtheory.claims.checking import list_needs, make_needs
-
-    needs, done = list_needs(references, context), 0
-    told: set[str] = set()
-    if not needs:
-        return
-    click.echo(f"{len(needs)} runs of experiments are to be made at {context.size} size", err=True)
-    try:
-        with show_progress("runs of experiments", len(needs)) as advance:
-            for outcome in make_needs(needs, context, workers, scheduler=scheduler):
-                done += 1
-                advance(outcome.key)
-                if outcome.error is not None and outcome.error not in told:  # a missing file fails all runs alike
-                    told.add(outcome.error)
-                    click.echo(f"{outcome.key}: {outcome.error}", err=True)
-    except KeyboardInterrupt:
-        leave_interrupted(done, len(needs), "runs of experiments")
-
-
-def leave_interrupted(done: int, total: int, what: str) -> NoReturn:
-    """Say how far an interrupted run came, and leave."""
-    click.echo(f"interrupted after {done} of {total} {what}; the same command goes on from there", err=True)
+def leave_interrupted(how_far: str) -> NoReturn:
+    """Say how far an interrupted run came and how it goes on, and leave."""
+    click.echo(f"interrupted after {how_far}; the same command goes on from there", err=True)
     sys.exit(EXIT_INTERRUPTED)

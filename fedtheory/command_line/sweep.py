@@ -163,7 +163,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         alike = [row["run"] for row in failed if row["error"] == error]
         click.echo(f"not run: {len(alike)} runs, the first is run {alike[0]}: {error}", err=True)
     if interrupted:
-        leave_interrupted(done, len(batches), "jobs")
+        leave_interrupted(f"{done} of {len(batches)} jobs")
     sys.exit(EXIT_FAILED if failed else 0)
 
 

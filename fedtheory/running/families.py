@@ -1,8 +1,9 @@
 """Families of problems that packages register in the entry-point group ``fedtheory.problems``.
 
-A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``, and ``reads``, the names of the options that
-it reads) and a dataclass ``Options``, which ``build`` takes; so this package imports none of them. The metadata of a field may hold ``help``
-(the command line then offers it), ``choices`` (words), and ``strict`` (families that do not read it refuse another value than its default).
+A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``, ``reads``, the names of the options that it
+reads, and on real data ``files``, options to the files that an instance is read from, by name) and a dataclass ``Options``, which ``build``
+takes; so this package imports none of them. The metadata of a field may hold ``help`` (the command line then offers it), ``choices`` (words),
+and ``strict`` (families that do not read it refuse another value than its default).
 """
 
 from __future__ import annotations

@@ -27,6 +27,12 @@ def find_free_bytes(beside: Array) -> int | None:
     return None
 
 
+def find_free_gpu_bytes(device: str) -> int:
+    """Memory that is free on a GPU by its name in PyTorch, such as ``cuda:1``."""
+    cuda = require("torch", "asking a GPU for its free memory").cuda
+    return int(cuda.mem_get_info(device)[0])
+
+
 def require_room(what: str, needed: int, beside: Array, advice: str) -> None:
     """Refuse what would not fit, before it is allocated.
 

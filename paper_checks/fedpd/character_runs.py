@@ -162,19 +162,27 @@ class TunedRuns:
         """The method's name."""
         return f"fedpd-tuned-{self.name.replace(' ', '-')}"
 
+    def grid(self, ctx: Context) -> list[Training]:
+        """The runs that a step is chosen by."""
+        return list_runs(tuning(ctx, self.name).values())
+
+    def judged(self, ctx: Context, step: float) -> list[Training]:
+        """The judged ones, with a step."""
+        return list_runs([trained(ctx, self.name, lr=step)])
+
     def trainings(self, ctx: Context) -> list[Training]:
-        """All runs; those of the grid are made for it."""
-        grid = list_runs(tuning(ctx, self.name).values())
-        return grid + list_runs([trained(ctx, self.name, lr=tuned(ctx, self.name))])
+        """All runs, with the largest step of the grid where none is chosen yet."""
+        grid = self.grid(ctx)
+        known = all(training.is_done(ctx) for training in grid)
+        return grid + self.judged(ctx, tuned(ctx, self.name) if known else STEPS[-1])
 
     def is_done(self, ctx: Context) -> bool:
         """Whether all of them are kept."""
-        grid = list_runs(tuning(ctx, self.name).values())
-        return all(t.is_done(ctx) for t in grid) and all(t.is_done(ctx) for t in self.trainings(ctx))
+        return all(t.is_done(ctx) for t in self.grid(ctx)) and all(t.is_done(ctx) for t in self.trainings(ctx))
 
     def make(self, ctx: Context) -> None:
         """Make those that are not kept."""
-        for training in self.trainings(ctx):
+        for training in self.judged(ctx, tuned(ctx, self.name)):  # which makes the grid
             training.read(ctx)
 
 
