@@ -9,9 +9,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from planted import judge, list_missed
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
+from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log
 from fedtheory.claims.replay import replay_file
@@ -59,10 +60,10 @@ def test_the_ids_of_the_ledger_are_there() -> None:
 
 @pytest.mark.parametrize("id", [pytest.param(i, marks=[] if i in SHORT else [pytest.mark.slow]) for i in DECIDED])
 def test_verdicts_and_faults(id: str) -> None:
-    found = check_one(Reference(SOURCE, id), Context())
+    found = judge(SOURCE, id)
     assert (found.error, found.status) == (None, DECIDED[id]) and not found.vouched
     assert found.repair == ("proved" if found.status == "repaired" else None)
-    assert [report.detail for report in run_faults(Reference(SOURCE, id), Context()) if not report.caught] == []
+    assert list_missed(SOURCE, id) == []
 
 
 def test_the_infinite_gap_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

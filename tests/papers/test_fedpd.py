@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
 from fedtheory.claims import report
 from fedtheory.claims.checking import Reference, check_one, load_claims
@@ -84,7 +84,7 @@ def check_certificates(verdict: dict[str, Any]) -> None:
 
 @of_every_claim
 def test_verdict_and_faults(claim: str, tmp_path: Path) -> None:
-    verdict = check_one(Reference(SOURCE, claim), Context())
+    verdict = judge(SOURCE, claim)
     assert verdict.error is None
     assert verdict.status == EXPECTED[claim]
     assert verdict.readings or verdict.evidence
