@@ -55,8 +55,13 @@ def namespace(*arrays: Array) -> Namespace:
     InvalidInput
         Arrays of two libraries were mixed.
     """
+    for a in arrays:
+        if type(a) is not np.ndarray:
+            break
+    else:  # the common case, at a tenth of the cost
+        return _NUMPY
     found = [a for a in arrays if is_array(a)]
-    if all(type(a) is np.ndarray for a in found):  # the common case, at a tenth of the cost
+    if all(type(a) is np.ndarray for a in found):
         return _NUMPY
     try:
         return array_namespace(*found)
