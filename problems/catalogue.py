@@ -37,6 +37,9 @@ from problems.softmax import Softmax
 from problems.svm import svm
 from problems.with_test_set import WithTestSet
 
+#: how a linear model keeps its samples, by the words for it
+ROWS: dict[str, bool | None] = {"auto": None, "sparse": True, "dense": False}
+
 NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and for one that knows the clients' average
 
 
@@ -108,6 +111,7 @@ class Options:
         1.0, "How far the clients' minimisers are apart; of 'prescribed', the gradients at x*."
     )
     l2: float = _asked(0.0, "Weight of the ridge (l2/2) ||x||^2.")
+    rows: str = _asked("auto", "Of linear models: samples with or without their zeros, or what is faster.", *ROWS)
     bias: float = _asked(0.0, "Constant feature of softmax regression; 0 for none.")
     beta: float = _asked(0.0, "Weight of the non-convex penalty.")
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
@@ -330,8 +334,14 @@ class DataFamily:
 # ---- models of one data set a client ------------------------------------------------------------------------------
 
 
+def _kept_sparse(o: Options) -> bool | None:
+    if o.rows not in ROWS:
+        raise InvalidInput(f"--rows is {', '.join(ROWS)}, got {o.rows!r}")
+    return ROWS[o.rows]
+
+
 def _logistic(clients: list[Dataset], o: Options) -> Any:
-    return splits.logistic_of(clients, l2=o.l2, beta=o.beta)
+    return splits.logistic_of(clients, l2=o.l2, beta=o.beta, sparse=_kept_sparse(o))
 
 
 def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
@@ -341,6 +351,7 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
             [client.labels for client in clients],
             l2=o.l2,
             width=width,
+            sparse=_kept_sparse(o),
             name=f"support vector machine on {clients[0].name}, {len(clients)} clients",
         )
 
@@ -598,17 +609,17 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
         "hinge",
         "support vector machine on breast_cancer, nonsmooth",
         "breast_cancer",
-        ("l2",),
+        ("l2", "rows"),
         _machine(0.0),
     ),
     DataFamily(
         "smoothed-hinge",
         "support vector machine with a hinge rounded over a width of 1/2, on breast_cancer",
         "breast_cancer",
-        ("l2",),
+        ("l2", "rows"),
         _machine(0.5),
     ),
-    *_on_data("", "logistic regression on {name}", ("l2", "beta"), _logistic, "breast_cancer", *LIBSVM),
+    *_on_data("", "logistic regression on {name}", ("l2", "beta", "rows"), _logistic, "breast_cancer", *LIBSVM),
     *_on_data(
         "-softmax",
         "softmax regression on {name}",
@@ -619,7 +630,7 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
     *_on_data(
         "-parity",
         "logistic regression: even or odd {name}",
-        ("l2", "beta"),
+        ("l2", "beta", "rows"),
         _parity,
         "digits",
         "mnist",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import Array, like, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
+from fedtheory.core.sample_rows import Rows, SparseRows, sparse_pays
 from fedtheory.core.shapes import Lengths, Vectors
 
 
@@ -22,6 +23,46 @@ def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     for i, a in enumerate(matrices):
         filled[i, : len(a)] = a
     return filled
+
+
+def as_matrix(features: Any) -> Any:
+    """A client's features in double precision: an array, or a matrix of SciPy in CSR format where they are sparse."""
+    if not hasattr(features, "tocsr"):
+        return np.asarray(features, dtype=float)
+    from scipy import sparse
+
+    return sparse.csr_array(features, dtype=float)
+
+
+def entries_of(matrix: Any) -> NDArray[Any]:
+    """The entries of an array or, of a matrix of SciPy, those that are stored."""
+    return np.asarray(getattr(matrix, "data", matrix)) if hasattr(matrix, "tocsr") else np.asarray(matrix)
+
+
+def as_array(matrix: Any) -> NDArray[Any]:
+    """A matrix of SciPy with its zeros; an array as it is."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "tocsr") else matrix)
+
+
+def times_signs(matrix: Any, signs: NDArray[Any]) -> Any:
+    """Multiply the rows of a matrix with numbers ``(n_i,)``."""
+    if not hasattr(matrix, "tocsr"):
+        return signs[:, None] * matrix
+    found = matrix.copy()
+    found.data *= np.repeat(signs, np.diff(found.indptr))
+    return found
+
+
+def stack_rows(matrices: Sequence[Any], sparse: bool | None = None) -> Rows:
+    """Stack one matrix ``(n_i, d)`` a client to rows ``(n, m, d)``: sparse ones, an array, or by default (None) what is faster."""
+    if sparse is None:
+        entries = sum(int(np.count_nonzero(entries_of(a))) for a in matrices)
+        sparse = sparse_pays(sum(a.shape[0] for a in matrices), matrices[0].shape[1], entries)
+    if not sparse:
+        return fill_up([as_array(a) for a in matrices])
+    from scipy.sparse import csr_array
+
+    return SparseRows.stack([csr_array(a) for a in matrices])
 
 
 def equal_weights(samples: Sequence[Any]) -> NDArray[np.float64]:

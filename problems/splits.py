@@ -16,7 +16,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.randomness import Key
 from problems.datasets import Dataset
 from problems.logistic import Logistic, logistic
-from problems.samples import equal_weights, fill_up, one_hot
+from problems.samples import as_array, equal_weights, fill_up, one_hot
 
 Split = list[NDArray[np.int64]]
 Draw = Literal["without", "refill", "with"]
@@ -323,22 +323,23 @@ def pad_clients(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArra
     if classes < 2:
         raise InvalidInput(f"{clients[0].name} has labels without classes; expected labels 0, 1, ... of named classes")
     targets = fill_up([one_hot(client.labels, classes) for client in clients])
-    return fill_up([client.features for client in clients]), targets, equal_weights(clients)
+    return fill_up([as_array(client.features) for client in clients]), targets, equal_weights(clients)
 
 
-def logistic_of(clients: Sequence[Dataset], **penalties: float) -> Logistic:
-    """Logistic regression on one data set a client; ``penalties`` are l2, alpha, beta."""
+def logistic_of(clients: Sequence[Dataset], *, sparse: bool | None = None, **penalties: float) -> Logistic:
+    """Logistic regression on one data set a client; ``penalties`` are l2, alpha, beta; ``sparse`` as in `problems.logistic.logistic`."""
     return logistic(
         [client.features for client in clients],
         [client.labels for client in clients],
         name=f"logistic regression on {clients[0].name}, {len(clients)} clients",
+        sparse=sparse,
         **penalties,  # type: ignore[arg-type]
     )
 
 
-def federate(dataset: Dataset, split: Split, **penalties: float) -> Logistic:
-    """Logistic regression on a split data set; ``penalties`` are l2, alpha, beta."""
-    return logistic_of(clients_of(dataset, split), **penalties)
+def federate(dataset: Dataset, split: Split, *, sparse: bool | None = None, **penalties: float) -> Logistic:
+    """Logistic regression on a split data set; ``penalties`` are l2, alpha, beta; ``sparse`` as in `problems.logistic.logistic`."""
+    return logistic_of(clients_of(dataset, split), sparse=sparse, **penalties)
 
 
 def _generator(seed: int, purpose: str) -> np.random.Generator:
