@@ -111,20 +111,21 @@ class SparseRows:
     def times(self, x: Array) -> Array:
         """A_i X_i: ``(..., n, d, k) -> (..., n, m, k)``; of points that are common to the clients, ``(..., 1, d, k)``."""
         common = x.shape[-3] == 1 and len(self.shape) == 3
-        return self._apply(self.matrix if common else self._blocks[0], x, self.shape[-1], self.shape[-2], common)
+        return self._apply(self.matrix if common else self._blocks[0], x, False, common)
 
     def transposed_times(self, v: Array) -> Array:
         """A_i^T V_i: ``(..., n, m, k) -> (..., n, d, k)``."""
-        return self._apply(self._blocks[1], v, self.shape[-2], self.shape[-1], False)
+        return self._apply(self._blocks[1], v, True, False)
 
-    def _apply(self, matrix: Any, x: Array, entering: int, leaving: int, common: bool) -> Array:
+    def _apply(self, matrix: Any, x: Array, transposed: bool, common: bool) -> Array:
         """One product for all clients, with the runs of a batch and the k vectors of a client as its columns."""
         xp = namespace(x)
         lead, n, k = self.shape[:-3], self.shape[-3], x.shape[-1]
+        entering, leaving = self.shape[:-3:-1] if not transposed else self.shape[-2:]
         batch = np.broadcast_shapes(lead, tuple(x.shape[:-3]))
-        if lead and batch != lead:
+        if lead and batch != lead:  # the runs differ in more than what they selected
             rows = xp.asarray(self.dense())
-            return xp.matmul(rows if entering == self.shape[-1] else xp.matrix_transpose(rows), x)
+            return xp.matmul(xp.matrix_transpose(rows) if transposed else rows, x)
         if not common:
             x = xp.broadcast_to(x, (*batch, n, entering, k))
         if lead:

@@ -75,7 +75,8 @@ def store(features: Any) -> Any:
     """Return a matrix of SciPy as it is, in CSR format, or as an array where an array is faster (`fedtheory.core.sample_rows.sparse_pays`)."""
     from scipy import sparse
 
-    if sparse_pays(*features.shape, features.nnz):
+    samples, d = features.shape
+    if sparse_pays(samples, d, features.nnz):
         return sparse.csr_array(features)
     return np.asarray(features.toarray())
 
