@@ -175,7 +175,7 @@ class Logistic(Margins):
         top, average = self._largest_curvatures
         bend, dip = 2 * self.alpha * self.beta, self.alpha * self.beta / 2
         floor = self.l2 - dip - (4 * np.finfo(float).eps * (self.l2 + dip) if dip else 0.0)  # below its own rounding
-        how = "lambda_max(A_i^T W_i A_i)/4 (widened) plus the penalty's largest curvature"
+        how = f"lambda_max(A_i^T W_i A_i)/4 ({self._widened}) plus the penalty's largest curvature"
         below = "l2 minus the penalty's largest negative curvature alpha beta / 2"
         size = top / 4 + self.l2 + bend
         norms = np.sort(np.sqrt(top * weights.sum(axis=-1)), axis=-1)

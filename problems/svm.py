@@ -274,7 +274,7 @@ class SupportVectorMachine(Margins):
             return found
         top, average = self._largest_curvatures
         size, average = top / self.width + self.l2, average / self.width + self.l2
-        how = "lambda_max(S_i^T W_i S_i)/width (widened) plus l2"
+        how = f"lambda_max(S_i^T W_i S_i)/width ({self._widened}) plus l2"
         return found | {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),

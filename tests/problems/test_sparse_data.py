@@ -23,6 +23,7 @@ from fedtheory.core.states import arrays_of
 from fedtheory.measures import ground_truth as engine
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.running.families import build_problem
+from problems import margins
 from problems.datasets import load
 from problems.logistic import logistic
 from problems.splits import by_sorted_label, federate
@@ -150,6 +151,39 @@ def test_single_precision_and_other_libraries() -> None:
     half = dataclasses.replace(thin, signed=thin.signed.moved(np.zeros(1, np.float32)))
     assert half.signed.values.dtype == np.float32
     assert "not numbers in double precision" in ground_truth(half, witness=False).how
+
+
+@pytest.mark.parametrize("signs", [False, True])
+def test_constants_without_matrices_are_bounds(signs, monkeypatch) -> None:
+    """Of features of one sign they are the constants themselves; of others never below them."""
+    rng = np.random.default_rng(3)
+    features = [rng.random((m, 6)) * (rng.random((m, 6)) < 0.6) for m in (7, 4, 9)]
+    features[2] = features[2] * rng.choice([-1, 1], features[2].shape) if signs else features[2]
+    f = logistic(features, [rng.choice([-1, 1], len(a)) for a in features], l2=0.1, sparse=True)
+    exact = constants(dataclasses.replace(f))
+    monkeypatch.setattr(margins, "ROOM", 0)
+    bounds = constants(dataclasses.replace(f))
+    assert "bounded by" in bounds["L"].how and "widened" in exact["L"].how
+    for label in ("L_i", "L", "L_avg"):
+        ours, theirs = np.asarray(bounds[label].value), np.asarray(exact[label].value)
+        assert np.all(ours >= theirs * (1 - 1e-13)), label
+        close(
+            ours[:2] if ours.ndim else ours,
+            theirs[:2] if ours.ndim else theirs,
+            1e-8 if not signs or ours.ndim else 1.0,
+        )
+
+
+def test_wide_problems_have_certified_ground_truths() -> None:
+    """Twenty thousand features, of which a sample has five: no matrix of that size is made."""
+    rng = np.random.default_rng(4)
+    thin = [sparse.random_array((40, 20000), density=5 / 20000, rng=rng, format="csr") for _ in range(3)]
+    f = logistic(thin, [rng.choice([-1, 1], 40) for _ in thin], l2=0.01)
+    assert isinstance(f.signed, SparseRows)
+    truth = ground_truth(f, witness=False).good_to(1e-20)
+    assert truth.rounding is not None
+    trace = run(Scaffold(GradientSteps(2, 0.1)), f, np.zeros(f.d), 2, progress=False)
+    assert truth.f < trace["stationarity"][0] + 1
 
 
 def test_bad_sparse_features_are_told() -> None:
