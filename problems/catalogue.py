@@ -359,14 +359,13 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
 
 
 def _softmax(clients: list[Dataset], o: Options) -> Any:
-    features, targets, weights = splits.pad_clients(clients)
     if o.bias:
         if o.test != "none":
             raise InvalidInput("--bias adds a feature that test samples do not have; leave --test out")
-        constant = np.where(weights > 0, o.bias, 0.0)[..., None]
-        features = np.concatenate([features, constant], axis=-1)
+        wider = (np.column_stack([c.features, np.full(len(c), o.bias)]) for c in clients)
+        clients = [replace(c, features=features, shape=()) for c, features in zip(clients, wider, strict=True)]
     name = f"softmax regression on {clients[0].name}, {len(clients)} clients"
-    return Softmax(features, targets, weights, o.l2, name=name)
+    return Softmax(*splits.pad_clients(clients, sparse=_kept_sparse(o)), o.l2, name=name)
 
 
 def _parity(clients: list[Dataset], o: Options) -> Any:
@@ -623,7 +622,7 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
     *_on_data(
         "-softmax",
         "softmax regression on {name}",
-        ("l2", "bias"),
+        ("l2", "bias", "rows"),
         _softmax,
         *("digits", "iris", "wine", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),

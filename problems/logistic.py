@@ -172,10 +172,10 @@ class Logistic(Margins):
         at most ||W^{1/2} A|| (sum of weights)^{1/2}; penalties cancel in differences (FedPD supplement, App. E).
         """
         weights = to_numpy(self.weights)
-        top, average = self._largest_curvatures
+        top, average, found_by = self._curvatures_found
         bend, dip = 2 * self.alpha * self.beta, self.alpha * self.beta / 2
         floor = self.l2 - dip - (4 * np.finfo(float).eps * (self.l2 + dip) if dip else 0.0)  # below its own rounding
-        how = f"lambda_max(A_i^T W_i A_i)/4 ({self._widened}) plus the penalty's largest curvature"
+        how = f"lambda_max(A_i^T W_i A_i)/4 ({found_by}) plus the penalty's largest curvature"
         below = "l2 minus the penalty's largest negative curvature alpha beta / 2"
         size = top / 4 + self.l2 + bend
         norms = np.sort(np.sqrt(top * weights.sum(axis=-1)), axis=-1)

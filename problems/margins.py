@@ -20,12 +20,8 @@ from fedtheory.core.sample_rows import (
     row_squares,
     slice_clients,
     take_clients,
-    weighted_gram,
 )
-from problems.samples import sample_scales
-
-#: bytes that the clients' matrices S_i^T W_i S_i may take
-ROOM = 2**29
+from problems.samples import largest_curvatures, sample_scales
 
 
 class Margins:
@@ -127,24 +123,5 @@ class Margins:
         return np.asarray(squares if self._scales is None else to_numpy(self._scales) * squares)
 
     @cached_property
-    def _largest_curvatures(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Largest eigenvalues of S_i^T W_i S_i ``(*batch, n)`` and of their mean ``(*batch)``, widened by their rounding.
-
-        Bounds from above (`SparseRows.bound_curvatures`) where rows are sparse and these matrices have no room.
-        """
-        if self._too_large and isinstance(self.signed, SparseRows):
-            weights = to_numpy(self.weights)
-            average = self.signed.pooled().bound_curvatures(weights.reshape(1, -1) / self.n)
-            return self.signed.bound_curvatures(weights), average[0]
-        gram = to_numpy(weighted_gram(self.signed, self.weights))
-        slack = 1 + 8 * self.d * np.finfo(float).eps
-        return np.linalg.eigvalsh(gram)[..., -1] * slack, np.linalg.eigvalsh(gram.mean(axis=-3))[..., -1] * slack
-
-    @property
-    def _too_large(self) -> bool:
-        return isinstance(self.signed, SparseRows) and 8 * self.n * self.d**2 > ROOM
-
-    @property
-    def _widened(self) -> str:
-        """How the largest eigenvalues were found, for the certificates."""
-        return "bounded by (|A|^T W |A| v)_j / v_j" if self._too_large else "widened"
+    def _curvatures_found(self) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+        return largest_curvatures(self.signed, self.weights)

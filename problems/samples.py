@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import Array, like, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
-from fedtheory.core.sample_rows import Rows, SparseRows, sparse_pays
+from fedtheory.core.sample_rows import Rows, SparseRows, sparse_pays, take_clients, weighted_gram
 from fedtheory.core.shapes import Lengths, Vectors
+
+#: bytes that the clients' matrices A_i^T W_i A_i may take
+ROOM = 2**29
 
 
 def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -62,7 +65,7 @@ def stack_rows(matrices: Sequence[Any], sparse: bool | None = None) -> Rows:
         return fill_up([as_array(a) for a in matrices])
     from scipy.sparse import csr_array
 
-    return SparseRows.stack([csr_array(a) for a in matrices])
+    return SparseRows.stack([csr_array(a, dtype=float) for a in matrices])
 
 
 def equal_weights(samples: Sequence[Any]) -> NDArray[np.float64]:
@@ -89,6 +92,22 @@ def sample_scales(weights: Array) -> Array | None:
     return None if bool(np.all(equal)) else like(scales, weights)
 
 
+def largest_curvatures(rows: Rows, weights: Array) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """Largest eigenvalues of A_i^T W_i A_i ``(*batch, n)`` and of their mean ``(*batch)``, and how they were found: widened by their rounding.
+
+    Bounds from above (`SparseRows.bound_curvatures`) where rows are sparse and these matrices have no room.
+    """
+    n, d = rows.shape[-3], rows.shape[-1]
+    if isinstance(rows, SparseRows) and 8 * n * d * d > ROOM:
+        host = to_numpy(weights)
+        average = rows.pooled().bound_curvatures(host.reshape(1, -1) / n)[0]
+        return rows.bound_curvatures(host), average, "bounded by (|A|^T W |A| v)_j / v_j"
+    gram = to_numpy(weighted_gram(rows, weights))
+    slack = 1 + 8 * d * np.finfo(float).eps
+    top, average = (np.linalg.eigvalsh(matrix)[..., -1] * slack for matrix in (gram, gram.mean(axis=-3)))
+    return top, average, "widened"
+
+
 def scales_of(scales: Array | None, samples: NDArray[np.integer[Any]]) -> Array | None:
     """Scales of the samples drawn, ``(..., n, b)``; None for ones."""
     return None if scales is None else take(scales[..., None], samples)[..., 0]
@@ -105,7 +124,7 @@ class Classified:
 
     Parameters
     ----------
-    features : array ``(*batch, n, m, inputs)``
+    features : array or `fedtheory.core.sample_rows.SparseRows` ``(*batch, n, m, inputs)``
         Clients with fewer than m samples are filled up and their weights are zero.
     targets : array ``(n, m, classes)``
         One-hot labels.
@@ -113,7 +132,7 @@ class Classified:
         w_ik >= 0, positive for samples, which come first.
     """
 
-    features: Array
+    features: Rows
     targets: Array
     weights: Array
 
@@ -151,7 +170,7 @@ class Classified:
         if clients is None:
             return self
         index = clients.index
-        features, targets = take(self.features, index, axes_behind=2), take(self.targets, index, axes_behind=2)
+        features, targets = take_clients(self.features, index), take(self.targets, index, axes_behind=2)
         return replace(self, features=features, targets=targets, weights=take(self.weights, index))
 
 

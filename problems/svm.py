@@ -272,9 +272,9 @@ class SupportVectorMachine(Margins):
         }
         if not self.width:
             return found
-        top, average = self._largest_curvatures
+        top, average, found_by = self._curvatures_found
         size, average = top / self.width + self.l2, average / self.width + self.l2
-        how = f"lambda_max(S_i^T W_i S_i)/width ({self._widened}) plus l2"
+        how = f"lambda_max(S_i^T W_i S_i)/width ({found_by}) plus l2"
         return found | {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),

@@ -241,6 +241,19 @@ def combine_rows(rows: Rows, v: Array) -> Array:
     return rows.transposed_times(v[..., None])[..., 0] if isinstance(rows, SparseRows) else rows_times(v, rows)
 
 
+def rows_times_matrices(rows: Rows, x: Array) -> Array:
+    """Products A_i X_i: ``(..., n, d, k) -> (..., n, m, k)``."""
+    return rows.times(x) if isinstance(rows, SparseRows) else namespace(rows, x).matmul(rows, x)
+
+
+def transposed_rows_times(rows: Rows, v: Array) -> Array:
+    """Products A_i^T V_i: ``(..., n, m, k) -> (..., n, d, k)``."""
+    if isinstance(rows, SparseRows):
+        return rows.transposed_times(v)
+    xp = namespace(rows, v)
+    return xp.matmul(xp.matrix_transpose(rows), v)
+
+
 def weighted_gram(rows: Rows, weights: Array) -> Array:
     """Sums sum_k w_ik a_ik a_ik^T: ``(..., n, m) -> (..., n, d, d)``."""
     if isinstance(rows, SparseRows):
