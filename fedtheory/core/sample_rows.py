@@ -108,7 +108,9 @@ class SparseRows:
     def _matrix(self, columns: NDArray[Any], width: int) -> Any:
         from scipy import sparse
 
-        return sparse.csr_array((self.values, columns, self.starts), shape=(len(self.starts) - 1, width))
+        short = max(width, len(self.values)) < 2**31  # which products read in less time
+        columns, starts = (a.astype(np.int32 if short else np.int64) for a in (columns, self.starts))
+        return sparse.csr_array((self.values, columns, starts), shape=(len(self.starts) - 1, width))
 
     def times(self, x: Array) -> Array:
         """A_i X_i: ``(..., n, d, k) -> (..., n, m, k)``; of points that are common to the clients, ``(..., 1, d, k)``."""
