@@ -28,7 +28,8 @@ PROTOCOL = Protocol(
             "by the rule 'A-FedPD before FedDyn' is undecided with the seeds that had been seen, where 96 % decided it",
         ),
         Change(
-            "Q1-FIG1 compares adjacent ratios by the loss after the last round, and no more every second one by the logarithm of a mean over the last half",
+            "Q1-FIG1 compares adjacent ratios by the loss after the last round, and no more every second one by the logarithm of a mean over the "
+            "last half",
             _DAY,
             "these were chosen with the seeds that decided",
             "none with the seeds that had been seen: adjacent ratios are in order with six seeds under each of these choices",
