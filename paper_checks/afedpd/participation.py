@@ -121,6 +121,8 @@ def check_divergence(ctx: Context, *, from_best: bool = False) -> Iterator[Findi
         "started from, or leave all bounds; loss after the last round minus loss at the start"
     )
     yield ordered("divergence at the lowest ratio", np.where(np.isfinite(ends), ends, 1e9), starts, text)
+    rows = [["first model", mean_and_deviation(starts, 3, 1)], ["after the last round", mean_and_deviation(ends, 3, 1)]]
+    yield make_table("training loss of FedADMM's broadcast model", ("when", percent(ctx, low)), rows)
     yield Reading(
         "'Diverges' is read as a training loss above that of the first model. How far networks go depends on rho, K and the step size; on "
         "identical quadratics the mean square grows without bound below a threshold of rho (AFEDPD-D11)."

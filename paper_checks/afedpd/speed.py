@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Picture, Reading, Table
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
@@ -68,6 +68,13 @@ class Losses:
         key = self.swap.get(label, label), split
         return mean_loss(self.ctx, self.planted.get(key) or self.found.get(key) or self.found[label, split])
 
+    def table(self) -> Table:
+        """Return all of them."""
+        splits = loss_splits(self.ctx)
+        labels = (*SLOWER, "A-FedPD", "A-FedPDSAM")
+        rows = [[label, *(mean_and_deviation(self.of(label, split), 4, 1) for split in splits)] for label in labels]
+        return make_table("mean training loss over the rounds", ["method", *splits], rows)
+
 
 def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
     """Mean training loss over the rounds of A-FedPD against the others', a part a method and split."""
@@ -77,9 +84,7 @@ def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
             text = f"{split}, mean training loss over the rounds of {label} minus A-FedPD"
             name = f"A-FedPD falls faster than {label}, {split}"
             yield ordered(name, losses.of(label, split), losses.of("A-FedPD", split), text)
-    labels = (*SLOWER, "A-FedPD", "A-FedPDSAM")
-    rows = [[label, *(mean_and_deviation(losses.of(label, split), 4, 1) for split in splits)] for label in labels]
-    yield make_table("mean training loss over the rounds", ["method", *splits], rows)
+    yield losses.table()
     yield Reading(
         "'Fastest convergence' is read as the smallest training loss on average over all rounds. The loss is of the average of the models "
         "that came in and includes weight decay; Fig. 6 has curves and no numbers, and says neither. That the lead is clearest on IID clients "
@@ -102,6 +107,7 @@ def check_clearest(ctx: Context, *, swap: Swap | None = None) -> Iterator[Findin
     for split in loss_splits(ctx)[1:]:
         text = f"lead of A-FedPD in mean training loss over the best other method of the seed, IID minus {split}"
         yield ordered(f"clearest on IID, not {split}", gain["IID"], gain[split], text)
+    yield losses.table()
     yield Reading("'Clearest' is read as the largest lead in mean training loss; Fig. 6 has curves and no numbers.")
 
 
@@ -115,6 +121,7 @@ def check_next(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
             text = f"{split}, mean training loss over the rounds of {label} minus FedDyn"
             name, a, b = f"FedDyn before {label}, {split}", losses.of(label, split), losses.of("FedDyn", split)
             yield ordered(name, a, b, text, role="printed" if label in PLAIN else "reading")
+    yield losses.table()
     yield Reading(
         "'Next' is read among the methods without SAM, whose ascent slows the loss by the paper's own word (AFEDPD-Q4-SAM); the others are readings."
     )

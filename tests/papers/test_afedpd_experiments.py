@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
-from fedtheory.claims.checking import Reference, check_one, judge_claim, load_claims, run_faults
+from fedtheory.claims.checking import Reference, check_one, judge_claim, load_claims
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Log, Training
 from fedtheory.core.participation import Uniform
@@ -132,11 +132,6 @@ def test_a_round_of_a_small_run(tmp_path) -> None:
 
 
 # ---- decisions ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("claim", IDS)
-def test_planted_faults_are_caught(claim) -> None:
-    assert [r.detail for r in run_faults(Reference(SOURCE, claim), Context()) if not r.caught] == []
 
 
 def test_which_gaps_of_the_paper_decide() -> None:
