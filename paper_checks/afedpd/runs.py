@@ -79,7 +79,7 @@ SCALES = {
         batch=20,
         rounds=100,
         samples=60,
-        evaluations=50,
+        evaluations=25,
         options={"test": "own"},
         iid={"split": "dirichlet-labels", "concentration": 1e6, "draw": "with"},
     ),

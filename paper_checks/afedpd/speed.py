@@ -399,11 +399,11 @@ CLAIMS = [
         check_next,
         loss_runs,
         Fault(
-            "FedDyn with a virtual update of absent clients' duals, which makes it A-FedPD",
+            "FedDyn's server averages the duals of active clients alone: equation (6)",
             f"FedDyn before SCAFFOLD, {HARD_SPLIT}",
-            {"swap": {"FedDyn": "A-FedPD"}},
-            holds=True,
+            {"swap": {"FedDyn": "FedADMM"}},
         ),
+        planted=mutants,
     ),
     claim(
         "AFEDPD-Q4-SAM",
@@ -422,6 +422,11 @@ CLAIMS = [
             f"loss falls more slowly, {HARD_SPLIT}",
             {"swap": {"A-FedPDSAM": AGAIN}},
             holds=None,
+        ),
+        Fault(
+            "no ascent, no virtual update, and the duals of active clients alone in A-FedPDSAM, which makes it equation (6)",
+            f"accuracy is better, {HARD_SPLIT}",
+            {"swap": {"A-FedPDSAM": "FedADMM"}},
         ),
         planted=mutants,
     ),
