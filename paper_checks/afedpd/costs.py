@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role
+from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds
 from fedtheory.claims.protocol import Clause, join_clauses
@@ -150,6 +151,10 @@ def timed(ctx: Context, network: str) -> Iterator[Finding]:
     yield make_table(
         f"Tables 5 and 6: a round of {STEPS} steps ({ctx.size} size, in place of {network})", columns, rows
     )
+    if ctx.size == "paper":
+        printed = {label: SECONDS[network][label] / SECONDS[network]["FedAvg"] for label in TIMED}
+        cells = [PrintedCell(label, printed[label], found[label] / found["FedAvg"]) for label in TIMED[1:]]
+        yield compare_cells(f"Tables 5 and 6, {network}: seconds over FedAvg's", cells, unit="")
 
 
 COSTS = (
