@@ -115,11 +115,10 @@ DECAY, PAPER_ROUNDS = 0.998, 800
 Swap = Mapping[str, str]  #: methods whose runs are taken from another one, as a planted fault
 AGAIN = "A-FedPD, other seeds"  #: what differs from A-FedPD by the level of noise alone
 OTHER_SEEDS = 500  #: how far these seeds are from those that are judged
-#: mistakes in A-FedPD that are methods of their own here; that the second one is FedDyn is a test (tests/papers/test_afedpd_experiments.py)
+#: mistakes in A-FedPD that make it methods which run here anyway (a test holds that they do)
 NO_DUALS = "no duals and no penalty in A-FedPD, which makes it FedAvg", {"A-FedPD": "FedAvg"}
-NOT_VIRTUAL = "no virtual update of absent clients' duals in A-FedPD, which makes it FedDyn", {"A-FedPD": "FedDyn"}
 ACTIVE_DUALS = (
-    "as FedDyn, and the server averages the duals of active clients alone: equation (6)",
+    "no virtual update of absent clients' duals, and active clients' alone at the server: equation (6)",
     {"A-FedPD": "FedADMM"},
 )
 
