@@ -1,7 +1,8 @@
 """The runs of the A-FedPD paper's experiments at three sizes, and what was chosen where the paper leaves it open.
 
 laptop: a perceptron on scikit-learn's digits; all claims of the paper take a minute and a half on one core.
-small: a small CNN on CIFAR-10 (PyTorch on a CPU, data folder); about an hour on two idle cores.
+small: a small CNN on CIFAR-10 (PyTorch on a CPU, data folder); about an hour on two idle cores. The estimate: 740 000
+minibatch gradients of a client at 6.5 ms, 1 200 training losses at 2 s, 153 problems built at 6 s are 8 200 seconds of a busy core.
 paper: LeNet and ResNet-18 on CIFAR-10 at the paper's sizes, with its four seeds; for a GPU.
 
 Whatever the size, no data folder here trains on the paper's data whole: 10 000 of CIFAR-10's 50 000 training images are held out for tests, in
@@ -173,10 +174,8 @@ def setting_of(*networks: str) -> Callable[[Context], Setting]:
     """Return what a claim ran on, by size: data, and what stands for these networks of the paper."""
 
     def setting(ctx: Context) -> Setting:
-        several = f"{scale(ctx).clients} clients, {scale(ctx).participants} a round, {scale(ctx).rounds} rounds"
-        return Setting(
-            f"{DATA[ctx.size]}; {several}", ", ".join(MODELS[ctx.size][name] for name in networks), own=False
-        )
+        stand_ins = ", ".join(MODELS[ctx.size][name] for name in networks)
+        return Setting(f"{DATA[ctx.size]}; {scale(ctx).clients} clients", stand_ins, own=False)
 
     return setting
 
