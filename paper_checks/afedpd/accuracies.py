@@ -122,11 +122,11 @@ def check_power(of: Column, deviations: float = 1.0) -> Iterator[Finding]:
     told = f"{len(decisive) - len(undecided)} of {len(decisive)} comparisons hold, at 5 % each, with the paper's own numbers as four runs"
     yield holds("four seeds are enough", not undecided, "numeric", "; not ".join([told, *undecided]))
     hidden = [name for name, a, b in decisive if of.role(a, b, opposite=True) == "reading"]
+    left_out = [name for _, name, a, b in of.comparisons() if of.role(a, b) == "reading"]
     yield Reading(
         "A comparison decides where four runs with the paper's own means and deviations for CIFAR-10 tell at 5 %, their noise being "
-        "independent; others are readings. Noise that is opposite from method to method would hide: "
-        + ("; ".join(hidden) or "none")
-        + "."
+        f"independent; left out of the statement, and readings: {'; '.join(left_out) or 'none'}. "
+        f"Noise that is opposite from method to method would hide: {'; '.join(hidden) or 'none'}."
     )
 
 
