@@ -209,6 +209,27 @@ def test_other_numbers_than_the_papers_are_not_decided_as_it_says(monkeypatch) -
     assert not parts["A-FedPD over FedDyn, IID"] and not parts["A-FedPD over FedDyn, Dir-0.1"]
 
 
+@pytest.mark.parametrize("seeds", [None, 1])
+@pytest.mark.parametrize("size", ["small", "paper"])
+def test_checks_read_what_the_larger_sizes_run(monkeypatch, size, seeds) -> None:
+    def read(self: Training, context: Context) -> Log:
+        """Return curves that rise or fall alike but for noise."""
+        rounds = np.unique([*range(0, self.rounds, self.every), self.rounds]).astype(float)
+        noise = 0.01 * np.random.default_rng([self.seed, *self.key.encode()]).random((len(self.metrics), len(rounds)))
+        curves = {
+            name: np.linspace(*((0.1, 0.85) if "accuracy" in name else (2.3, 0.5)), len(rounds)) + more
+            for name, more in zip(self.metrics, noise, strict=True)
+        }
+        return Log({"round": rounds} | curves, 1.0)
+
+    monkeypatch.setattr(Training, "read", read)
+    context = Context(size=size, experiment_seeds=seeds)
+    for id in {*IDS} - {"AFEDPD-Q11", "AFEDPD-Q12"}:  # which need the data
+        verdict = judge_claim(CLAIMS[id], SOURCE, context, CLAIMS.values())
+        assert verdict.error is None and verdict.tables, id
+        assert seeds != 1 or verdict.status == "inconclusive", "a single seed decides nothing"
+
+
 def test_targets_are_the_papers_at_its_size() -> None:
     assert speed.levels(Context(size="paper"), {}) == (0.81, 0.835)
 
