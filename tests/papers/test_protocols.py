@@ -9,7 +9,7 @@ from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Training
 
 #: papers whose experiments follow a protocol
-PAPERS = ("paper_checks.afedpd",)
+PAPERS = ("paper_checks.afedpd", "paper_checks.fedpd", "paper_checks.fedslr")
 SIZES: tuple[Size, ...] = get_args(Size)
 
 
