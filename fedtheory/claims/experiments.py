@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,15 +44,15 @@ class Training:
     settings : mapping
         The method's options by name.
     options : mapping
-        What the family is asked for, by the fields of its options.
+        What the family is asked for, by the fields of its options; a ``seed`` among them fixes data and split for all seeds of the run.
     metrics : names
         Those of `fedtheory.measures.catalogue`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
     every : int
         Rounds between measurements.
-    start : float, optional
-        Every coordinate of the first model, where it is not the problem's own.
+    start : float or "random", optional
+        Every coordinate of the first model, or random weights, where it is not the problem's own.
     seed : int
     """
 
@@ -65,7 +65,7 @@ class Training:
     participants: int | None = None
     available: int | None = None
     every: int = 1
-    start: float | None = None
+    start: float | Literal["random"] | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -207,7 +207,7 @@ def _remembered(configuration: str, data: str | None, device: str) -> Log:
 
 
 def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
-    options = {**t.options, "seed": t.seed, "data": data}
+    options = {"seed": t.seed, **t.options, "data": data}
     if device != "cpu" and "device" in read_options(t.problem, options)[0].reads:
         options["device"] = device
     problem = build_problem(t.problem, **options)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
 
@@ -126,12 +126,24 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     return family.on(dataset, split, asked)
 
 
-def make_first_model(problem: Any, start: float | None, seed: int) -> Any:
-    """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights."""
+def make_first_model(problem: Any, start: float | Literal["random"] | None, seed: int) -> Any:
+    """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights.
+
+    ``"random"``: a network's own, too; those of other models with layers are uniform on +-1/sqrt(inputs), as PyTorch draws them.
+    """
     import numpy as np
 
     from fedtheory.core.arrays import like
+    from fedtheory.core.randomness import Key
 
+    if start == "random":
+        if hasattr(problem, "initial"):
+            return problem.initial(seed)
+        draws = [
+            (2 * Key(seed, 0).uniform(f"first model: {layer.name}", (layer.size,)) - 1) / layer.shape[0] ** 0.5
+            for layer in problem.layers
+        ]
+        return np.concatenate(draws)
     if hasattr(problem, "initial"):  # also with a start: networks live in the library of their own weights
         own = problem.initial(seed)
         return own if start is None else like(np.full(problem.d, float(start)), own)
