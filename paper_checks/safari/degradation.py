@@ -83,7 +83,7 @@ def check_heterogeneity(ctx: Context, *, study: Study, fewest: MakeRuns | None =
             "this is taken out of the statement, and the part on it does not decide."
         )
     cells = [Cell(f"p = {p}", printed[p], *pair) for p, pair in runs.items()]
-    yield from compare_levels(ctx, study, "drop from s = 0 to s = 4 (points)", cells)
+    yield from compare_levels(ctx, study, "Table 1: drop from s = 0 to s = 4", cells, "points")
 
 
 def _negligible(study: Study) -> bool:

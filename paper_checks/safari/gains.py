@@ -74,7 +74,7 @@ def check_gain(ctx: Context, *, study: Study, method: MakeRuns = safari) -> Iter
     for p, s in a.cells("SAFARI"):
         theirs = published.pick(published.GAIN[study.name][s], p)
         cells.append(Cell(f"s = {s}, p = {p}", theirs, safari(ctx, study, p, s), fedavg(ctx, study, p, s)))
-    yield from compare_levels(ctx, study, "Table 2: gain of SAFARI over FedAvg (points)", cells)
+    yield from compare_levels(ctx, study, "Table 2: gain of SAFARI over FedAvg", cells, "points")
     yield chosen(ctx, study)
 
 
@@ -135,7 +135,7 @@ def check_server_size(ctx: Context, *, study: Study, larger: MakeRuns | None = N
         run = safari(ctx, study, p, 4, server=server)
         cells.append(Cell(f"{server} samples, p = {p}", theirs, run, fedavg(ctx, study, p, 4)))
     number = 3 if study is MNIST else 4
-    yield from compare_levels(ctx, study, f"Table {number}: gain over FedAvg, s = 4, q = 0.8 (points)", cells)
+    yield from compare_levels(ctx, study, f"Table {number}: gain over FedAvg, s = 4, q = 0.8", cells, "points")
     runs = {"FedAvg": fedavg(ctx, study, 1, 4)} | {
         f"SAFARI, {server} samples": safari(ctx, study, 1, 4, server=server) for server in a.servers
     }

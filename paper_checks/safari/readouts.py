@@ -147,7 +147,7 @@ class Cell:
         return 100 * (read(ctx, self.run) - (0.0 if self.over is None else read(ctx, self.over)))
 
 
-def compare_levels(ctx: Context, study: Study, title: str, cells: Iterable[Cell]) -> Iterator[Finding]:
+def compare_levels(ctx: Context, study: Study, title: str, cells: Iterable[Cell], unit: str = "%") -> Iterator[Finding]:
     """Printed numbers beside ours, then ours as the other readouts have them."""
     a, printed, rows = study.at(ctx), [], []
     for cell in cells:
@@ -158,8 +158,8 @@ def compare_levels(ctx: Context, study: Study, title: str, cells: Iterable[Cell]
         if cell.printed is not None:
             printed.append(PrintedCell(cell.name, cell.printed, best, cell.deviation, cell.repeats))
     if printed:
-        yield compare_cells(f"{title}, {study.name} (ours: {a.title})", printed)
-    if a.own:
+        yield compare_cells(f"{title}, {study.name}; ours: {a.title}", printed, unit=unit)
+    if printed and a.own:
         yield Reading(f"{title}: {count_within(printed)}.")
     columns = ["", "best round", "mean of the last rounds", "after server rounds"]
-    yield make_table(f"{title}: ours by each readout (%)", columns, rows)
+    yield make_table(f"{title}: ours by each readout ({unit})", columns, rows)
