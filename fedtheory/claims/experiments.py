@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,8 @@ class Training:
         Those of `fedtheory.measures.catalogue`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
-    every : int
-        Rounds between measurements.
+    every : int, or "sent"
+        Rounds between measurements; or after those in which something was sent.
     start : float, optional
         Every coordinate of the first model, where it is not the problem's own.
     seed : int
@@ -64,7 +64,7 @@ class Training:
     metrics: tuple[str, ...] = ("value", "test_accuracy")
     participants: int | None = None
     available: int | None = None
-    every: int = 1
+    every: int | Literal["sent"] = 1
     start: float | None = None
     seed: int = 0
 
