@@ -153,13 +153,8 @@ def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
         found.append(certificate.bound)
         below = compare(certificate.bound, "<=", share * limits[-1]) and below
     told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
-    yield proved(
-        "certificates",
-        below,
-        f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}",
-        "exact",
-        scope="L = 16, inertia to four digits",
-    )
+    text = f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}"
+    yield proved("certificates", below, text, "exact", scope="L = 16, inertia to four digits")
     rounds = list(range(1, len(found) + 1))
     series = [
         {"label": "DUALFL-N2", "x": rounds, "y": [float(v) for v in limits], "style": "dashed"},
@@ -319,10 +314,6 @@ CLAIMS: list[Claim] = [
         ],
         kind="bound",
         besides=nonsmooth_and_smooth,
-        faults=(
-            *FAULTS[:2],
-            *NONSMOOTH_FAULTS[:2],
-            Fault("a tenth of the bound", "certificates", {"share": 0.1}),
-        ),
+        faults=(*FAULTS[:2], *NONSMOOTH_FAULTS[:2], Fault("a tenth of the bound", "certificates", {"share": 0.1})),
     ),
 ]

@@ -95,27 +95,16 @@ def check_local(
         )
         sums.append(np.abs(primal + dual).max())
         sizes.append(1e-9 * (1 + np.abs(primal).max()))
-    yield at_most(
-        "instances",
-        sums,
-        sizes,
-        "numeric",
-        "|E + E_d| at solutions of (2): logistic, hinge, total variation; conjugates in closed form or by programs",
-    )
+    text = "|E + E_d| at solutions of (2): logistic, hinge, total variation; conjugates in closed form or by programs"
+    yield at_most("instances", sums, sizes, "numeric", text)
     problem = random_quadratics(4, 3, L=20.0, mu=1.0, batch=(10,), seed=context.seed)
     nu = 0.7 * float(constant(problem, "mu").value.min())
     zeta, x = context.rng().standard_normal((2, 10, problem.n, problem.d))
     residual = problem.grad(x) - nu * zeta
     inverse = np.linalg.inv(problem.A - nu * np.eye(problem.d))
     closed = np.einsum("...a,...ab,...b->...", residual, inverse, residual) / 2
-    yield equal(
-        "the gap",
-        gap(problem, x, zeta, nu),
-        closed,
-        "numeric",
-        "Gamma on ten draws of quadratics is r^T (A - nu I)^{-1} r/2, r the residual of (2)",
-        rtol=1e-10,
-    )
+    text = "Gamma on ten draws of quadratics is r^T (A - nu I)^{-1} r/2, r the residual of (2)"
+    yield equal("the gap", gap(problem, x, zeta, nu), closed, "numeric", text, rtol=1e-10)
 
 
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
@@ -180,13 +169,8 @@ def check_dual_problem(context: Context, *, scale: str = "1", copies: float = 1.
         gaps.append(float(dualfl_gap(problem, x[None, :], copies * xi, nu)))
         limits.append(1e-7 * (1 + abs(truth.f)))
         told.append(f"{problem.name}: {gaps[-1]:.1g}, minimum certified to {truth.gap:.1g}")
-    yield at_most(
-        "CVXPY's optima",
-        np.abs(gaps),
-        limits,
-        "numeric",
-        "E + E_d/N at the solver's points, by conjugates: " + "; ".join(told),
-    )
+    text = "E + E_d/N at the solver's points, by conjugates: " + "; ".join(told)
+    yield at_most("CVXPY's optima", np.abs(gaps), limits, "numeric", text)
 
 
 def check_relation(context: Context, *, scale: str = "1", sign: float = -1.0) -> Iterator[Finding]:

@@ -69,13 +69,8 @@ def check_unstable(
     drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in centres]
     ends = [[squared_errors(DualFL(nu), f, f.solution(), 300)[-1] for f in drawn] for nu in (factor, 1.2)]
     grows, falls = min(ends[0]), max(ends[1])
-    yield at_most(
-        "runs",
-        [1e3, falls],
-        [grows, 1e-6],
-        "numeric",
-        f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu",
-    )
+    told = f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu"
+    yield at_most("runs", [1e3, falls], [grows, 1e-6], "numeric", told)
     said = outside("nu > mu", drawn[0], factor)
     text = "the checks of Theorems 3.2 and 3.3 refuse such a setting and do not run it" + (
         "" if said is None else f": {said.text}"
@@ -198,15 +193,11 @@ def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.
         "numeric",
         told,
     )
-    yield at_most(
-        "support",
-        slack,
-        1.0,
-        "numeric",
+    text = (
         "after n rounds the model has at most its first n coordinates, so that ||theta^(n) - theta*||^2 >= sum_{i>n} "
-        "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)",
-        error=1e-9,
+        "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)"
     )
+    yield at_most("support", slack, 1.0, "numeric", text, error=1e-9)
     series = [{"label": name, "x": list(kappas), "y": c} for name, c in counts.items()]
     yield Picture("rounds to 1e-6 on the chain", "kappa", "rounds", series, logx=True, logy=True)
 

@@ -14,19 +14,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Lemma,
-    Reading,
-    Replay,
-    assume,
-    dot,
-    norm2,
-    refute,
-)
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Reading, Replay, assume, dot, norm2, refute
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import play_exactly
@@ -160,11 +148,7 @@ CLAIMS = [
         check_c2,
         (
             Fault("nu a little below mu", "nu = mu", {"nu": "99/100"}, holds=True),
-            Fault(
-                "mu/(mu - nu) less 2 %",
-                "nu < mu",
-                {"gap": lemmas.GAP.with_constants(c=Fraction(98, 100))},
-            ),
+            Fault("mu/(mu - nu) less 2 %", "nu < mu", {"gap": lemmas.GAP.with_constants(c=Fraction(98, 100))}),
         ),
         assumptions=("f_j mu-strongly convex and L-smooth, nu in (0, mu]",),
         repaired="For nu < mu, Gamma(theta) <= mu/(mu - nu) times the gap of the local problem, which a convergent solver drives to zero.",

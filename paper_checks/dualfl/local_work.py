@@ -74,13 +74,8 @@ def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0
         limits.append(2 * largest / mu * N * nu * mu / (mu - nu) * (n + 1) ** (power + gamma) + 1)
         state = after
     told = ", ".join(str(int(k)) for k in counts)
-    yield at_most(
-        "counts",
-        counts,
-        limits,
-        "numeric",
-        f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)",
-    )
+    text = f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)"
+    yield at_most("counts", counts, limits, "numeric", text)
 
 
 def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool = True) -> Iterator[Finding]:
@@ -112,13 +107,8 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
             limits.append(share * np.sqrt(L / mu) * max(logarithm, 0.0) + 1)
             state = after
     worst = np.max(np.array(counts) / np.array(limits))
-    yield at_most(
-        "counts",
-        counts,
-        limits,
-        "numeric",
-        f"ten draws, 25 rounds of three kappa, cold starts: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N (1+gamma)^n) + n x/(1-x))",
-    )
+    text = f"ten draws, 25 rounds of three kappa, cold starts: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N (1+gamma)^n) + n x/(1-x))"
+    yield at_most("counts", counts, limits, "numeric", text)
 
 
 CLAIMS: list[Claim] = [

@@ -95,14 +95,8 @@ def iterated_limit(
     gaps = huber_gaps(rounds, weights)
     said = ", ".join(f"{gap:.2g}" for gap in gaps)
     limits = np.array(weights) / 8 + 1e-3
-    yield at_most(
-        "two Huber losses",
-        gaps,
-        limits,
-        "numeric",
-        f"after 30/alpha rounds the gaps are {said}; theta* is certified",
-        error=1e-12,
-    )
+    text = f"after 30/alpha rounds the gaps are {said}; theta* is certified"
+    yield at_most("two Huber losses", gaps, limits, "numeric", text, error=1e-12)
     fixed = huber_gaps(lambda alpha: 20, (0.1, 0.01, 0.001, 1e-5))
     yield holds(
         "joint limit",
@@ -141,14 +135,8 @@ def gradient_runs(context: Context, *, share: float = 1.0) -> Iterator[Finding]:
         method = DualFL.regularised(alpha, L)
         trace = run(method, chain, np.zeros(chain.d), 150, metrics={"g": metrics.stationarity}, progress=False)
         worst.append(np.sqrt(trace["g"][1:]) / (share * gradient_bound(np.arange(1, 151), alpha, truth, L)))
-    yield at_most(
-        "chain",
-        worst,
-        1.0,
-        "numeric",
-        f"150 rounds of three alpha: at most {np.max(worst):.2g} of (14) with its constant",
-        error=1e-9,
-    )
+    text = f"150 rounds of three alpha: at most {np.max(worst):.2g} of (14) with its constant"
+    yield at_most("chain", worst, 1.0, "numeric", text, error=1e-9)
 
 
 def gradient_of(problem: Any) -> Metric:
@@ -173,13 +161,8 @@ def rounds_of_15(context: Context, *, plain: bool = False) -> Iterator[Finding]:
         needed.append(float(above[-1]) + 1)
         allowed.append(limit)
     told = ", ".join(f"{int(m)} of {int(limit)}" for m, limit in zip(needed, allowed, strict=True))
-    yield at_most(
-        "chain",
-        needed,
-        allowed,
-        "numeric",
-        f"rounds from which on the gradient stays below 1/100, 3/1000, 1/1000: {told}",
-    )
+    text = f"rounds from which on the gradient stays below 1/100, 3/1000, 1/1000: {told}"
+    yield at_most("chain", needed, allowed, "numeric", text)
 
 
 def grows_faster(factor: Any = 2) -> bool:

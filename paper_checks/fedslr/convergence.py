@@ -9,19 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Replay,
-    Role,
-    assume,
-    at_most,
-    disproved,
-    refute,
-)
+from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Replay, Role, assume, at_most, disproved, refute
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key

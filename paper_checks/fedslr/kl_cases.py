@@ -36,6 +36,7 @@ from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, RECURSION, SHORT_STEP
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
+from paper_checks.fedslr.potential import SLOPE
 from paper_checks.fedslr.unknown_functions import play_unknown
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
@@ -259,7 +260,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, theta = 0, (11)",
         "Where D has exponent 0, dist(0, grad f(w_T) + dR(w_T)) = 0 for all T > t_0.",
-        [Step("growth in the copies", kl_lemmas.BOWL), Step("slope in the copies", kl_lemmas.COPY_SLOPE)],
+        [Step("growth in the copies", kl_lemmas.BOWL), Step("slope in the copies", SLOPE)],
         conclusions=[
             Conclusion(
                 "the hypothesis is never met",

@@ -53,18 +53,6 @@ def bowl(w: Any, p: Any, c: Any) -> Any:
 BOWL = Lemma("growth in the copies", "ours", "0 < L, 0 < eta < 1/L", bowl, {"c": 1})
 
 
-def slope_in_copies(w: Any, p: Any, c: Any) -> Any:
-    """||grad f_i(x + u) - grad f_i(x) + u/eta||^2 <= c (L + 1/eta)^2 ||u||^2: D's gradient in a copy, times M."""
-    f = w.function(p.L, -p.L)
-    u, g = w.vector("u"), w.vector("grad f(x)")
-    w.at(f, u * 0, "f(x)", g=g)
-    gu, _ = w.at(f, u, "f(x + u)")
-    return norm2(gu - g + u / p.eta) - norm2(u) * (c.c * (p.L + 1 / p.eta) ** 2)
-
-
-COPY_SLOPE = Lemma("slope in the copies", "ours", "0 < L, 0 < eta < 1/L", slope_in_copies, {"c": 1})
-
-
 def drift_of_loss(w: Any, p: Any, c: Any) -> Any:
     """f_i(v) <= f_i(u) + <grad f_i(u), v - u> + (c L/2) ||v - u||^2, with u at the origin."""
     f = w.function(p.L, -p.L)

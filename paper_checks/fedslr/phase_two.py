@@ -213,10 +213,7 @@ CLAIMS: list[Claim] = [
         "Theorem 3, (14)",
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
-        [
-            Step("proximal descent", lemmas.PROXIMAL_DESCENT, "repaired"),
-            Step("drift", kl_lemmas.DRIFT, "repaired"),
-        ],
+        [Step("proximal descent", lemmas.PROXIMAL_DESCENT, "repaired"), Step("drift", kl_lemmas.DRIFT, "repaired")],
         conclusions=[
             Conclusion(
                 "the corrected bound",
@@ -248,10 +245,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
-        [
-            Step("the first round", lemmas.WARM, "repaired"),
-            Step("later rounds", lemmas.LEMMA_3_MONOTONE, "repaired"),
-        ],
+        [Step("the first round", lemmas.WARM, "repaired"), Step("later rounds", lemmas.LEMMA_3_MONOTONE, "repaired")],
         conclusions=[
             Conclusion(
                 "with L^2 on every term",
