@@ -205,8 +205,9 @@ def check_ranks(ctx: Context, *, printed: bool = False, firmness: str = "1", wei
         "gamma: 0 in grad f(w) + dR(w), without eta",
     )
     yield fixed
-    steps = [f for f in find_of_lemma(FIRM.with_constants(c=firmness), name="a round") if isinstance(f, Part)]
-    yield from steps
+    found = list(find_of_lemma(FIRM.with_constants(c=firmness), name="a round"))
+    yield from found
+    steps = [finding for finding in found if isinstance(finding, Part)]
     text = (
         "for t >= 1 z_{i,t} = w_{i,t} + eta gamma_{i,t} comes no further from any fixed point, and the sum of mean ||z_{i,t+1} - z_{i,t}||^2 = "
         "mean ||w_t - w_{i,t}||^2 is finite; so z_t is bounded, its cluster points are fixed (proximal maps are continuous), and it converges to "
