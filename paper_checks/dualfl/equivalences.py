@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, FedDyn, FedPD, FedSplit
 from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, Part, Reading, bar, dot, norm2
 from fedtheory.claims.parts import disproved, equal, holds, proved
-from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived
+from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.core.problem import Problem, constant
 from fedtheory.core.randomness import Key, ScriptedKey
@@ -29,6 +29,7 @@ from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
 from paper_checks.dualfl.inexact import GAP_BOUNDS_THE_ERROR
 from paper_checks.dualfl.sequence import printed_t
 from paper_checks.fedpd.common import under_one_name
+from paper_checks.steps import Step, claim_steps
 from problems.quadratics import random_quadratics
 
 PAPER = "dualfl"
@@ -169,11 +170,7 @@ def accuracy(w: Any, p: Any, c: Any) -> Any:
 BLOCK_ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})
 
 
-def check_blocks(context: Context, *, constant_of: str = "1", accuracy_of: str = "1") -> Iterator[Finding]:
-    """The sum of the blocks' objectives, and what accuracy of the blocks gives."""
-    yield from find_of_lemma(SUM_BELOW.with_constants(c=constant_of), name="sum, at most")
-    yield from find_of_lemma(SUM_ABOVE.with_constants(c=constant_of), name="sum, at least")
-    yield from find_of_lemma(BLOCK_ACCURACY.with_constants(c=accuracy_of), name="accuracy")
+BLOCKS = [Step("sum, at most", SUM_BELOW), Step("sum, at least", SUM_ABOVE), Step("accuracy", BLOCK_ACCURACY)]
 
 
 # ---- Lemma 6.6 --------------------------------------------------------------------------------------------------------
@@ -214,12 +211,9 @@ def check_corresponding(
     yield from on_runs(context, method)
 
 
-def check_predualised(
-    context: Context, *, method: Callable[..., Any] = DualFL, accuracy_of: str = "1"
-) -> Iterator[Finding]:
-    """DualFL's primal iterates are Algorithm 2's dual ones through (21), and a step of Algorithm 2 is one of its blocks, side by side."""
+def predualised(context: Context, *, method: Callable[..., Any] = DualFL) -> Iterator[Finding]:
+    """DualFL's primal iterates are Algorithm 2's dual ones through (21)."""
     yield from corresponding("predualisation", dualfl_is_fista, method, context)
-    yield from check_blocks(context, accuracy_of=accuracy_of)
 
 
 # ---- FedPD, FedDR, FedDyn, FedSplit -----------------------------------------------------------------------------------
@@ -308,19 +302,15 @@ MUTATED = (
     Fault("the inertia of the round after", "Algorithm 2 as printed", {"method": NextInertia}),
 )
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "DUALFL-L6.4",
         PAPER,
-        "identity",
         "Lemma 6.4",
         "The blocks' objectives sum to E_d^n plus the constant (N/(2 nu)) ||mean eta||^2; blocks solved to delta_n/N "
         "solve (23) to delta_n.",
-        check_blocks,
-        (
-            Fault("the constant 5 % off", "sum, at most", {"constant_of": "19/20"}),
-            Fault("an accuracy 5 % better", "accuracy", {"accuracy_of": "19/20"}),
-        ),
-        assumptions=("f_j mu-strongly convex, 0 < nu <= mu",),
+        BLOCKS,
+        assumptions=["f_j mu-strongly convex, 0 < nu <= mu"],
+        kind="identity",
     ),
     Claim(
         "DUALFL-L6.6",
@@ -358,18 +348,16 @@ CLAIMS: list[Claim] = [
         MUTATED,
         assumptions=("all clients take part",),
     ),
-    Claim(
+    claim_steps(
         "DUALFL-PRE",
         PAPER,
-        "equivalence",
         "Sections 6.2 and 6.3",
         "DualFL is a predualisation of Algorithm 2, whose step is a prerelaxed block Jacobi (parallel subspace correction) step.",
-        check_predualised,
-        (
-            Fault("the dual is not updated", "predualisation", {"method": KeepsVariates}),
-            Fault("an accuracy 5 % better", "accuracy", {"accuracy_of": "19/20"}),
-        ),
-        assumptions=("f_j mu-strongly convex, 0 < nu <= mu",),
+        BLOCKS,
+        assumptions=["f_j mu-strongly convex, 0 < nu <= mu"],
+        kind="equivalence",
+        besides=predualised,
+        faults=(Fault("the dual is not updated", "predualisation", {"method": KeepsVariates}),),
     ),
     Claim(
         "DUALFL-N6",
