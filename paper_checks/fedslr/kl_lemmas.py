@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, bar, dot, norm2
-from paper_checks.fedslr.lemmas import play_round, potential
+from paper_checks.fedslr.lemmas import play_client, play_round, potential
 
 
 def midpoint(w: Any, p: Any, c: Any) -> Any:
@@ -28,13 +28,8 @@ MIDPOINT = Lemma("midpoint of subgradients", "ours, eta = 1/(2L)", "0 < L", midp
 
 def copies(w: Any, p: Any, c: Any) -> Any:
     """||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client seen from w_{i,t} = 0; what (79) needs."""
-    f = w.function(p.L, -p.L)
-    x, g, gn = w.vector("w"), w.vector("gamma"), w.vector("gamma+")
-    y = x * 0
-    yn = x - (gn - g) * p.eta
-    w.at(f, y, "f", g=g)
-    w.at(f, yn, "f+", g=gn)
-    return norm2(x - y) - norm2(yn - y) * (c.c * (1 + p.L * p.eta) ** 2)
+    x, yn = play_client(w, p)
+    return norm2(x) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
 COPIES = Lemma("copies", "proof of Theorem 2, (79)", "0 < L, 0 < eta", copies, {"c": 1})
