@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -30,13 +31,16 @@ from problems.datasets import BUNDLED, LIBSVM, Dataset, load
 from problems.logistic import fedpd_synthetic
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.mlp import perceptron
-from problems.networks.families import KINDS, load_part
+from problems.networks.families import KINDS, list_part_files, load_part
 from problems.networks.families import model as network_model
 from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
 from problems.softmax import Softmax
 from problems.svm import svm
 from problems.with_test_set import WithTestSet
+
+#: how a linear model keeps its samples, by the words for it
+ROWS: dict[str, bool | None] = {"auto": None, "sparse": True, "dense": False}
 
 NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and for one that knows the clients' average
 
@@ -109,6 +113,7 @@ class Options:
         1.0, "How far the clients' minimisers are apart; of 'prescribed', the gradients at x*."
     )
     l2: float = _asked(0.0, "Weight of the ridge (l2/2) ||x||^2.")
+    rows: str = _asked("auto", "Of linear models: samples with or without their zeros, or what is faster.", *ROWS)
     bias: float = _asked(0.0, "Constant feature of softmax regression; 0 for none.")
     coordinates: str = _asked(
         "all", "Of softmax regression's features: all of them, or orthonormal ones of the samples' span.", "all", "span"
@@ -117,7 +122,9 @@ class Options:
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
     nuclear: float = _asked(0.0, "Weight of a nuclear norm of all layers that are matrices, shared by all clients.")
     hidden: int = _asked(32, "Hidden units of a network.")
-    device: str = _asked("cpu", "Where PyTorch computes networks.", "cpu", "cuda", strict=True)
+    device: str = field(
+        default="cpu", metadata={"strict": True}
+    )  # where PyTorch computes networks; --device is the command's own
     precision: str = _asked(
         "single", "Of PyTorch's networks; mixed has layers in bfloat16.", "single", "double", "mixed", strict=True
     )
@@ -282,6 +289,10 @@ class DataFamily:
         """Return the data set, or its training part."""
         return load_part(self.dataset, "train", o.data) if self._tested(o) else _load_whole(self.dataset, o.data)
 
+    def files(self, o: Options) -> dict[str, Path]:
+        """Return the files that an instance is read from, by name."""
+        return list_part_files(self.dataset, o.data, tested=self._tested(o))
+
     def _tested(self, o: Options) -> bool:
         """Whether the testing part of the set is kept for testing.
 
@@ -342,8 +353,14 @@ class DataFamily:
 # ---- models of one data set a client ------------------------------------------------------------------------------
 
 
+def _kept_sparse(o: Options) -> bool | None:
+    if o.rows not in ROWS:
+        raise InvalidInput(f"--rows is {', '.join(ROWS)}, got {o.rows!r}")
+    return ROWS[o.rows]
+
+
 def _logistic(clients: list[Dataset], o: Options) -> Any:
-    return splits.logistic_of(clients, l2=o.l2, beta=o.beta)
+    return splits.logistic_of(clients, l2=o.l2, beta=o.beta, sparse=_kept_sparse(o))
 
 
 def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
@@ -353,6 +370,7 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
             [client.labels for client in clients],
             l2=o.l2,
             width=width,
+            sparse=_kept_sparse(o),
             name=f"support vector machine on {clients[0].name}, {len(clients)} clients",
         )
 
@@ -360,22 +378,20 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
 
 
 def _softmax(clients: list[Dataset], o: Options) -> Any:
-    features, targets, weights = splits.pad_clients(clients)
     if o.bias:
         if o.test != "none":
             raise InvalidInput("--bias adds a feature that test samples do not have; leave --test out")
-        constant = np.where(weights > 0, o.bias, 0.0)[..., None]
-        features = np.concatenate([features, constant], axis=-1)
+        wider = (np.column_stack([c.features, np.full(len(c), o.bias)]) for c in clients)
+        clients = [replace(c, features=features, shape=()) for c, features in zip(clients, wider, strict=True)]
     name = f"softmax regression on {clients[0].name}, {len(clients)} clients"
-    problem = Softmax(features, targets, weights, o.l2, name=name)
     if o.coordinates == "all":
-        return problem
+        return Softmax(*splits.pad_clients(clients, sparse=_kept_sparse(o)), o.l2, name=name)
     if o.coordinates != "span" or o.test != "none" or o.server not in (NO_SERVER, AVERAGE):
         raise InvalidInput(
             f"--coordinates is all or span, got {o.coordinates!r}; those of the clients' span do not fit test samples or a server's own: leave "
             "--test and --server N out"
         )
-    return problem.in_span()
+    return Softmax(*splits.pad_clients(clients, sparse=False), o.l2, name=name).in_span()
 
 
 def _parity(clients: list[Dataset], o: Options) -> Any:
@@ -618,28 +634,28 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
         "hinge",
         "support vector machine on breast_cancer, nonsmooth",
         "breast_cancer",
-        ("l2",),
+        ("l2", "rows"),
         _machine(0.0),
     ),
     DataFamily(
         "smoothed-hinge",
         "support vector machine with a hinge rounded over a width of 1/2, on breast_cancer",
         "breast_cancer",
-        ("l2",),
+        ("l2", "rows"),
         _machine(0.5),
     ),
-    *_on_data("", "logistic regression on {name}", ("l2", "beta"), _logistic, "breast_cancer", *LIBSVM),
+    *_on_data("", "logistic regression on {name}", ("l2", "beta", "rows"), _logistic, "breast_cancer", *LIBSVM),
     *_on_data(
         "-softmax",
         "softmax regression on {name}",
-        ("l2", "bias", "coordinates"),
+        ("l2", "bias", "coordinates", "rows"),
         _softmax,
         *("digits", "iris", "wine", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),
     *_on_data(
         "-parity",
         "logistic regression: even or odd {name}",
-        ("l2", "beta"),
+        ("l2", "beta", "rows"),
         _parity,
         "digits",
         "mnist",

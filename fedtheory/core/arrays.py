@@ -55,8 +55,13 @@ def namespace(*arrays: Array) -> Namespace:
     InvalidInput
         Arrays of two libraries were mixed.
     """
+    for a in arrays:
+        if type(a) is not np.ndarray:
+            break
+    else:  # the common case, at a tenth of the cost
+        return _NUMPY
     found = [a for a in arrays if is_array(a)]
-    if all(type(a) is np.ndarray for a in found):  # the common case, at a tenth of the cost
+    if all(type(a) is np.ndarray for a in found):
         return _NUMPY
     try:
         return array_namespace(*found)
@@ -263,6 +268,8 @@ def is_torch(x: Array) -> bool:
 
 
 def along_batch(values: Any, reference: Array | None = None) -> HyperParameter:
-    """Hyper-parameter values ``(*batch,)`` as an array that broadcasts against points, of the reference's library if given."""
+    """Hyper-parameter values ``(*batch,)`` as an array that broadcasts against points, of the reference's library if given, else of their own."""
+    if is_array(values) and not isinstance(values, np.ndarray):
+        return values[..., None, None]
     host = np.asarray(values, dtype=float)[..., None, None]
     return host if reference is None else like(host, reference)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fedtheory.core.arrays import mean_of_clients, namespace, squared_norm
+import numpy as np
+
+from fedtheory.core.arrays import like, mean_of_clients, namespace, squared_norm
 from fedtheory.core.layers import factor_floats
 from fedtheory.core.problem import Problem, can, gradient, need, objective
 from fedtheory.core.regularisers import slope
@@ -35,8 +37,10 @@ def gap(f_star: RunValues) -> Metric:
 
 
 def squared_distance(x_star: Minimiser | ServerPoint) -> Metric:
-    """||x - x*||^2."""
-    return lambda problem, state: squared_norm(state.x - x_star)[..., 0]
+    """||x - x*||^2; an x* of NumPy is brought to the library of x."""
+    if not isinstance(x_star, np.ndarray):
+        return lambda problem, state: squared_norm(state.x - x_star)[..., 0]
+    return lambda problem, state: squared_norm(state.x - like(x_star, state.x))[..., 0]
 
 
 def magnitude(problem: Problem, state: Any) -> RunValues:

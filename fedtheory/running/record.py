@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import State
-from fedtheory.core.arrays import is_object, namespace, to_numpy
+from fedtheory.core.arrays import Array, is_object, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.precision import in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
 from fedtheory.measures.metrics import Metric
@@ -28,7 +29,8 @@ class Trace:
     """What was measured, by round.
 
     ``rounds`` ``(R,)``: the rounds at which it was measured (0 is the start). ``metrics``: name to ``(*batch, R)``.
-    ``floats_up``, ``floats_down`` ``(*batch, R)``: floats sent to and by the server so far, over all clients.
+    ``floats_up``, ``floats_down`` ``(*batch, R)``: floats sent to and by the server so far, over all clients; at the start, what the method exchanges
+    before its first round (`fedtheory.algorithms.base.Method.first_exchange`).
     ``diverged_at`` ``(*batch,)``: the round after which a run had diverged (a coordinate beyond `DIVERGED_ABOVE`), -1 if it did not; its metrics are
     infinite from there. ``state``: the last state (for a diverged run, the last finite one).
     """
@@ -54,9 +56,11 @@ class Trace:
 class Recorder:
     """What a run has measured so far."""
 
-    def __init__(self, metrics: Mapping[str, Metric], problem: Problem) -> None:
+    def __init__(self, metrics: Mapping[str, Metric], problem: Problem, finest: Array | None = None) -> None:
+        """Measure states on a problem, first brought to the precision of ``finest`` where that is given."""
         self.metrics = metrics
         self.problem = problem
+        self.finest = finest
         self.rounds: list[int] = []
         self.values: dict[str, list[NDArray[Any]]] = {name: [] for name in metrics}
         self.up: list[NDArray[Any]] = []
@@ -96,6 +100,8 @@ class Recorder:
     def measure(self, r: int, state: State) -> None:
         """Evaluate the metrics after round r."""
         self.rounds.append(r)
+        if self.finest is not None:
+            state = in_precision_of(state, self.finest)
         with np.errstate(all="ignore"):
             for name, metric in self.metrics.items():
                 found = to_numpy(metric(self.problem, state))

@@ -19,6 +19,7 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import Array, is_array, is_object, namespace
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
+from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of, select_rows
@@ -74,7 +75,8 @@ def run(
     algorithm, problem
         What to run, and on what.
     x0 : array ``(d,)`` or ``(*batch, d)``
-        Common starting point of the clients; its library and dtype are those of the run.
+        Common starting point of the clients; its library and dtype are those of the run: data and hyper-parameters of another precision
+        are rounded to it.
     rounds : int
         Number of communication rounds.
     participation : Participation, optional
@@ -82,7 +84,8 @@ def run(
     seed : int or integer array
         One seed, or one a run of the batch (its axes are leading axes of the run).
     metrics : mapping of name to ``(problem, state) -> (*batch,)``, optional
-        What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient).
+        What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient). It is measured in
+        the precision of the run or of the problem as given, whichever is higher: a run in float32 is judged by the problem's own f.
     every : int, collection of int, or "sent"
         Measure every so many rounds, at these rounds, or after those in which something was sent; the start and the end are always measured.
     progress : bool, optional
@@ -110,9 +113,14 @@ def run(
     wanted, when_sent = _rounds_to_measure(every, int(rounds)), isinstance(every, str)
 
     start = shape_start(problem, x0)
-    state = algorithm.init(problem, start)
+    working, method, finest = problem, algorithm, None
+    if has_floats(start):
+        working, method = in_precision_of(problem, start), in_precision_of(algorithm, start)
+        finest = max(find_floats(problem), key=bits_of, default=start)
+        finest = finest if bits_of(finest) > bits_of(start) else None
+    state = method.init(working, start)
     _require_room_for_state(state)
-    book = Recorder(metrics, problem)
+    book = Recorder(metrics, working if finest is None else problem, finest)
     measured = every if when_sent else sorted(wanted)
     name = fingerprint(
         algorithm, problem, participation, seed, start, sorted(metrics), measured, thorough=checkpoint is not None
@@ -136,6 +144,7 @@ def run(
     if checkpoint is not None and Path(checkpoint).exists():
         first, state = book.load(Path(checkpoint), name, state)
     else:
+        book.count(getattr(algorithm, "first_exchange", (0, 0)), problem.n)
         book.measure(0, state)
 
     saved, cost = time.monotonic(), 0.0
@@ -146,14 +155,14 @@ def run(
                 break
             key = Key(seed, r)
             clients = participation.draw(problem.n, key)
-            new = algorithm.round(problem, state, clients, key)
+            new = method.round(working, state, clients, key)
             count: Any = problem.n
             if clients is not None:
                 count = clients.count()
                 if np.any(count == 0):  # nobody came: nothing happens in that run
                     new = select_rows(count == 0, state, new)
             before = book.sent
-            book.count(algorithm.traffic(key, new), count)
+            book.count(method.traffic(key, new), count)
             state = book.guard(r + 1, state, new)
             if r + 1 in wanted or (when_sent and np.any(np.not_equal(book.sent, before))):
                 book.measure(r + 1, state)
