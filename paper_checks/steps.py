@@ -19,18 +19,22 @@ from fedtheory.claims.statements.lemma import lemma_sensitivity
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a claim: a lemma, and whether it is the statement as printed, its corrected form or another reading."""
+    """A part of a claim: a lemma, and whether it is the statement as printed, its corrected form or another reading.
+
+    ``scope``: what it is narrower than the statement in, as for `proved`.
+    """
 
     name: str
     lemma: Lemma
     role: Role = "printed"
+    scope: str = ""
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What follows from steps by an argument in words.
+    """What follows from steps, and from conclusions before it, by an argument in words.
 
-    ``from_steps``: their names; ``confirmed``: asks a checker for what the argument needs besides, such as an identity.
+    ``from_steps``: their names; ``confirmed``: asks a checker for what the argument needs besides, such as an identity; ``scope``: as of a step.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Conclusion:
     from_steps: tuple[str, ...]
     role: Role = "printed"
     confirmed: Callable[[], bool] | None = None
+    scope: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,11 +83,14 @@ def claim_steps(
     repaired: str = "",
     false: Mapping[str, str] | None = None,
     kind: Kind = "proof step",
+    besides: Callable[..., Iterator[Finding]] | None = None,
+    faults: Sequence[Fault] = (),
+    replay: Callable[[Mapping[str, Any]], Replay] | None = None,
 ) -> Claim:
     """Make a claim of steps.
 
     Its planted faults: a constant of each true step where it is rejected; a true step in the place of each false one, which nothing refutes;
-    the mistakes of runs.
+    the mistakes of runs; those that are given.
 
     Parameters
     ----------
@@ -94,20 +102,25 @@ def claim_steps(
     readings : str ...
         How the statement was read.
     false : by the name of each step that is expected to be false, that of the true one which its fault puts in its place
+    besides : function, optional
+        A further check, of instances or of other runs; it reads the subjects of ``faults``.
+    faults : Fault ...
+    replay : function, optional
+        Of its counterexample; by default that of a false step.
     """
     false = dict(false or {})
     by_name = {step.name: step for step in steps}
-    faults = [
+    planted = [
         Fault(f"{step.name}: {constant} beyond where it is rejected", step.name, {"beyond": (step.name, constant)})
         for step in steps
         for constant in step.lemma.constants
         if step.name not in false
     ]
-    faults += [
+    planted += [
         Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
         for wrong, right in false.items()
     ]
-    faults += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
+    planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
     regions = [f"{step.name}: {step.lemma.region}" for step in steps if step.lemma.region.parameters]
     printed = next((by_name[name].lemma for name in false if by_name[name].role == "printed"), None)
     shown = printed or next((by_name[name].lemma for name in false), None)
@@ -117,11 +130,18 @@ def claim_steps(
         kind,
         source,
         text,
-        partial(_check, steps=tuple(steps), conclusions=tuple(conclusions), runs=tuple(runs), readings=tuple(readings)),
-        tuple(faults),
+        partial(
+            _check,
+            steps=tuple(steps),
+            conclusions=tuple(conclusions),
+            runs=tuple(runs),
+            readings=tuple(readings),
+            besides=besides,
+        ),
+        (*planted, *faults),
         assumptions=(*assumptions, *regions),
         repaired=repaired,
-        replay=None if shown is None else partial(_replay, lemma=shown),
+        replay=replay if shown is None else partial(_replay, lemma=shown),
     )
 
 
@@ -132,9 +152,11 @@ def _check(
     conclusions: Sequence[Conclusion],
     runs: Sequence[Runs],
     readings: Sequence[str],
+    besides: Callable[..., Iterator[Finding]] | None,
     beyond: tuple[str, str] = ("", ""),
     instead: tuple[str, str] = ("", ""),
     mistaken: tuple[str, str] = ("", ""),
+    **subject: Any,
 ) -> Iterator[Finding]:
     lemmas = {step.name: step.lemma for step in steps}
     found: dict[str, Part] = {}
@@ -145,17 +167,34 @@ def _check(
             lemma = lemma if fails is None else lemma.with_constants(**{beyond[1]: fails})
         for finding in find_of_lemma(lemma, name=step.name, role=step.role):
             if isinstance(finding, Part):
-                found[finding.name] = finding
-                yield finding
+                found[finding.name] = _narrow(finding, step.scope)
+                yield found[finding.name]
             else:
                 yield Reading(f"{step.name}: {finding.text}") if isinstance(finding, Reading) else finding
     for conclusion in conclusions:
         resting_on = [found[name] for name in conclusion.from_steps]
         condition = conclusion.confirmed is None or conclusion.confirmed()
-        yield proved(conclusion.name, condition, conclusion.argument, role=conclusion.role, resting_on=resting_on)
+        found[conclusion.name] = proved(
+            conclusion.name,
+            condition,
+            conclusion.argument,
+            role=conclusion.role,
+            resting_on=resting_on,
+            scope=conclusion.scope,
+        )
+        yield found[conclusion.name]
     for part in runs:
         yield from part.findings(context, mistaken[1] if part.name == mistaken[0] else "")
+    if besides is not None:
+        yield from besides(context, **subject)
     yield from (Reading(text) for text in readings)
+
+
+def _narrow(part: Part, scope: str) -> Part:
+    """A part whose proof, if it has one, has this scope."""
+    if not scope or part.proof is None:
+        return part
+    return proved(part.name, True, part.text, role=part.role, resting_on=[part], scope=scope)
 
 
 def _replay(instance: Mapping[str, Any], *, lemma: Lemma) -> Replay:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -114,6 +115,9 @@ class Options:
     l2: float = _asked(0.0, "Weight of the ridge (l2/2) ||x||^2.")
     rows: str = _asked("auto", "Of linear models: samples with or without their zeros, or what is faster.", *ROWS)
     bias: float = _asked(0.0, "Constant feature of softmax regression; 0 for none.")
+    coordinates: str = _asked(
+        "all", "Of softmax regression's features: all of them, or orthonormal ones of the samples' span.", "all", "span"
+    )
     beta: float = _asked(0.0, "Weight of the non-convex penalty.")
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
     nuclear: float = _asked(0.0, "Weight of a nuclear norm of all layers that are matrices, shared by all clients.")
@@ -217,6 +221,12 @@ class Family:
         return _assisted(self.make(o), o)
 
 
+@lru_cache(maxsize=1)
+def _load_whole(name: str, folder: str | None) -> Dataset:
+    """A data set without its testing part; the last is kept, for a process that makes many runs on it."""
+    return load(name, folder)
+
+
 def count_server_samples(o: Options) -> int:
     """Samples that the server is to hold.
 
@@ -277,7 +287,7 @@ class DataFamily:
 
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
-        return load_part(self.dataset, "train", o.data) if self._tested(o) else load(self.dataset, o.data)
+        return load_part(self.dataset, "train", o.data) if self._tested(o) else _load_whole(self.dataset, o.data)
 
     def files(self, o: Options) -> dict[str, Path]:
         """Return the files that an instance is read from, by name."""
@@ -301,6 +311,8 @@ class DataFamily:
 
     def split(self, dataset: Dataset, o: Options) -> splits.Split:
         """Return the samples of each client, of those that the server does not hold."""
+        if not count_server_samples(o):
+            return divide(dataset, o)
         rest, _ = self._held(dataset, o)
         return [rest[part] for part in divide(dataset.take(rest), o)]
 
@@ -372,7 +384,14 @@ def _softmax(clients: list[Dataset], o: Options) -> Any:
         wider = (np.column_stack([c.features, np.full(len(c), o.bias)]) for c in clients)
         clients = [replace(c, features=features, shape=()) for c, features in zip(clients, wider, strict=True)]
     name = f"softmax regression on {clients[0].name}, {len(clients)} clients"
-    return Softmax(*splits.pad_clients(clients, sparse=_kept_sparse(o)), o.l2, name=name)
+    if o.coordinates == "all":
+        return Softmax(*splits.pad_clients(clients, sparse=_kept_sparse(o)), o.l2, name=name)
+    if o.coordinates != "span" or o.test != "none" or o.server not in (NO_SERVER, AVERAGE):
+        raise InvalidInput(
+            f"--coordinates is all or span, got {o.coordinates!r}; those of the clients' span do not fit test samples or a server's own: leave "
+            "--test and --server N out"
+        )
+    return Softmax(*splits.pad_clients(clients, sparse=False), o.l2, name=name).in_span()
 
 
 def _parity(clients: list[Dataset], o: Options) -> Any:
@@ -629,7 +648,7 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
     *_on_data(
         "-softmax",
         "softmax regression on {name}",
-        ("l2", "bias", "rows"),
+        ("l2", "bias", "coordinates", "rows"),
         _softmax,
         *("digits", "iris", "wine", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),

@@ -131,6 +131,22 @@ class Softmax(Classified):
         """The same clients with (weight/2)||x||^2 added."""
         return replace(self, l2=self.l2 + weight)
 
+    def in_span(self) -> Softmax:
+        """The same clients in orthonormal coordinates of the span of all their samples: W = Q V with Q (inputs, rank), V (rank, classes).
+
+        Values, gradients and inner products of models in the span are the same, and a gradient there stays in it. A method that starts at 0 and
+        only combines models and gradients linearly, with weights that depend on values and inner products alone, therefore has the same iterates
+        up to rounding, at the cost of rank instead of inputs. A start or a regulariser that is not a function of the singular values of W
+        would mean something else. Singular values that are rounding beside the largest are left out.
+        """
+        if self.features.ndim > 3:
+            raise NotAvailable("the instances of a batch span different spaces; take one instance")
+        features = self.features.dense() if isinstance(self.features, SparseRows) else self.features
+        rows = to_numpy(features).reshape(-1, self.inputs)
+        _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
+        rank = int((sizes > max(rows.shape) * np.finfo(float).eps * sizes[0]).sum())
+        return replace(self, features=like(rows @ basis[:rank].T, features).reshape(*features.shape[:-1], rank))
+
     def slice(self, first: int, last: int) -> Softmax:
         """Clients first, ..., last - 1, without copying."""
         features, targets = slice_clients(self.features, first, last), self.targets[..., first:last, :, :]

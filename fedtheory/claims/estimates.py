@@ -44,7 +44,7 @@ class Cost:
 
     def seconds(self, training: Training) -> float:
         """Of a whole run."""
-        return self.prepared + self.round * training.rounds + self.measured * (1 + training.rounds // training.every)
+        return self.prepared + self.round * training.rounds + self.measured * (1 + training.measurements)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Workload:
     @property
     def disk(self) -> int:
         """Bytes that the runs to be made will take when they are complete."""
-        rows = sum((2 + t.rounds // t.every) * (3 + len(t.metrics)) for t in self.trainings)
+        rows = sum((2 + t.measurements) * (3 + len(t.metrics)) for t in self.trainings)
         return rows * NUMBER_BYTES + len(self.trainings) * SUMMARY_BYTES
 
 

@@ -62,8 +62,8 @@ class Training:
         Those of `fedtheory.measures.catalogue`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
-    every : int
-        Rounds between measurements.
+    every : int, or "sent"
+        Rounds between measurements; or after those in which something was sent.
     start : float or "random", optional
         Every coordinate of the first model, or random weights, where it is not the problem's own.
     seed : int
@@ -79,7 +79,7 @@ class Training:
     metrics: tuple[str, ...] = ("value", "test_accuracy")
     participants: int | None = None
     available: int | None = None
-    every: int = 1
+    every: int | Literal["sent"] = 1
     start: float | Literal["random"] | None = None
     seed: int = 0
     mistake: str = ""
@@ -117,6 +117,11 @@ class Training:
         if self.mistake not in known:
             raise InvalidInput(f"{self.method} has no known mistake {self.mistake!r}; known are {', '.join(known)}")
         return build_mistaken(entry, self.settings, (known[self.mistake],))
+
+    @property
+    def measurements(self) -> int:
+        """How often it is measured after the start, at most."""
+        return self.rounds // (1 if self.every == "sent" else self.every)
 
     @property
     def key(self) -> str:

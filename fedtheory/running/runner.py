@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def run(
     participation: Participation | None = None,
     seed: Any = 0,
     metrics: Mapping[str, Metric] | None = None,
-    every: int | Collection[int] = 1,
+    every: int | Collection[int] | Literal["sent"] = 1,
     progress: bool | None = None,
     checkpoint: Path | str | None = None,
     watch: Callable[[Trace], None] | None = None,
@@ -86,8 +86,8 @@ def run(
     metrics : mapping of name to ``(problem, state) -> (*batch,)``, optional
         What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient). It is measured in
         the precision of the run or of the problem as given, whichever is higher: a run in float32 is judged by the problem's own f.
-    every : int or collection of int
-        Measure every so many rounds, or at these rounds; the start and the end are always measured.
+    every : int, collection of int, or "sent"
+        Measure every so many rounds, at these rounds, or after those in which something was sent; the start and the end are always measured.
     progress : bool, optional
         Show a progress bar on standard error; by default when it is a terminal and the run takes seconds.
     checkpoint : path, optional
@@ -110,7 +110,7 @@ def run(
         raise InvalidInput(f"seeds must be non-negative integers, got {seed}")
     participation = participation or All()
     metrics = dict(metrics) if metrics is not None else {"stationarity": measures.stationarity}
-    wanted = _rounds_to_measure(every, int(rounds))
+    wanted, when_sent = _rounds_to_measure(every, int(rounds)), isinstance(every, str)
 
     start = shape_start(problem, x0)
     working, method, finest = problem, algorithm, None
@@ -121,8 +121,9 @@ def run(
     state = method.init(working, start)
     _require_room_for_state(state)
     book = Recorder(metrics, working if finest is None else problem, finest)
+    measured = every if when_sent else sorted(wanted)
     name = fingerprint(
-        algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
+        algorithm, problem, participation, seed, start, sorted(metrics), measured, thorough=checkpoint is not None
     )
 
     def info() -> dict[str, Any]:
@@ -160,9 +161,10 @@ def run(
                 count = clients.count()
                 if np.any(count == 0):  # nobody came: nothing happens in that run
                     new = select_rows(count == 0, state, new)
+            before = book.sent
             book.count(method.traffic(key, new), count)
             state = book.guard(r + 1, state, new)
-            if r + 1 in wanted:
+            if r + 1 in wanted or (when_sent and np.any(np.not_equal(book.sent, before))):
                 book.measure(r + 1, state)
             advance()
             over = r + 1 == rounds or book.all_diverged
@@ -206,7 +208,11 @@ def _keep_freed_memory() -> None:
     np.empty(31 * 2**20, dtype=np.uint8)
 
 
-def _rounds_to_measure(every: int | Collection[int], rounds: int) -> set[int]:
+def _rounds_to_measure(every: int | Collection[int] | Literal["sent"], rounds: int) -> set[int]:
+    if isinstance(every, str):
+        if every != "sent":
+            raise InvalidInput(f"every must be at least 1, a collection of rounds or 'sent', got {every!r}")
+        return {0, rounds}
     if not isinstance(every, int | np.integer):
         return {int(r) for r in every if 0 <= r <= rounds} | {0, rounds}
     if every < 1:

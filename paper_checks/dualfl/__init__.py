@@ -2,7 +2,7 @@
 
 Theory: theory (one exact step, by `lemmas`), sequence (the inertia), convergence (Sections 3 and 6), equivalences (dual FISTA, accelerated
 ascent), duality, regularised (Section 4), horizons (explicit bounds), local_work. Comparisons: local_gap, heterogeneity, character, acceleration
-(Table 1), optimality, same_algorithm. Real data: primal_baselines, experiments and sparse, at the sizes of `runs`.
+(Table 1), optimality. Real data: primal_baselines, experiments and sparse, at the sizes of `runs`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from paper_checks.dualfl import (
     optimality,
     primal_baselines,
     regularised,
-    same_algorithm,
     sequence,
     sparse,
     theory,
@@ -43,7 +42,6 @@ CLAIMS: list[Claim] = [
     *character.CLAIMS,
     *acceleration.CLAIMS,
     *optimality.CLAIMS,
-    *same_algorithm.CLAIMS,
     *experiments.CLAIMS,
     *sparse.CLAIMS,
 ]

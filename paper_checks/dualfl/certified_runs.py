@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import Claim, Context, Fault, Finding, Part
+from fedtheory.claims import Context, Finding, Part
 from fedtheory.claims.parts import assume_constant, at_most
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import fenchel_young_gap, local_gap
@@ -24,8 +24,6 @@ from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from fedtheory.running.runner import run
 from problems.chains import total_variation_chain
 from problems.svm import svm
-
-Check = Callable[..., Iterator[Finding]]
 
 
 @lru_cache(maxsize=1)
@@ -145,17 +143,6 @@ def below_n2(
     )
     floor = 1e-24 * float(squared_norm(truth.x)) + 2 * truth.distance * float(np.sqrt(found.max())) + truth.distance**2
     return at_most(name, found, limit, "numeric", text, error=floor)
-
-
-def with_runs(claim: Claim, check: Check, *faults: Fault) -> Claim:
-    """A claim whose check is followed by runs; ``check`` takes its own faults' subjects, which the claim's own check does not see."""
-    known = {key for fault in faults for key in fault.subject}
-
-    def both(context: Context, **subject: Any) -> Iterator[Finding]:
-        yield from claim.check(context, **{k: v for k, v in subject.items() if k not in known})
-        yield from check(context, **{k: v for k, v in subject.items() if k in known})
-
-    return replace(claim, check=both, faults=claim.faults + faults)
 
 
 def on_chain_and_machines(context: Context, *, factor: float = 1.0, share: float = 1.0) -> Iterator[Finding]:

@@ -32,7 +32,6 @@ from paper_checks.dualfl.certified_runs import (
     on_chain_and_machines,
     squared_errors,
     truth_of,
-    with_runs,
 )
 from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus, limits_with_modulus
 from paper_checks.steps import Conclusion, Step, claim_steps
@@ -57,9 +56,8 @@ LINEAR = (
     "in sqrt(a/q) for delta_k = a^k. "
 )
 FROM_GAPS = (
-    "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and "
-    "theta^(n) = -mean_j xi_j^n/nu; as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = "
-    "-nu theta*, for which ||xi^0 - xi*||^2 = N V*. "
+    "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and theta^(n) = -mean_j "
+    "xi_j^n/nu; as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = -nu theta*, for which ||xi^0 - xi*||^2 = N V*. "
 )
 
 
@@ -155,13 +153,8 @@ def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
         found.append(certificate.bound)
         below = compare(certificate.bound, "<=", share * limits[-1]) and below
     told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
-    yield proved(
-        "certificates",
-        below,
-        f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}",
-        "exact",
-        scope="L = 16, inertia to four digits",
-    )
+    text = f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}"
+    yield proved("certificates", below, text, "exact", scope="L = 16, inertia to four digits")
     rounds = list(range(1, len(found) + 1))
     series = [
         {"label": "DUALFL-N2", "x": rounds, "y": [float(v) for v in limits], "style": "dashed"},
@@ -202,8 +195,7 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[CONVEX],
         readings=[
-            "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k "
-            "sqrt(2 nu b_k))^2."
+            "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k sqrt(2 nu b_k))^2."
         ],
         kind="rate",
     ),
@@ -211,8 +203,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-P6.3",
         PAPER,
         "Proposition 6.3",
-        "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a "
-        "< 1 - sqrt(rho).",
+        "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
         LINEAR_STEPS,
         conclusions=[
             Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=linear_facts)
@@ -221,122 +212,108 @@ CLAIMS: list[Claim] = [
         readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
         kind="rate",
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T3.2",
-            PAPER,
-            "Theorem 3.2",
-            "||theta^(n) - theta*||^2 <= C/n^2 for rho = 0, local gaps as in (8), no smoothness.",
-            [TO_MODELS, BY_GAPS],
-            conclusions=[
-                Conclusion(
-                    "every round",
-                    RECURSION
-                    + PLAIN
-                    + FROM_GAPS
-                    + "(8) has sqrt(b_k) = nu^(-1/2) (k+1)^(-1-gamma/2), with a sum of at most nu^(-1/2) (1 + 2/gamma); by (29) "
-                    "||theta^(n) - theta*||^2 <= 4/(nu (n+1))^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2.",
-                    ("(29)", "gaps"),
-                    confirmed=lambda: plain_rounds() and tolerances_of_8(),
-                )
-            ],
-            assumptions=[CONVEX, "(8) for some gamma > 0"],
-            readings=["'n >= 0' with 1/n^2 is read as n >= 1."],
-            kind="rate",
-        ),
-        plain_runs,
-        *NONSMOOTH_FAULTS,
+    claim_steps(
+        "DUALFL-T3.2",
+        PAPER,
+        "Theorem 3.2",
+        "||theta^(n) - theta*||^2 <= C/n^2 for rho = 0, local gaps as in (8), no smoothness.",
+        [TO_MODELS, BY_GAPS],
+        conclusions=[
+            Conclusion(
+                "every round",
+                RECURSION
+                + PLAIN
+                + FROM_GAPS
+                + "(8) has sqrt(b_k) = nu^(-1/2) (k+1)^(-1-gamma/2), with a sum of at most nu^(-1/2) (1 + 2/gamma); by (29) "
+                "||theta^(n) - theta*||^2 <= 4/(nu (n+1))^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2.",
+                ("(29)", "gaps"),
+                confirmed=lambda: plain_rounds() and tolerances_of_8(),
+            )
+        ],
+        assumptions=[CONVEX, "(8) for some gamma > 0"],
+        readings=["'n >= 0' with 1/n^2 is read as n >= 1."],
+        kind="rate",
+        besides=plain_runs,
+        faults=(*NONSMOOTH_FAULTS,),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T3.3a",
-            PAPER,
-            "Theorem 3.3",
-            "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9).",
-            [TO_MODELS, TO_VALUES, BY_GAPS],
-            conclusions=[
-                Conclusion(
-                    "every round",
-                    RECURSION
-                    + LINEAR
-                    + FROM_GAPS
-                    + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
-                    "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
-                    ("(29)", "(30)", "gaps"),
-                    confirmed=lambda: linear_rounds() and plain_rounds(),
-                )
-            ],
-            assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
-            readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],
-            kind="rate",
-        ),
-        smooth_runs,
-        *FAULTS,
+    claim_steps(
+        "DUALFL-T3.3a",
+        PAPER,
+        "Theorem 3.3",
+        "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9).",
+        [TO_MODELS, TO_VALUES, BY_GAPS],
+        conclusions=[
+            Conclusion(
+                "every round",
+                RECURSION
+                + LINEAR
+                + FROM_GAPS
+                + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
+                "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
+                ("(29)", "(30)", "gaps"),
+                confirmed=lambda: linear_rounds() and plain_rounds(),
+            )
+        ],
+        assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
+        readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],
+        kind="rate",
+        besides=smooth_runs,
+        faults=(*FAULTS,),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T3.3b",
-            PAPER,
-            "Theorem 3.3, second part",
-            "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = "
-            "mu, kappa = L/mu.",
-            [TO_MODELS, TO_VALUES],
-            conclusions=[
-                Conclusion(
-                    "every round",
-                    "1/kappa = nu/L for nu = mu, so that it is a case of the first part. "
-                    + RECURSION
-                    + LINEAR
-                    + FROM_GAPS,
-                    ("(29)", "(30)"),
-                    confirmed=lambda: linear_rounds() and is_derived(inexact.GAP_BOUNDS_THE_ERROR),
-                )
-            ],
-            assumptions=[
-                CONVEX,
-                SMOOTH,
-                "(9) for some gamma > 0",
-                "kappa > 1: for kappa = 1, (5) is 0/0 (and one round is exact)",
-            ],
-            readings=["With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1."],
-            kind="rate",
-        ),
-        smooth_runs,
-        *FAULTS,
+    claim_steps(
+        "DUALFL-T3.3b",
+        PAPER,
+        "Theorem 3.3, second part",
+        "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = mu, kappa = L/mu.",
+        [TO_MODELS, TO_VALUES],
+        conclusions=[
+            Conclusion(
+                "every round",
+                "1/kappa = nu/L for nu = mu, so that it is a case of the first part. " + RECURSION + LINEAR + FROM_GAPS,
+                ("(29)", "(30)"),
+                confirmed=lambda: linear_rounds() and is_derived(inexact.GAP_BOUNDS_THE_ERROR),
+            )
+        ],
+        assumptions=[
+            CONVEX,
+            SMOOTH,
+            "(9) for some gamma > 0",
+            "kappa > 1: for kappa = 1, (5) is 0/0 (and one round is exact)",
+        ],
+        readings=["With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1."],
+        kind="rate",
+        besides=smooth_runs,
+        faults=(*FAULTS,),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-N2",
-            DERIVED,
-            "Theorems 3.2 and 3.3 with constants",
-            "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
-            "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
-            [TO_MODELS],
-            conclusions=[
-                Conclusion(
-                    "every round",
-                    "With delta_n = 0: "
-                    + RECURSION
-                    + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), "
-                    "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
-                    "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
-                    ("(29)",),
-                    confirmed=lambda: plain_rounds() and linear_rounds(),
-                )
-            ],
-            assumptions=[
-                CONVEX,
-                "s_j* subgradients of f_j at theta* whose sum is zero; f_j L-smooth for rho > 0",
-                "exact local solves",
-            ],
-            readings=[
-                "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0)."
-            ],
-            kind="bound",
-        ),
-        nonsmooth_and_smooth,
-        *FAULTS[:2],
-        *NONSMOOTH_FAULTS[:2],
-        Fault("a tenth of the bound", "certificates", {"share": 0.1}),
+    claim_steps(
+        "DUALFL-N2",
+        DERIVED,
+        "Theorems 3.2 and 3.3 with constants",
+        "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
+        "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
+        [TO_MODELS],
+        conclusions=[
+            Conclusion(
+                "every round",
+                "With delta_n = 0: "
+                + RECURSION
+                + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), "
+                "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
+                "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
+                ("(29)",),
+                confirmed=lambda: plain_rounds() and linear_rounds(),
+            )
+        ],
+        assumptions=[
+            CONVEX,
+            "s_j* subgradients of f_j at theta* whose sum is zero; f_j L-smooth for rho > 0",
+            "exact local solves",
+        ],
+        readings=[
+            "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0)."
+        ],
+        kind="bound",
+        besides=nonsmooth_and_smooth,
+        faults=(*FAULTS[:2], *NONSMOOTH_FAULTS[:2], Fault("a tenth of the bound", "certificates", {"share": 0.1})),
     ),
 ]

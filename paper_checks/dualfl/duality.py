@@ -17,7 +17,7 @@ from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, norm2
 from fedtheory.claims.parts import assume, at_most, equal, proved, refute
-from fedtheory.claims.statements.as_claims import find_of_lemma, is_derived
+from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
 from fedtheory.core.problem import constant
@@ -31,6 +31,7 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import bound_inexact, hinge_machines, squared_errors, truth_of
+from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import total_variation_chain
 from problems.huber import Huber
 from problems.logistic import logistic
@@ -77,12 +78,8 @@ def problems(context: Context) -> list[Any]:
     return [logistic(features, labels, l2=0.1), hinge_machines(), total_variation_chain(12)]
 
 
-def check_local(
-    context: Context, *, scale: str = "1", gap: Callable[..., Any] = local_gap, step: float = 1.0
-) -> Iterator[Finding]:
-    """The three lemmas, and the library's local values and gaps at solutions and beside them."""
-    for name, lemma in (("at most", NOT_ABOVE), ("at least", NOT_BELOW), ("solves (6)", DUAL_SOLUTION)):
-        yield from find_of_lemma(lemma.with_constants(c=scale), name=name)
+def local_instances(context: Context, *, gap: Callable[..., Any] = local_gap, step: float = 1.0) -> Iterator[Finding]:
+    """The library's local values and gaps at solutions and beside them."""
     sums, sizes = [], []
     for problem in problems(context):
         nu = 0.8 * float(constant(problem, "mu").value)
@@ -95,27 +92,16 @@ def check_local(
         )
         sums.append(np.abs(primal + dual).max())
         sizes.append(1e-9 * (1 + np.abs(primal).max()))
-    yield at_most(
-        "instances",
-        sums,
-        sizes,
-        "numeric",
-        "|E + E_d| at solutions of (2): logistic, hinge, total variation; conjugates in closed form or by programs",
-    )
+    text = "|E + E_d| at solutions of (2): logistic, hinge, total variation; conjugates in closed form or by programs"
+    yield at_most("instances", sums, sizes, "numeric", text)
     problem = random_quadratics(4, 3, L=20.0, mu=1.0, batch=(10,), seed=context.seed)
     nu = 0.7 * float(constant(problem, "mu").value.min())
     zeta, x = context.rng().standard_normal((2, 10, problem.n, problem.d))
     residual = problem.grad(x) - nu * zeta
     inverse = np.linalg.inv(problem.A - nu * np.eye(problem.d))
     closed = np.einsum("...a,...ab,...b->...", residual, inverse, residual) / 2
-    yield equal(
-        "the gap",
-        gap(problem, x, zeta, nu),
-        closed,
-        "numeric",
-        "Gamma on ten draws of quadratics is r^T (A - nu I)^{-1} r/2, r the residual of (2)",
-        rtol=1e-10,
-    )
+    text = "Gamma on ten draws of quadratics is r^T (A - nu I)^{-1} r/2, r the residual of (2)"
+    yield equal("the gap", gap(problem, x, zeta, nu), closed, "numeric", text, rtol=1e-10)
 
 
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
@@ -171,33 +157,19 @@ def optima(seed: int) -> list[tuple[Any, float, Any, Any, Any]]:
     return found
 
 
-def check_dual_problem(context: Context, *, scale: str = "1", copies: float = 1.0) -> Iterator[Finding]:
-    """Weak and strong duality in symbols; CVXPY's primal and dual optima of three instances."""
-    for name, lemma in (("weak", WEAK), ("strong, at most", STRONG_ABOVE), ("strong, at least", STRONG_BELOW)):
-        yield from find_of_lemma(lemma.with_constants(c=scale), name=name)
+def dual_optima(context: Context, *, copies: float = 1.0) -> Iterator[Finding]:
+    """CVXPY's primal and dual optima of three instances."""
     gaps, limits, told = [], [], []
     for problem, nu, truth, x, xi in optima(context.seed):
         gaps.append(float(dualfl_gap(problem, x[None, :], copies * xi, nu)))
         limits.append(1e-7 * (1 + abs(truth.f)))
         told.append(f"{problem.name}: {gaps[-1]:.1g}, minimum certified to {truth.gap:.1g}")
-    yield at_most(
-        "CVXPY's optima",
-        np.abs(gaps),
-        limits,
-        "numeric",
-        "E + E_d/N at the solver's points, by conjugates: " + "; ".join(told),
-    )
+    text = "E + E_d/N at the solver's points, by conjugates: " + "; ".join(told)
+    yield at_most("CVXPY's optima", np.abs(gaps), limits, "numeric", text)
 
 
-def check_relation(context: Context, *, scale: str = "1", sign: float = -1.0) -> Iterator[Finding]:
-    """Every minimiser of E_d gives theta* by (21), and CVXPY's dual optima give its primal ones."""
-    yield from find_of_lemma(RELATION.with_constants(c=scale), name="theta*")
-    yield proved(
-        "xi*",
-        is_derived(STRONG_ABOVE) and is_derived(WEAK),
-        "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; "
-        "conversely, a sum of Fenchel-Young gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
-    )
+def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Finding]:
+    """CVXPY's dual optima give its primal ones by (21)."""
     apart, limits, told = [], [], []
     for problem, nu, truth, _, xi in optima(context.seed):
         apart.append(float(np.linalg.norm(sign * xi.mean(axis=0) / nu - truth.x)))
@@ -257,8 +229,8 @@ def check_fenchel(context: Context, *, a: str = "2") -> Iterator[Finding]:
 # ---- nu = mu ----------------------------------------------------------------------------------------------------------
 
 
-def check_infinite(context: Context, *, share: float = 1.0, step: str = "1/5", scale: str = "1") -> Iterator[Finding]:
-    """f = x^2/2 + |x|, nu = mu = 1, nu zeta = 3: the gap at gradient iterates; the repaired rule's error; a run with it at nu = mu."""
+def infinite_and_repaired(context: Context, *, share: float = 1.0, step: str = "1/5") -> Iterator[Finding]:
+    """f = x^2/2 + |x|, nu = mu = 1, nu zeta = 3: the gap at gradient iterates; and runs by the repaired rule at nu = mu."""
     one = np.ones((1, 1))
     problem = Huber(one, 0 * one, 0 * one, 0 * one, one, name="|x| + x^2/2")
     x, seen = one / 2, []
@@ -276,7 +248,6 @@ def check_infinite(context: Context, *, share: float = 1.0, step: str = "1/5", s
         "|.|^* is infinite; the library's "
         f"gaps of thirty steps are so, {2 - float(x[0, 0]):.2g} from the solution",
     )
-    yield from find_of_lemma(inexact.REPAIRED_ERROR.with_constants(c=scale), name="repaired rule")
     worst = []
     for seed in range(context.seed, context.seed + 10):
         quadratics = random_quadratics(4, 3, L=20.0, mu=1.0, seed=seed)
@@ -291,15 +262,16 @@ def check_infinite(context: Context, *, share: float = 1.0, step: str = "1/5", s
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "DUALFL-P3.1",
         PAPER,
-        "identity",
         "Proposition 3.1",
         "If theta_j solves (2), xi_j = nu (zeta_j - theta_j) solves (6), and E^{n,j}(theta_j) + E_d^{n,j}(xi_j) = 0.",
-        check_local,
-        (
-            Fault("5 % less of a value", "at most", {"scale": "19/20"}),
+        [Step("at most", NOT_ABOVE), Step("at least", NOT_BELOW), Step("solves (6)", DUAL_SOLUTION)],
+        assumptions=[CONVEX],
+        kind="identity",
+        besides=local_instances,
+        faults=(
             Fault(
                 "a gap without the conjugate",
                 "the gap",
@@ -307,7 +279,6 @@ CLAIMS: list[Claim] = [
             ),
             Fault("a dual point 5 % too long", "instances", {"step": 1.05}),
         ),
-        assumptions=(CONVEX,),
     ),
     Claim(
         "DUALFL-P6.1",
@@ -321,46 +292,50 @@ CLAIMS: list[Claim] = [
         repaired="-K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
         replay=replay_inclusion,
     ),
-    Claim(
+    claim_steps(
         "DUALFL-D20",
         PAPER,
-        "identity",
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
-        check_dual_problem,
-        (
-            Fault("a constant 5 % larger", "weak", {"scale": "21/20"}),
-            Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),
-        ),
-        assumptions=(CONVEX,),
+        [Step("weak", WEAK), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
+        assumptions=[CONVEX],
+        kind="identity",
+        besides=dual_optima,
+        faults=(Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),),
     ),
-    Claim(
+    claim_steps(
         "DUALFL-D21",
         PAPER,
-        "identity",
         "(21)",
         "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
-        check_relation,
-        (
-            Fault("a constant 5 % lower", "theta*", {"scale": "19/20"}),
-            Fault("the sign of (21)", "CVXPY's optima", {"sign": 1.0}),
-        ),
-        assumptions=(CONVEX, "'grad g_j' is read as a subgradient where g_j is not smooth"),
+        [Step("theta*", RELATION), Step("weak duality", WEAK), Step("strong duality", STRONG_ABOVE)],
+        conclusions=[
+            Conclusion(
+                "xi*",
+                "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; "
+                "conversely, a sum of Fenchel-Young gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
+                ("weak duality", "strong duality"),
+            )
+        ],
+        assumptions=[CONVEX, "'grad g_j' is read as a subgradient where g_j is not smooth"],
+        kind="identity",
+        besides=primal_from_dual,
+        faults=(Fault("the sign of (21)", "CVXPY's optima", {"sign": 1.0}),),
     ),
-    Claim(
+    claim_steps(
         "DUALFL-G1",
         "dualfl, derived",
-        "bound",
         "the gap (7) for nu = mu, and a rule in its place",
         "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
         "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= delta_n/N and sending zeta_j - u_j/nu solves the "
         "block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
-        check_infinite,
-        (
+        [Step("repaired rule", inexact.REPAIRED_ERROR)],
+        assumptions=[CONVEX],
+        kind="bound",
+        besides=infinite_and_repaired,
+        faults=(
             Fault("nu 10 % below mu", "infinite at every iterate", {"share": 0.9}),
-            Fault("an error 5 % lower", "repaired rule", {"scale": "19/20"}),
             Fault("a step that overshoots", "infinite at every iterate", {"step": "6/5"}),
         ),
-        assumptions=(CONVEX,),
     ),
 ]

@@ -59,7 +59,7 @@ class MethodRuns:
             groups += [runs.judged(ctx, scale, self.name, settings, clients=n) for n in scale.counts]
             groups += [runs.judged(ctx, scale, self.name, {**settings, "rho": rho}) for rho in (*NEAR, FAR, PLANTED)]
         if self.name == SPLITTING:
-            groups.append(runs.judged(ctx, scale, self.name, runs.BENCHMARKS[self.name].candidates[0]))
+            groups.append(runs.judged(ctx, scale, self.name, runs.BENCHMARKS[self.name].candidates(scale)[0]))
         return list_runs(groups)
 
     def grid(self, ctx: Context) -> list[Training]:
@@ -70,7 +70,7 @@ class MethodRuns:
         """Return all runs; as long as those of the grid are not kept, the first settings of it stand for the chosen ones."""
         grid = self.grid(ctx)
         known = all(t.is_done(ctx) for t in grid)
-        return grid + self.judged(ctx, None if known else runs.BENCHMARKS[self.name].candidates[0])
+        return grid + self.judged(ctx, None if known else runs.BENCHMARKS[self.name].candidates(self.study.at(ctx))[0])
 
     def is_done(self, ctx: Context) -> bool:
         """Whether all of them are kept."""
@@ -110,7 +110,7 @@ def check_x1(ctx: Context, *, study: Study, first: str = DUALFL) -> Iterator[Fin
         ahead = (np.log10(curves[name])[:, 1:] - lead)[:, 0]
         text = f"{scale.title}: {first} is below {name} after the first communication"
         yield ordered(f"first: below {name}", ahead, 0 * ahead, text, unit=DIGITS)
-    printed = {**runs.BENCHMARKS[SPLITTING].candidates[0]}  # eta = 1, the largest of the grid as it is printed
+    printed = {**runs.BENCHMARKS[SPLITTING].candidates(scale)[0]}  # eta = 1, the largest of the grid as it is printed
     ahead = np.log10(runs.errors(ctx, scale, runs.judged(ctx, scale, SPLITTING, printed)))[:, 1:] - lead
     text = f"{scale.title}: {first} is below {SPLITTING} with eta = 1, the largest of the grid 10^-m, m >= 0, that Table 2 prints"
     yield ordered("printed grid", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS, role="reading")

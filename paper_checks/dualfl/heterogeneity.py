@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFL, listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Lemma, Picture, Reading, at_most, holds, proved
-from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Picture, Reading, at_most, holds
 from fedtheory.core.arrays import mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.measures.metrics import squared_distance, value
@@ -32,6 +31,7 @@ from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas, theory
 from paper_checks.dualfl.runs import PAPER
+from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -119,15 +119,8 @@ def draw_gaps(kappa: int) -> Picture:
     return Picture(title, "communication rounds", "energy", series, logy=True)
 
 
-def proof_of_rate(smooth: Lemma, energy: Lemma) -> bool:
-    """Whether the step of Proposition 6.3, (29) and the sequence (5) are confirmed."""
-    return is_derived(smooth) and is_derived(energy) and theory.sequence_is_right()
-
-
-def check_c3(ctx: Context, *, method: Any = DualFL, step: Lemma = lemmas.STEP_SMOOTH) -> Iterator[Finding]:
-    """The proof for every rho in (0, nu/L], runs over a grid of both, and what happens for larger rho."""
-    text = "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: " + theory.FALLS
-    yield proved("every choice in the range", proof_of_rate(step, lemmas.PRIMAL_ERROR), text)
+def rate_runs(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
+    """Runs over a grid of nu and rho, and what happens for larger rho."""
     mu = 1 / 50
     problem, chain = draw(ctx, mu), nesterov_chain(40, L=L, mu=mu)
     for share in NUS:
@@ -151,25 +144,16 @@ def check_c3(ctx: Context, *, method: Any = DualFL, step: Lemma = lemmas.STEP_SM
     slow = (trace["d"][:, -1] / trace["d"][:, 50]) ** (1 / (ROUNDS - 50))
     text = f"rho = 45 nu/L: factor {slow.max():.3f} a round at worst, 1 - sqrt(rho) is {1 - rho**0.5:.3f}"
     yield holds("beyond the range", (slow <= 1 - rho**0.5).all(), "numeric", text, role="reading")
-    yield Reading(
-        "The factor is 1 - sqrt(rho) for rho in (0, nu/L]; larger rho, which the experiments use, are outside."
-    )
 
 
-def check_c10(ctx: Context, *, method: Any = DualFL, step: Lemma = lemmas.STEP) -> Iterator[Finding]:
-    """The proof has no assumption on similarity; runs with centres a thousand times as far apart."""
-    confirmed = proof_of_rate(lemmas.STEP_SMOOTH, lemmas.PRIMAL_ERROR) and is_derived(step)
-    text = "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
-    yield proved("no similarity", confirmed, text + theory.FALLS)
+def distant_runs(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
+    """Centres up to a thousand times as far apart."""
     mu = 1 / 50
     for far in (1.0, 30.0, 1000.0):
         problem = draw(ctx, mu, far)
         for rho in (0.0, mu / L):
             name = f"centres {far:g} apart, rho = {rho:g}"
             yield against_bound(ctx, method, problem, mu, rho, name, "ten draws, 150 rounds, kappa = 50")
-    yield Reading(
-        "The bounds scale with V*, the size of the gradients at theta*, and that is all that heterogeneity does."
-    )
 
 
 def check_c9(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
@@ -211,20 +195,27 @@ def _faults(part: str) -> tuple[Fault, ...]:
 
 
 CLAIMS = [
-    Claim(
+    claim_steps(
         "DUALFL-C3",
         PAPER,
-        "rate",
         "after Theorem 3.3",
         "DualFL is linearly convergent with the rate 1 - sqrt(rho) even if its hyper-parameters are not chosen optimally.",
-        check_c3,
-        (
-            *_faults("nu = 1 mu, rho = 1 nu/L"),
-            Fault(
-                "a step 2 % better", "every choice in the range", {"step": lemmas.STEP_SMOOTH.with_constants(c="49/50")}
-            ),
-        ),
-        assumptions=(theory.CONVEX, "f_j L-smooth", "0 < rho <= nu/L", theory.EXACT),
+        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.PRIMAL_ERROR)],
+        conclusions=[
+            Conclusion(
+                "every choice in the range",
+                "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: " + theory.FALLS,
+                ("one step", "(29)"),
+                confirmed=theory.sequence_is_right,
+            )
+        ],
+        assumptions=[theory.CONVEX, "f_j L-smooth", "0 < rho <= nu/L", theory.EXACT],
+        readings=[
+            "The factor is 1 - sqrt(rho) for rho in (0, nu/L]; larger rho, which the experiments use, are outside."
+        ],
+        kind="rate",
+        besides=rate_runs,
+        faults=_faults("nu = 1 mu, rho = 1 nu/L"),
     ),
     Claim(
         "DUALFL-C9",
@@ -236,17 +227,31 @@ CLAIMS = [
         _faults("control variates"),
         assumptions=("random quadratics, mu = 1/50, L = 1, five clients", "nu = mu, rho = nu/L, exact local solves"),
     ),
-    Claim(
+    claim_steps(
         "DUALFL-C10",
         PAPER,
-        "rate",
         "Sections 1 and 2",
         "Convergence needs no similarity of the local cost functions.",
-        check_c10,
-        (
-            *_faults("centres 1000 apart, rho = 0.02"),
-            Fault("a step 2 % better", "no similarity", {"step": lemmas.STEP.with_constants(c="49/50")}),
-        ),
-        assumptions=(theory.CONVEX, theory.EXACT),
+        [
+            Step("one step", lemmas.STEP),
+            Step("one step, smooth", lemmas.STEP_SMOOTH),
+            Step("(29)", lemmas.PRIMAL_ERROR),
+        ],
+        conclusions=[
+            Conclusion(
+                "no similarity",
+                "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
+                + theory.FALLS,
+                ("one step", "one step, smooth", "(29)"),
+                confirmed=theory.sequence_is_right,
+            )
+        ],
+        assumptions=[theory.CONVEX, theory.EXACT],
+        readings=[
+            "The bounds scale with V*, the size of the gradients at theta*, and that is all that heterogeneity does."
+        ],
+        kind="rate",
+        besides=distant_runs,
+        faults=_faults("centres 1000 apart, rho = 0.02"),
     ),
 ]

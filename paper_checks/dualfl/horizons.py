@@ -18,7 +18,7 @@ from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.rates import fit_exponent
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.certified_runs import outside, squared_errors, with_runs
+from paper_checks.dualfl.certified_runs import outside, squared_errors
 from paper_checks.dualfl.convergence import CONVEX, SMOOTH, linear_rounds, plain_facts
 from paper_checks.dualfl.sequence import printed_t
 from paper_checks.fedpd.common import under_one_name
@@ -56,10 +56,9 @@ def check_unstable(
     yield proved(
         "edge",
         is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
-        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the "
-        "roots of p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) "
-        "- h) < 0, with a root below -1, exactly beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| "
-        "< 1, and both lie inside (Jury)",
+        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 - (1 "
+        "+ b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the "
+        "edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
     )
     region = "0 <= b < 1, 0 < k < 1"
     beyond = Divergence(beside_the_edge(1, edge), problem=two_parabolas, region=region, name="DualFL beyond the edge")
@@ -70,13 +69,8 @@ def check_unstable(
     drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in centres]
     ends = [[squared_errors(DualFL(nu), f, f.solution(), 300)[-1] for f in drawn] for nu in (factor, 1.2)]
     grows, falls = min(ends[0]), max(ends[1])
-    yield at_most(
-        "runs",
-        [1e3, falls],
-        [grows, 1e-6],
-        "numeric",
-        f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu",
-    )
+    told = f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu"
+    yield at_most("runs", [1e3, falls], [grows, 1e-6], "numeric", told)
     said = outside("nu > mu", drawn[0], factor)
     text = "the checks of Theorems 3.2 and 3.3 refuse such a setting and do not run it" + (
         "" if said is None else f": {said.text}"
@@ -199,15 +193,11 @@ def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.
         "numeric",
         told,
     )
-    yield at_most(
-        "support",
-        slack,
-        1.0,
-        "numeric",
+    text = (
         "after n rounds the model has at most its first n coordinates, so that ||theta^(n) - theta*||^2 >= sum_{i>n} "
-        "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)",
-        error=1e-9,
+        "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)"
     )
+    yield at_most("support", slack, 1.0, "numeric", text, error=1e-9)
     series = [{"label": name, "x": list(kappas), "y": c} for name, c in counts.items()]
     yield Picture("rounds to 1e-6 on the chain", "kappa", "rounds", series, logx=True, logy=True)
 
@@ -226,57 +216,55 @@ CLAIMS: list[Claim] = [
             Fault("nu below the edge", "runs", {"factor": 1.25}),
         ),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-N5",
-            DERIVED,
-            "Theorem 3.2 in values",
-            "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
-            "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
-            "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
-            [
-                Step("one step", LINEAR_STEP),
-                Step("spread", SPREAD),
-                Step("last iterate", LAST),
-                Step("(29)", lemmas.PRIMAL_ERROR),
-            ],
-            conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=plain_facts)],
-            assumptions=[CONVEX, "exact local solves, rho = 0"],
-            readings=[
-                "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order "
-                "1/n^2 for averages."
-            ],
-            kind="bound",
+    claim_steps(
+        "DUALFL-N5",
+        DERIVED,
+        "Theorem 3.2 in values",
+        "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
+        "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
+        "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
+        [
+            Step("one step", LINEAR_STEP),
+            Step("spread", SPREAD),
+            Step("last iterate", LAST),
+            Step("(29)", lemmas.PRIMAL_ERROR),
+        ],
+        conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=plain_facts)],
+        assumptions=[CONVEX, "exact local solves, rho = 0"],
+        readings=[
+            "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order 1/n^2 for averages."
+        ],
+        kind="bound",
+        besides=averages,
+        faults=(
+            Fault("half of the bound", "chain", {"share": 0.5}),
+            Fault("averages with equal weights", "chain", {"weighted": False}),
         ),
-        averages,
-        Fault("half of the bound", "chain", {"share": 0.5}),
-        Fault("averages with equal weights", "chain", {"weighted": False}),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T3.3c",
-            PAPER,
-            "Theorem 3.3, complexity",
-            "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
-            [Step("(29)", lemmas.PRIMAL_ERROR)],
-            conclusions=[
-                Conclusion(
-                    "upper bound",
-                    "with C (1 - 1/sqrt(kappa))^n of Theorem 3.3 and 1 - x <= exp(-x), n >= sqrt(kappa) log(C/eps) "
-                    "rounds suffice",
-                    ("(29)",),
-                    confirmed=linear_rounds,
-                )
-            ],
-            assumptions=[CONVEX, SMOOTH, "(9)"],
-            readings=[
-                "What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et "
-                "al.); of DualFL it is seen on the chain."
-            ],
-            kind="rate",
+    claim_steps(
+        "DUALFL-T3.3c",
+        PAPER,
+        "Theorem 3.3, complexity",
+        "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
+        [Step("(29)", lemmas.PRIMAL_ERROR)],
+        conclusions=[
+            Conclusion(
+                "upper bound",
+                "with C (1 - 1/sqrt(kappa))^n of Theorem 3.3 and 1 - x <= exp(-x), n >= sqrt(kappa) log(C/eps) rounds suffice",
+                ("(29)",),
+                confirmed=linear_rounds,
+            )
+        ],
+        assumptions=[CONVEX, SMOOTH, "(9)"],
+        readings=[
+            "What is proved is the upper bound. That no method is better is the literature's (Nesterov; Scaman et "
+            "al.); of DualFL it is seen on the chain."
+        ],
+        kind="rate",
+        besides=check_chain,
+        faults=(
+            Fault("no inertia", "power of kappa", {"accelerated": False}),
+            Fault("half a coordinate a round", "support", {"reach": 0.5}),
         ),
-        check_chain,
-        Fault("no inertia", "power of kappa", {"accelerated": False}),
-        Fault("half a coordinate a round", "support", {"reach": 0.5}),
     ),
 ]

@@ -19,7 +19,6 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.certified_runs import with_runs
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.huber import Huber
 from problems.quadratics import random_quadratics
@@ -75,13 +74,8 @@ def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0
         limits.append(2 * largest / mu * N * nu * mu / (mu - nu) * (n + 1) ** (power + gamma) + 1)
         state = after
     told = ", ".join(str(int(k)) for k in counts)
-    yield at_most(
-        "counts",
-        counts,
-        limits,
-        "numeric",
-        f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)",
-    )
+    text = f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)"
+    yield at_most("counts", counts, limits, "numeric", text)
 
 
 def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool = True) -> Iterator[Finding]:
@@ -113,71 +107,59 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
             limits.append(share * np.sqrt(L / mu) * max(logarithm, 0.0) + 1)
             state = after
     worst = np.max(np.array(counts) / np.array(limits))
-    yield at_most(
-        "counts",
-        counts,
-        limits,
-        "numeric",
-        f"ten draws, 25 rounds of three kappa, cold starts: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N "
-        "(1+gamma)^n) + n x/(1-x))",
-    )
+    text = f"ten draws, 25 rounds of three kappa, cold starts: at most {worst:.2g} of sqrt(kappa) (log(2 e mu/(mu - nu) N (1+gamma)^n) + n x/(1-x))"
+    yield at_most("counts", counts, limits, "numeric", text)
 
 
 CLAIMS: list[Claim] = [
-    with_runs(
-        claim_steps(
-            "DUALFL-T3.4",
-            PAPER,
-            "Theorem 3.4",
-            "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local "
-            "solver of complexity O(1/eps).",
-            [Step("from energies to gaps", lemmas.GAP)],
-            conclusions=[
-                Conclusion(
-                    "substitution",
-                    "the tolerance (8) put into O(1/eps); at the last round (n+1)^2 is of order 1/eps_out by Theorem "
-                    "3.2 (DUALFL-T3.2)",
-                    ("from energies to gaps",),
-                    confirmed=substitution_of_8,
-                )
-            ],
-            assumptions=["those of Theorem 3.2"],
-            readings=BY_ENERGY,
-            kind="bound",
-        ),
-        subgradient_counts,
-        Fault("an exponent of 2 + gamma", "counts", {"power": 2.0}),
+    claim_steps(
+        "DUALFL-T3.4",
+        PAPER,
+        "Theorem 3.4",
+        "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local solver of complexity O(1/eps).",
+        [Step("from energies to gaps", lemmas.GAP)],
+        conclusions=[
+            Conclusion(
+                "substitution",
+                "the tolerance (8) put into O(1/eps); at the last round (n+1)^2 is of order 1/eps_out by Theorem 3.2 (DUALFL-T3.2)",
+                ("from energies to gaps",),
+                confirmed=substitution_of_8,
+            )
+        ],
+        assumptions=["those of Theorem 3.2"],
+        readings=BY_ENERGY,
+        kind="bound",
+        besides=subgradient_counts,
+        faults=(Fault("an exponent of 2 + gamma", "counts", {"power": 2.0}),),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T3.5",
-            PAPER,
-            "Theorem 3.5",
-            "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for "
-            "(9) and a local solver of complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma "
-            "-> 0+.",
-            [Step("from energies to gaps", lemmas.GAP)],
-            conclusions=[
-                Conclusion(
-                    "substitution",
-                    "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n "
-                    "sqrt(rho)/(1 - sqrt(rho)), of order n sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is "
-                    "log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), and (1+gamma)^n -> 1 for each n "
-                    "as gamma -> 0+",
-                    ("from energies to gaps",),
-                    confirmed=substitution_of_9,
-                )
-            ],
-            assumptions=["those of Theorem 3.3", "rho <= 1/4, or any bound below 1, behind the O"],
-            readings=(
-                *BY_ENERGY,
-                "The limit gamma -> 0+ is one of the formula. The constant of Theorem 3.3 grows as 1/gamma^2 in it "
-                "(DUALFL-P6.3); gamma of order 1/n costs a logarithm of n.",
-            ),
-            kind="bound",
+    claim_steps(
+        "DUALFL-T3.5",
+        PAPER,
+        "Theorem 3.5",
+        "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of "
+        "complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",
+        [Step("from energies to gaps", lemmas.GAP)],
+        conclusions=[
+            Conclusion(
+                "substitution",
+                "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n sqrt(rho)/(1 - sqrt(rho)), of order n "
+                "sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), "
+                "and (1+gamma)^n -> 1 for each n as gamma -> 0+",
+                ("from energies to gaps",),
+                confirmed=substitution_of_9,
+            )
+        ],
+        assumptions=["those of Theorem 3.3", "rho <= 1/4, or any bound below 1, behind the O"],
+        readings=(
+            *BY_ENERGY,
+            "The limit gamma -> 0+ is one of the formula. The constant of Theorem 3.3 grows as 1/gamma^2 in it "
+            "(DUALFL-P6.3); gamma of order 1/n costs a logarithm of n.",
         ),
-        accelerated_counts,
-        Fault("gradient steps without momentum", "counts", {"momentum": False}),
-        Fault("a tenth of the bound", "counts", {"share": 0.1}),
+        kind="bound",
+        besides=accelerated_counts,
+        faults=(
+            Fault("gradient steps without momentum", "counts", {"momentum": False}),
+            Fault("a tenth of the bound", "counts", {"share": 0.1}),
+        ),
     ),
 ]

@@ -95,13 +95,11 @@ def lower_bound_holds() -> bool:
 def check_c5(ctx: Context, *, problem: Any = None) -> Iterator[Finding]:
     """The lower bound in exact arithmetic, that DualFL obeys it, and its rounds against (15) without the constant."""
     chain = nesterov_chain(FLAT_LINKS, L=1.0, mu=0.0)
-    yield proved(
-        "lower bound",
-        lower_bound_holds(),
+    said = (
         "a method whose n-th model has at most n coordinates different from zero has ||grad E||^2 >= 1/(16 S) =: eps^2 there, on the chain with "
-        "n + 1 links; R_0 = sqrt(n + 1) and S give (L R_0/eps)^2 = 16 (n + 1) S < 161 n^4, so n > 0.28 sqrt(L R_0/eps) rounds are needed",
-        scope="the lower half of the sentence",
+        "n + 1 links; R_0 = sqrt(n + 1) and S give (L R_0/eps)^2 = 16 (n + 1) S < 161 n^4, so n > 0.28 sqrt(L R_0/eps) rounds are needed"
     )
+    yield proved("lower bound", lower_bound_holds(), said, scope="the lower half of the sentence")
     rounds = FLAT_LINKS // 2
     models = server_models(DualFL.regularised(1e-3, 1.0), problem or chain, rounds)
     late = max(float(np.abs(x[n:]).max()) for n, x in enumerate(models, 1))

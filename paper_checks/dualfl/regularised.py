@@ -20,7 +20,7 @@ from fedtheory.measures.metrics import Metric
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.certified_runs import bound_n2, truth_of, with_runs
+from paper_checks.dualfl.certified_runs import bound_n2, truth_of
 from paper_checks.dualfl.convergence import FROM_GAPS, LINEAR, PLAIN, RECURSION, linear_rounds, plain_rounds
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain
@@ -95,14 +95,8 @@ def iterated_limit(
     gaps = huber_gaps(rounds, weights)
     said = ", ".join(f"{gap:.2g}" for gap in gaps)
     limits = np.array(weights) / 8 + 1e-3
-    yield at_most(
-        "two Huber losses",
-        gaps,
-        limits,
-        "numeric",
-        f"after 30/alpha rounds the gaps are {said}; theta* is certified",
-        error=1e-12,
-    )
+    text = f"after 30/alpha rounds the gaps are {said}; theta* is certified"
+    yield at_most("two Huber losses", gaps, limits, "numeric", text, error=1e-12)
     fixed = huber_gaps(lambda alpha: 20, (0.1, 0.01, 0.001, 1e-5))
     yield holds(
         "joint limit",
@@ -141,14 +135,8 @@ def gradient_runs(context: Context, *, share: float = 1.0) -> Iterator[Finding]:
         method = DualFL.regularised(alpha, L)
         trace = run(method, chain, np.zeros(chain.d), 150, metrics={"g": metrics.stationarity}, progress=False)
         worst.append(np.sqrt(trace["g"][1:]) / (share * gradient_bound(np.arange(1, 151), alpha, truth, L)))
-    yield at_most(
-        "chain",
-        worst,
-        1.0,
-        "numeric",
-        f"150 rounds of three alpha: at most {np.max(worst):.2g} of (14) with its constant",
-        error=1e-9,
-    )
+    text = f"150 rounds of three alpha: at most {np.max(worst):.2g} of (14) with its constant"
+    yield at_most("chain", worst, 1.0, "numeric", text, error=1e-9)
 
 
 def gradient_of(problem: Any) -> Metric:
@@ -173,13 +161,8 @@ def rounds_of_15(context: Context, *, plain: bool = False) -> Iterator[Finding]:
         needed.append(float(above[-1]) + 1)
         allowed.append(limit)
     told = ", ".join(f"{int(m)} of {int(limit)}" for m, limit in zip(needed, allowed, strict=True))
-    yield at_most(
-        "chain",
-        needed,
-        allowed,
-        "numeric",
-        f"rounds from which on the gradient stays below 1/100, 3/1000, 1/1000: {told}",
-    )
+    text = f"rounds from which on the gradient stays below 1/100, 3/1000, 1/1000: {told}"
+    yield at_most("chain", needed, allowed, "numeric", text)
 
 
 def grows_faster(factor: Any = 2) -> bool:
@@ -222,101 +205,95 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "limit and ball",
-                "E^alpha - E = (alpha/2)||.||^2 falls with alpha; E(theta^alpha) - E* <= (alpha/2)||theta*||^2 tends "
-                "to zero; ||theta^alpha|| <= ||theta*|| for every alpha, so that R_0 = ||theta*|| serves for all "
-                "alpha_0",
+                "E^alpha - E = (alpha/2)||.||^2 falls with alpha; E(theta^alpha) - E* <= (alpha/2)||theta*||^2 tends to zero; ||theta^alpha|| "
+                "<= ||theta*|| for every alpha, so that R_0 = ||theta*|| serves for all alpha_0",
                 ("value", "norm"),
             )
         ],
         assumptions=["E convex with a minimiser; theta* one of least norm"],
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T4.1",
-            PAPER,
-            "Theorem 4.1",
-            "E(theta^(n)) - E* -> 0 as n -> infinity and alpha -> 0+, for rho = 0, nu = alpha, local gaps as in (8).",
-            [Step("value", VALUE)],
-            conclusions=[
-                Conclusion(
-                    "iterated limit",
-                    "f_j + (alpha/2)||.||^2 is alpha-strongly convex, so that for each alpha theta^(n) -> theta^alpha "
-                    "by Theorem 3.2: " + RECURSION + PLAIN + FROM_GAPS + "E is "
-                    "continuous, so that lim_n E(theta^(n)) - E* = E(theta^alpha) - E* <= (alpha/2)||theta*||^2, which "
-                    "tends to zero.",
-                    ("value",),
-                    confirmed=lambda: plain_rounds() and is_derived(lemmas.PRIMAL_ERROR),
-                )
-            ],
-            assumptions=[REGIME, "(8) for some gamma > 0"],
-            readings=[
-                "First n -> infinity and then alpha -> 0+, as the proof takes the limits and the text before it says "
-                "('sufficiently small alpha and large n'). As a joint limit it is false."
-            ],
-            kind="rate",
-        ),
-        iterated_limit,
-        Fault("twenty rounds, whatever alpha", "two Huber losses", {"rounds": lambda alpha: 20}),
+    claim_steps(
+        "DUALFL-T4.1",
+        PAPER,
+        "Theorem 4.1",
+        "E(theta^(n)) - E* -> 0 as n -> infinity and alpha -> 0+, for rho = 0, nu = alpha, local gaps as in (8).",
+        [Step("value", VALUE)],
+        conclusions=[
+            Conclusion(
+                "iterated limit",
+                "f_j + (alpha/2)||.||^2 is alpha-strongly convex, so that for each alpha theta^(n) -> theta^alpha by Theorem 3.2: "
+                + RECURSION
+                + PLAIN
+                + FROM_GAPS
+                + "E is "
+                "continuous, so that lim_n E(theta^(n)) - E* = E(theta^alpha) - E* <= (alpha/2)||theta*||^2, which "
+                "tends to zero.",
+                ("value",),
+                confirmed=lambda: plain_rounds() and is_derived(lemmas.PRIMAL_ERROR),
+            )
+        ],
+        assumptions=[REGIME, "(8) for some gamma > 0"],
+        readings=[
+            "First n -> infinity and then alpha -> 0+, as the proof takes the limits and the text before it says "
+            "('sufficiently small alpha and large n'). As a joint limit it is false."
+        ],
+        kind="rate",
+        besides=iterated_limit,
+        faults=(Fault("twenty rounds, whatever alpha", "two Huber losses", {"rounds": lambda alpha: 20}),),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T4.3a",
-            PAPER,
-            "Theorem 4.3, (14)",
-            "||grad E(theta^(n))|| <= C (1 - sqrt(alpha/(L + alpha)))^{n/2} + alpha ||theta^alpha|| for rho = alpha/(L "
-            "+ alpha), nu = alpha, local gaps as in (9).",
-            [Step("gradient", GRADIENT)],
-            conclusions=[
-                Conclusion(
-                    "every round",
-                    "grad E(theta^alpha) = -alpha theta^alpha and the triangle inequality leave L ||theta^(n) - "
-                    "theta^alpha||, and f_j + (alpha/2)||.||^2 is alpha-strongly convex and (L + alpha)-smooth, so "
-                    "that Theorem 3.3 applies with rho = nu/(L + alpha). "
-                    + RECURSION
-                    + LINEAR
-                    + FROM_GAPS
-                    + "With exact local solves "
-                    "C = (L/alpha) sqrt((1 + sqrt(rho)) V*/(1 - rho)), V* at theta^alpha.",
-                    ("gradient",),
-                    confirmed=lambda: linear_rounds() and is_derived(lemmas.PRIMAL_ERROR) and modulus_of_regularised(),
-                )
-            ],
-            assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
-            readings=["C does not depend on n; it does on alpha, as 1/alpha."],
-            kind="rate",
-        ),
-        gradient_runs,
-        Fault("a bound 5 % lower", "chain", {"share": 0.95}),
+    claim_steps(
+        "DUALFL-T4.3a",
+        PAPER,
+        "Theorem 4.3, (14)",
+        "||grad E(theta^(n))|| <= C (1 - sqrt(alpha/(L + alpha)))^{n/2} + alpha ||theta^alpha|| for rho = alpha/(L "
+        "+ alpha), nu = alpha, local gaps as in (9).",
+        [Step("gradient", GRADIENT)],
+        conclusions=[
+            Conclusion(
+                "every round",
+                "grad E(theta^alpha) = -alpha theta^alpha and the triangle inequality leave L ||theta^(n) - theta^alpha||, and f_j + "
+                "(alpha/2)||.||^2 is alpha-strongly convex and (L + alpha)-smooth, so that Theorem 3.3 applies with rho = nu/(L + alpha). "
+                + RECURSION
+                + LINEAR
+                + FROM_GAPS
+                + "With exact local solves "
+                "C = (L/alpha) sqrt((1 + sqrt(rho)) V*/(1 - rho)), V* at theta^alpha.",
+                ("gradient",),
+                confirmed=lambda: linear_rounds() and is_derived(lemmas.PRIMAL_ERROR) and modulus_of_regularised(),
+            )
+        ],
+        assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
+        readings=["C does not depend on n; it does on alpha, as 1/alpha."],
+        kind="rate",
+        besides=gradient_runs,
+        faults=(Fault("a bound 5 % lower", "chain", {"share": 0.95}),),
     ),
-    with_runs(
-        claim_steps(
-            "DUALFL-T4.3b",
-            PAPER,
-            "Theorem 4.3, (15)",
-            "With alpha = eps/(2 R_0), ||grad E|| <= eps after at most (1 + 2 sqrt(1 + 2 L R_0/eps)) (log(1/eps) + "
-            "constant) = O(eps^{-1/2} log(1/eps)) rounds.",
-            [Step("gradient", GRADIENT), Step("norm", NORM)],
-            conclusions=[
-                Conclusion(
-                    "rounds",
-                    "alpha ||theta^alpha|| <= eps/2, and C (1 + 1/t)^{-M/2} = eps/2 with t = sqrt(1 + 2 L R_0/eps) is "
-                    "solved by M = 2 log(2 C/eps)/log(1 + 1/t) <= (1 + 2 t) (log(1/eps) + log 2C), by log(1 + 1/t) >= "
-                    "2/(2 t + 1). C is a power of 1/eps at most (V* at theta^alpha is bounded, as theta^alpha is), so "
-                    "that log C = O(log(1/eps)).",
-                    ("gradient", "norm"),
-                    confirmed=lambda: logarithm_of_15() and linear_rounds() and is_derived(lemmas.PRIMAL_ERROR),
-                )
-            ],
-            assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
-            readings=[
-                "'constant' is log 2C, independent of n as the proof says. C depends on eps, as 1/eps: with a constant "
-                "that does not, (15) would need 2 log(1/eps); whether it holds so is not decided here. The order is "
-                "right either way."
-            ],
-            kind="rate",
-        ),
-        rounds_of_15,
-        Fault("dual ascent without inertia", "chain", {"plain": True}),
+    claim_steps(
+        "DUALFL-T4.3b",
+        PAPER,
+        "Theorem 4.3, (15)",
+        "With alpha = eps/(2 R_0), ||grad E|| <= eps after at most (1 + 2 sqrt(1 + 2 L R_0/eps)) (log(1/eps) + "
+        "constant) = O(eps^{-1/2} log(1/eps)) rounds.",
+        [Step("gradient", GRADIENT), Step("norm", NORM)],
+        conclusions=[
+            Conclusion(
+                "rounds",
+                "alpha ||theta^alpha|| <= eps/2, and C (1 + 1/t)^{-M/2} = eps/2 with t = sqrt(1 + 2 L R_0/eps) is "
+                "solved by M = 2 log(2 C/eps)/log(1 + 1/t) <= (1 + 2 t) (log(1/eps) + log 2C), by log(1 + 1/t) >= "
+                "2/(2 t + 1). C is a power of 1/eps at most (V* at theta^alpha is bounded, as theta^alpha is), so "
+                "that log C = O(log(1/eps)).",
+                ("gradient", "norm"),
+                confirmed=lambda: logarithm_of_15() and linear_rounds() and is_derived(lemmas.PRIMAL_ERROR),
+            )
+        ],
+        assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
+        readings=[
+            "'constant' is log 2C, independent of n as the proof says. C depends on eps, as 1/eps: with a constant that does not, (15) would "
+            "need 2 log(1/eps); whether it holds so is not decided here. The order is right either way."
+        ],
+        kind="rate",
+        besides=rounds_of_15,
+        faults=(Fault("dual ascent without inertia", "chain", {"plain": True}),),
     ),
     Claim(
         "DUALFL-T4.3-ineq",

@@ -4,10 +4,16 @@ Multinomial logistic regression (31) with mu = 1e-2, the bias in the ridge, samp
 optimised gradient method with restart until their relative change is below 1e-12. A draw is a seed: it decides the samples and their
 clients, and the coins of methods that have some. All of this is said here, before anything is run.
 
-laptop: 240 images of scikit-learn's digits (for CIFAR-10 its wines), up to 40 s of a core a claim; small: 1000 of MNIST and 200 of CIFAR-10, where
-a round of DualFL was measured to take 1 to 2 s and 4 s of a core, hence one to two hours a claim; paper: all 60,000 and 50,000.
+laptop: 240 images of scikit-learn's digits (for CIFAR-10 its wines), up to 40 s of a core a claim; small: 384 of MNIST (so that 2, 4, ..., 32
+clients share the same ones evenly) and 200 of CIFAR-10; paper: all 60,000 and 50,000. At small size models are in coordinates of the span
+of the samples (`problems.softmax.Softmax.in_span`), which changes no iterate of any method here but by rounding (and by local steps that
+rounding decides on: less than 1e-6 of a value) and leaves at most 384 and 200 of 785 and 3073 inputs: a round of DualFL takes 0.15 and
+0.2 s of an idle core, all runs of a data set 15 to 20 minutes. What is sent is counted in communications, never in floats, which these
+coordinates change.
+
 Pixels lie in [0, 1], which the paper does not say; Table 2's small steps fit pixels up to 255, so grids of steps are moved to where the best
-value lies inside, or is the largest with which the method converges. Scaffnew's p ends at 1e-2: each tenth of it costs ten times the work.
+value lies inside, or is the largest with which the method converges. L is about 22 on MNIST and 415 on CIFAR-10, so that grids of steps go on
+there for one and two further factors of ten. Scaffnew's p ends at 1e-2: each tenth of it costs ten times the work.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -42,7 +49,11 @@ TUNING = 1
 
 @dataclass(frozen=True)
 class Scale:
-    """One size: the family, samples in all (None: all there are), communications, numbers of clients of panels (b, e), draws."""
+    """One size of a study.
+
+    ``samples``: in all; None for all there are. ``rounds``: communications. ``counts``: numbers of clients of panels (b, e). ``decades``: by how many
+    factors of ten grids of steps go on downwards. ``span``: in coordinates of the samples' span.
+    """
 
     title: str
     family: str
@@ -51,6 +62,8 @@ class Scale:
     counts: tuple[int, ...]
     draws: int = 10
     clients: int = 8
+    decades: int = 0
+    span: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,14 +79,15 @@ class Study:
         return self.scales[ctx.size]
 
 
+_ALL_COUNTS = (2, 4, 8, 16, 32)  # of Figure 1(b, e)
 STUDIES = (
     Study(
         "MNIST",
         "",
         {
             "laptop": Scale("240 images of scikit-learn's digits, 8 x 8 pixels", "digits-softmax", 240, 20, (2, 8, 24)),
-            "small": Scale("1000 images of MNIST", "mnist-softmax", 1000, 30, (2, 4, 8, 16, 32)),
-            "paper": Scale("MNIST", "mnist-softmax", None, 200, (2, 4, 8, 16, 32)),
+            "small": Scale("384 images of MNIST", "mnist-softmax", 384, 30, _ALL_COUNTS, decades=1, span=True),
+            "paper": Scale("MNIST", "mnist-softmax", None, 200, _ALL_COUNTS, decades=1),
         },
     ),
     Study(
@@ -81,33 +95,41 @@ STUDIES = (
         "-CIFAR",
         {
             "laptop": Scale("scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16), 20),
-            "small": Scale("200 images of CIFAR-10", "cifar10-softmax", 200, 20, (2, 4, 8)),
-            "paper": Scale("CIFAR-10", "cifar10-softmax", None, 200, (2, 4, 8, 16, 32)),
+            "small": Scale("200 images of CIFAR-10", "cifar10-softmax", 200, 20, (2, 4, 8), decades=2, span=True),
+            "paper": Scale("CIFAR-10", "cifar10-softmax", None, 200, _ALL_COUNTS, decades=2),
         },
     ),
 )
 MNIST, CIFAR = STUDIES
 
 
+STEPS = ("eta", "eta_x", "lr")  #: settings whose grids go on for `Scale.decades`
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A row of Table 2: a listed method, what its settings are made of, and the grid of them.
 
-    ``grid``: settings by name, each with its values in order; all combinations are tried.
+    ``values``: of settings by name, in order.
     """
 
     method: str
     fixed: Mapping[str, Any]
-    grid: Mapping[str, tuple[Any, ...]]
+    values: Mapping[str, tuple[Any, ...]]
     says: str = ""
 
-    @property
-    def candidates(self) -> list[dict[str, Any]]:
-        """All settings of the grid."""
-        found: list[dict[str, Any]] = [{}]
-        for name, values in self.grid.items():
-            found = [{**settings, name: value} for settings in found for value in values]
-        return [{**self.fixed, **settings} for settings in found]
+    def grid(self, scale: Scale) -> dict[str, tuple[Any, ...]]:
+        """Return the values of every setting at a size."""
+        further = range(1, scale.decades + 1)
+        return {
+            name: (*values, *(min(values) / 10**k for k in further)) if name in STEPS else values
+            for name, values in self.values.items()
+        }
+
+    def candidates(self, scale: Scale) -> list[dict[str, Any]]:
+        """Return all combinations of the grid."""
+        grid = self.grid(scale)
+        return [{**self.fixed, **dict(zip(grid, settings, strict=True))} for settings in product(*grid.values())]
 
 
 _SOLVED = {"accuracy": STOPPED_AT}
@@ -136,18 +158,18 @@ def options(scale: Scale, clients: int, split: str = "iid") -> dict[str, Any]:
     """Return what the problem is asked for."""
     dealt = {} if scale.samples is None else {"samples_per_client": scale.samples // clients}
     shards = {"shards": 1} if split == "shards" else {}
-    return {"clients": clients, "split": split, "l2": MU, "bias": 1.0, **dealt, **shards}
+    reduced = {"coordinates": "span"} if scale.span else {}
+    return {"clients": clients, "split": split, "l2": MU, "bias": 1.0, **dealt, **shards, **reduced}
 
 
 def training(
     scale: Scale, name: str, settings: Mapping[str, Any], clients: int | None = None, split: str = "iid"
 ) -> Training:
     """Return a run of a method with some settings, without its seed; methods that communicate by coins get rounds enough."""
-    rounds = scale.rounds
-    if "p" in settings:
-        rounds = round(2 * scale.rounds / settings["p"])
+    rounds = round(2 * scale.rounds / settings["p"]) if "p" in settings else scale.rounds
     asked = options(scale, clients or scale.clients, split)
-    return Training(BENCHMARKS[name].method, scale.family, rounds, dict(settings), asked, ("value",), start=0.0)
+    method = BENCHMARKS[name].method
+    return Training(method, scale.family, rounds, dict(settings), asked, ("value",), every="sent", start=0.0)
 
 
 # ---- the optimum, and errors by communications --------------------------------------------------------------------------
@@ -166,7 +188,7 @@ def _optimum(family: str, asked: str, data: str | None) -> float:
 def by_communications(log: Log, rounds: int) -> NDArray[np.float64]:
     """Return the objective ``(rounds + 1,)`` after so many communications; where coins allowed fewer, NaN from there on.
 
-    Of rounds without communication nothing is counted: a value is read at the round that communicates.
+    Values are read at rounds that communicate.
     """
     sent = log["floats_up"]
     first = np.flatnonzero(np.diff(sent, prepend=-1.0) > 0)[: rounds + 1]
@@ -190,13 +212,13 @@ def errors(ctx: Context, scale: Scale, group: Repeated) -> NDArray[np.float64]:
 def tuning_runs(ctx: Context, scale: Scale, name: str) -> list[Repeated]:
     """Return the runs of a grid, one group a candidate."""
     seeds = range(ctx.seed, ctx.seed + TUNING)
-    return [repeat_run(training(scale, name, settings), seeds) for settings in BENCHMARKS[name].candidates]
+    return [repeat_run(training(scale, name, settings), seeds) for settings in BENCHMARKS[name].candidates(scale)]
 
 
 def chosen(ctx: Context, scale: Scale, name: str) -> dict[str, Any]:
     """Return the settings of the grid with the least mean logarithm of the error after the last communication; none that diverged."""
     scores = [np.log(errors(ctx, scale, group)[:, -1]).mean() for group in tuning_runs(ctx, scale, name)]
-    return BENCHMARKS[name].candidates[int(np.argmin(np.where(np.isfinite(scores), scores, np.inf)))]
+    return BENCHMARKS[name].candidates(scale)[int(np.argmin(np.where(np.isfinite(scores), scores, np.inf)))]
 
 
 def judged(
@@ -212,8 +234,9 @@ def show_settings(ctx: Context, scale: Scale, names: Sequence[str]) -> Table:
     rows = []
     for name in names:
         bench, found = BENCHMARKS[name], chosen(ctx, scale, name)
-        grid = "; ".join(f"{key} in {', '.join(f'{v:g}' for v in values)}" for key, values in bench.grid.items())
-        rows.append([name, bench.says, grid, ", ".join(f"{key} = {found[key]:g}" for key in bench.grid)])
+        grid = bench.grid(scale)
+        tried = "; ".join(f"{key} in {', '.join(f'{v:g}' for v in values)}" for key, values in grid.items())
+        rows.append([name, bench.says, tried, ", ".join(f"{key} = {found[key]:g}" for key in grid)])
     return make_table(
         f"grids at {ctx.size} size ({scale.title}), chosen by the error after {scale.rounds} communications",
         ["method", "Table 2's grid", "grid here", "chosen"],

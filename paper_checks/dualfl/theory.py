@@ -7,11 +7,9 @@ Read throughout: f_j is mu-strongly convex and nu in (0, mu], so that g_j is con
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from fedtheory.claims import Claim
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import lemmas
+from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "dualfl"
@@ -21,12 +19,8 @@ CONVEX = "f_j mu-strongly convex, 0 < nu <= mu"
 
 
 def sequence_is_right() -> bool:
-    """(5): t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1}), and t_{n+1} >= t_n + 1/2 for rho = 0."""
-    t, rho = symbols("t rho", positive=True)
-    rest = 1 - rho * t**2
-    new = (rest + (rest**2 + 4 * t**2) ** Fraction(1, 2)) / 2
-    plain = new.subs(rho, 0)
-    return is_zero(new * (new - 1) - t**2 * (1 - rho * new)) and is_zero((2 * plain - 1) ** 2 - 1 - 4 * t**2)
+    """(5): the equation of t_{n+1}, and its growth for rho = 0."""
+    return equation_of_t() and growth_without_modulus()
 
 
 FALLS = (
@@ -114,11 +108,7 @@ CLAIMS: list[Claim] = [
         "Theorem 3.3 with exact local solves",
         "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= (1 - sqrt(rho))^(n-1) mean_j "
         "||xi_j*||^2/nu^2 for 0 < rho <= nu/L, n >= 1.",
-        [
-            Step("one step", lemmas.STEP_SMOOTH),
-            Step("(29)", lemmas.PRIMAL_ERROR),
-            Step("(30)", lemmas.ENERGY_ERROR),
-        ],
+        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.PRIMAL_ERROR), Step("(30)", lemmas.ENERGY_ERROR)],
         conclusions=[
             Conclusion(
                 "every round",

@@ -205,16 +205,15 @@ def check_ranks(ctx: Context, *, printed: bool = False, firmness: str = "1", wei
         "gamma: 0 in grad f(w) + dR(w), without eta",
     )
     yield fixed
-    steps = [f for f in find_of_lemma(FIRM.with_constants(c=firmness), name="a round") if isinstance(f, Part)]
-    yield from steps
-    yield proved(
-        "convergence",
-        True,
+    found = list(find_of_lemma(FIRM.with_constants(c=firmness), name="a round"))
+    yield from found
+    steps = [finding for finding in found if isinstance(finding, Part)]
+    text = (
         "for t >= 1 z_{i,t} = w_{i,t} + eta gamma_{i,t} comes no further from any fixed point, and the sum of mean ||z_{i,t+1} - z_{i,t}||^2 = "
         "mean ||w_t - w_{i,t}||^2 is finite; so z_t is bounded, its cluster points are fixed (proximal maps are continuous), and it converges to "
-        "one of them: w_t and w_{i,t} to one minimiser, which is the same for every eta_g where it is unique",
-        resting_on=[fixed, *steps],
+        "one of them: w_t and w_{i,t} to one minimiser, which is the same for every eta_g where it is unique"
     )
+    yield proved("convergence", True, text, resting_on=[fixed, *steps])
     problem = low_rank_regression(weight=weight).problem
     truth = ground_truth(low_rank_regression().problem)
     layers = problem.layers or ()
@@ -248,12 +247,8 @@ def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator
     sp = require("sympy", "derivatives")
     w, p = symbols("w p", positive=True)
     f = w**p / p
-    yield proved(
-        "powers",
-        agree(sp.diff(f, w), (p * f) ** (1 - off / p)),
-        "|w|^p/p has |f'| = (p f)^(1 - 1/p), the exponent 1 - 1/p for every p > 1",
-        scope="f of one variable, |w|^p/p",
-    )
+    text = "|w|^p/p has |f'| = (p f)^(1 - 1/p), the exponent 1 - 1/p for every p > 1"
+    yield proved("powers", agree(sp.diff(f, w), (p * f) ** (1 - off / p)), text, scope="f of one variable, |w|^p/p")
     z = symbols("z")
     curvature = [sp.diff(g, z, 2).subs(z, 0) for g in (sp.exp(z) - z, sp.log(1 + sp.exp(z)) - z / 2)]
     yield proved(
@@ -263,12 +258,8 @@ def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator
         scope="two functions of one variable",
     )
     g = sp.exp(-1 / w**2) if flat else w**4
-    yield disproved(
-        "any smooth function",
-        agree(sp.diff(g, w), 2 * g / w**3),
-        "e^(-1/w^2) has f' = 2 f/w^3, so f^theta/f' = w^3 f^(theta - 1)/2, unbounded as w -> 0 for every theta < 1: no exponent",
-        role="reading",
-    )
+    text = "e^(-1/w^2) has f' = 2 f/w^3, so f^theta/f' = w^3 f^(theta - 1)/2, unbounded as w -> 0 for every theta < 1: no exponent"
+    yield disproved("any smooth function", agree(sp.diff(g, w), 2 * g / w**3), text, role="reading")
     yield Reading(
         "The remark cites a theorem (Lojasiewicz; Bolte, Daniilidis and Lewis 2007), which is not proved here; that D has the exponent of f + R, "
         "or 1/2, is FEDSLR-N8. Compositions with exponentials are not among what it lists, and can have no exponent at all."

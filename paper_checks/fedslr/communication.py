@@ -170,13 +170,9 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
         inner = convolve(images, first, (1, stride), (0, padding))
         found = convolve(inner, second, (stride, 1), (padding, 0))
         worst = max(worst, float(np.abs(found - dense).max() / np.abs(dense).max()))
+    text = "r filters of one row, then r columns for each output, against the convolution of rank r: largest relative difference"
     yield at_most(
-        "two convolutions for one",
-        worst,
-        1e-12,
-        "numeric",
-        "r filters of one row, then r columns for each output, against the convolution of rank r: largest relative difference",
-        covered=Covered(len(settings), "instances"),
+        "two convolutions for one", worst, 1e-12, "numeric", text, covered=Covered(len(settings), "instances")
     )
     layers = resnet18(10, 3)
     matrices = [layer for layer in layers if layer.matrix_shape is not None]
@@ -202,18 +198,12 @@ def check_downlink(ctx: Context, *, rounds: int = ROUNDS) -> Iterator[Finding]:
             [name, float(total), *(round(float(v), 2) for v in (down, *saved[name], 100 * (1 - (total - own) / own)))]
         )
     down_saved, total_saved = saved["CIFAR-100"]
-    yield decided(
-        "downlink",
-        as_printed(down_saved, round(printed.DOWNLINK_SAVED, 1), 1),
-        f"CIFAR-100: {float(down_saved):.2f} % less, printed {printed.DOWNLINK_SAVED}; compared to a tenth of a point",
-        "count",
+    text = (
+        f"CIFAR-100: {float(down_saved):.2f} % less, printed {printed.DOWNLINK_SAVED}; compared to a tenth of a point"
     )
-    yield decided(
-        "all traffic",
-        as_printed(total_saved, printed.TOTAL_SAVED, 0),
-        f"CIFAR-100: {float(total_saved):.2f} % less, printed about {printed.TOTAL_SAVED}",
-        "count",
-    )
+    yield decided("downlink", as_printed(down_saved, round(printed.DOWNLINK_SAVED, 1), 1), text, "count")
+    text = f"CIFAR-100: {float(total_saved):.2f} % less, printed about {printed.TOTAL_SAVED}"
+    yield decided("all traffic", as_printed(total_saved, printed.TOTAL_SAVED, 0), text, "count")
     yield make_table(
         "What FedSLR saves, from Table 2",
         [
@@ -242,13 +232,9 @@ def check_uplink(ctx: Context, *, method: str = "fedslr-global") -> Iterator[Fin
     yield holds("uplink", up == d, "count", said, covered=Covered(1, "cases", whole=True))
     totals = [row[1] for tab in (printed.TABLE_3, printed.TABLE_4, printed.TABLE_5) for row in tab.values()]
     totals += list(printed.TABLE_2["FedSLR (GKR)"][::2])
+    text = f"the uplink alone is {float(gigabytes(d)):.2f} GB, the smallest printed total {min(totals)}"
     yield at_most(
-        "printed totals",
-        float(gigabytes(d)),
-        totals,
-        "count",
-        f"the uplink alone is {float(gigabytes(d)):.2f} GB, the smallest printed total {min(totals)}",
-        covered=Covered(len(totals), "cases", whole=True),
+        "printed totals", float(gigabytes(d)), totals, "count", text, covered=Covered(len(totals), "cases", whole=True)
     )
 
 
@@ -257,12 +243,8 @@ def check_sizes(ctx: Context, *, row: str = "FedSLR (GKR)") -> Iterator[Finding]
     dense = Fraction(str(printed.TABLE_2["FedAvg"][3]))
     for part, name, said in (("GKR", row, printed.GKR_FEWER), ("mixed model", "FedSLR (mixed)", printed.MIXED_FEWER)):
         fewer = 100 * (1 - Fraction(str(printed.TABLE_2[name][3])) / dense)
-        yield decided(
-            part,
-            as_printed(fewer, said),
-            f"{printed.TABLE_2[name][3]} of {float(dense)} M: {float(fewer):.3f} % fewer, printed {said}",
-            "count",
-        )
+        text = f"{printed.TABLE_2[name][3]} of {float(dense)} M: {float(fewer):.3f} % fewer, printed {said}"
+        yield decided(part, as_printed(fewer, said), text, "count")
 
 
 def check_scaffold(ctx: Context, *, method: str = "scaffold") -> Iterator[Finding]:
@@ -270,17 +252,10 @@ def check_scaffold(ctx: Context, *, method: str = "scaffold") -> Iterator[Findin
     layers = resnet18(10, 3)
     ours, plain = sum(sent(method, layers)), sum(sent("fedavg", layers))
     yield decided(
-        "counted",
-        compare(ours, "==", 2 * plain),
-        f"{ours:,} numbers a client and round, FedAvg {plain:,}",
-        "count",
+        "counted", compare(ours, "==", 2 * plain), f"{ours:,} numbers a client and round, FedAvg {plain:,}", "count"
     )
-    yield holds(
-        "printed",
-        as_printed(gigabytes(2 * plain), printed.TABLE_2["SCAFFOLD"][0]),
-        "count",
-        f"twice FedAvg is {float(gigabytes(2 * plain)):.2f} GB, printed {printed.TABLE_2['SCAFFOLD'][0]}",
-    )
+    text = f"twice FedAvg is {float(gigabytes(2 * plain)):.2f} GB, printed {printed.TABLE_2['SCAFFOLD'][0]}"
+    yield holds("printed", as_printed(gigabytes(2 * plain), printed.TABLE_2["SCAFFOLD"][0]), "count", text)
 
 
 def check_mixed(ctx: Context, *, said: float = printed.MIXED_MORE) -> Iterator[Finding]:
@@ -291,14 +266,8 @@ def check_mixed(ctx: Context, *, said: float = printed.MIXED_MORE) -> Iterator[F
         more[name] = 100 * (mixed / gkr - 1)
     gain = printed.gap("FedSLR (mixed)", "FedSLR (GKR)", "non-iid", "CIFAR-100")[0]
     text = ", ".join(f"{name} {float(value):.1f} %" for name, value in more.items())
-    yield equal(
-        "gain",
-        gain,
-        printed.MIXED_GAIN,
-        "count",
-        "accuracy that the mixed model gains on CIFAR-100, in points",
-        rtol=1e-9,
-    )
+    told = "accuracy that the mixed model gains on CIFAR-100, in points"
+    yield equal("gain", gain, printed.MIXED_GAIN, "count", told, rtol=1e-9)
     # parameters are printed to 0.005 M, which moves a ratio by less than 0.3 points
     yield decided(
         "parameters added",

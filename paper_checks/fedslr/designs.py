@@ -113,12 +113,8 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
     """Literally false; what is meant is seen exactly and on low-rank regression."""
     yield refute("unless all are equal", replay_average, {"c1": "3", "c2": c2, "lr": "1/2", "lam": "1"})
     mean = [Fraction(1, 2), Fraction(0), Fraction(0), Fraction(0) if alike else Fraction(1, 2)]
-    yield decided(
-        "ranks add up",
-        compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0),
-        "E_11 and E_22 have rank one, their mean has determinant 1/4, so rank 2 = 1 + 1; the rank of a sum is never more than the sum of ranks",
-        role="repaired",
-    )
+    text = "E_11 and E_22 have rank one, their mean has determinant 1/4, so rank 2 = 1 + 1; the rank of a sum is never more than the sum of ranks"
+    yield decided("ranks add up", compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0), text, role="repaired")
     problem: Any = low_rank_regression(seed=ctx.seed).problem
     lr = 0.5 / float(constant(problem, "L"))
     trace = run(LocalProximal(10, lr), problem, np.zeros(problem.d), 400, every=400, progress=False)
@@ -127,13 +123,8 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
     )
     inside, after = ranks(own, problem.layers).ravel(), int(ranks(trace.state.x, problem.layers).ravel()[0])
     best = int(ranks(_truth(problem), problem.layers).ravel()[0])
-    yield holds(
-        "low-rank regression",
-        after >= inside.max() and after > best,
-        "numeric",
-        f"LPGD with K = 10: local models of ranks {inside.min()} to {inside.max()}, an average of rank {after}; the minimiser has rank {best}",
-        role="repaired",
-    )
+    text = f"LPGD with K = 10: local models of ranks {inside.min()} to {inside.max()}, an average of rank {after}; the minimiser has rank {best}"
+    yield holds("low-rank regression", after >= inside.max() and after > best, "numeric", text, role="repaired")
     yield Reading(
         "Taken at its word. What is meant, that averages of different models of low rank lose it in general, is seen on the regression."
     )
@@ -173,12 +164,8 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     w = local_models(
         L1(Fraction(1)), np.array([[Fraction(3), Fraction(0), Fraction(0), Fraction(3)]], dtype=object), Fraction(1)
     )[0]
-    yield decided(
-        "guaranteed",
-        not compare(w[0] * w[3] - w[1] * w[2], "!=", 0),
-        "with C = 3 I, lam = 1 and one step of size 1 the local model is 2 I: of full rank, as every singular value is above eta lam",
-        role="reading",
-    )
+    text = "with C = 3 I, lam = 1 and one step of size 1 the local model is 2 I: of full rank, as every singular value is above eta lam"
+    yield decided("guaranteed", not compare(w[0] * w[3] - w[1] * w[2], "!=", 0), text, role="reading")
     yield Reading(
         "Read as: can be of low rank, for lam large enough; for small lam local models are of full rank and factors save nothing."
     )

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import Lemma, Part, Role, proved
-from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.local.proximal_steps import ProximalSteps
@@ -23,16 +21,6 @@ from problems.piecewise import PiecewiseQuadratic
 EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
 KL_HOLDS = "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
 Points = list[Any]
-
-
-def step(name: str, lemma: Lemma, *, constant: Any = None, role: Role = "repaired", scope: str = "") -> Part:
-    """A step of a proof: a lemma that is derived for all parameters, or with another constant, as a planted fault.
-
-    ``scope``: what the conclusion is narrower in than the statement, as a step proves no more of that.
-    """
-    lemma = lemma if constant is None else lemma.with_constants(c=Fraction(constant))
-    text = f"{lemma.source}: {lemma.build.__doc__ or lemma.name}".split("\n")[0]
-    return proved(name, is_derived(lemma), text, role=role, scope=scope)
 
 
 def play_on_line(

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, bar, dot, norm2
-from paper_checks.fedslr.lemmas import play_round, potential
+from paper_checks.fedslr.lemmas import play_client, play_round, potential
 
 
 def midpoint(w: Any, p: Any, c: Any) -> Any:
@@ -28,13 +28,8 @@ MIDPOINT = Lemma("midpoint of subgradients", "ours, eta = 1/(2L)", "0 < L", midp
 
 def copies(w: Any, p: Any, c: Any) -> Any:
     """||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client seen from w_{i,t} = 0; what (79) needs."""
-    f = w.function(p.L, -p.L)
-    x, g, gn = w.vector("w"), w.vector("gamma"), w.vector("gamma+")
-    y = x * 0
-    yn = x - (gn - g) * p.eta
-    w.at(f, y, "f", g=g)
-    w.at(f, yn, "f+", g=gn)
-    return norm2(x - y) - norm2(yn - y) * (c.c * (1 + p.L * p.eta) ** 2)
+    x, yn = play_client(w, p)
+    return norm2(x) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
 COPIES = Lemma("copies", "proof of Theorem 2, (79)", "0 < L, 0 < eta", copies, {"c": 1})
@@ -51,18 +46,6 @@ def bowl(w: Any, p: Any, c: Any) -> Any:
 
 
 BOWL = Lemma("growth in the copies", "ours", "0 < L, 0 < eta < 1/L", bowl, {"c": 1})
-
-
-def slope_in_copies(w: Any, p: Any, c: Any) -> Any:
-    """||grad f_i(x + u) - grad f_i(x) + u/eta||^2 <= c (L + 1/eta)^2 ||u||^2: D's gradient in a copy, times M."""
-    f = w.function(p.L, -p.L)
-    u, g = w.vector("u"), w.vector("grad f(x)")
-    w.at(f, u * 0, "f(x)", g=g)
-    gu, _ = w.at(f, u, "f(x + u)")
-    return norm2(gu - g + u / p.eta) - norm2(u) * (c.c * (p.L + 1 / p.eta) ** 2)
-
-
-COPY_SLOPE = Lemma("slope in the copies", "ours", "0 < L, 0 < eta < 1/L", slope_in_copies, {"c": 1})
 
 
 def drift_of_loss(w: Any, p: Any, c: Any) -> Any:

@@ -101,11 +101,7 @@ def follow(
         problem,
         np.asarray(start, dtype=float),
         rounds,
-        metrics={
-            "d": metrics.stationarity,
-            "D": potentials.fedslr(eta),
-            "s": potentials.fedslr_subgradient(eta),
-        },
+        metrics={"d": metrics.stationarity, "D": potentials.fedslr(eta), "s": potentials.fedslr_subgradient(eta)},
         every={0, *map(int, marks)},
         progress=False,
     )

@@ -63,15 +63,20 @@ def end_round(w: Any, p: Any, r: SimpleNamespace) -> Any:
 # ---- Lemmas 1 and 3 --------------------------------------------------------------------------------------------------
 
 
-def drift(w: Any, p: Any, c: Any) -> Any:
-    """(31), squared: ||w_t - w_{i,t+1}||^2 <= c (L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client; w_{i,t} = 0."""
+def play_client(w: Any, p: Any) -> tuple[Any, Any]:
+    """w_t and w_{i,t+1} of a client in any round, seen from w_{i,t} = 0."""
     f = w.function(p.L, -p.L)
     x, g, gn = w.vector("w"), w.vector("gamma"), w.vector("gamma+")
-    y = x * 0
     yn = x - (gn - g) * p.eta
-    w.at(f, y, "f", g=g)
+    w.at(f, x * 0, "f", g=g)
     w.at(f, yn, "f+", g=gn)
-    return norm2(x - yn) - norm2(yn - y) * (c.c * (p.L * p.eta) ** 2)
+    return x, yn
+
+
+def drift(w: Any, p: Any, c: Any) -> Any:
+    """(31), squared: ||w_t - w_{i,t+1}||^2 <= c (L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client; w_{i,t} = 0."""
+    x, yn = play_client(w, p)
+    return norm2(x - yn) - norm2(yn) * (c.c * (p.L * p.eta) ** 2)
 
 
 LEMMA_1 = Lemma("drift", "Lemma 1, (31)", "0 < L, 0 < eta", drift, {"c": 1})

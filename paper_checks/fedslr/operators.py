@@ -110,14 +110,8 @@ def check_operator(
     yield at_most(
         "certificate", slopes, 1e-10, "numeric", "distance of (X - Z)/a from the subdifferential of the norm at Z"
     )
-    yield equal(
-        "distances",
-        ours_least,
-        least,
-        "numeric",
-        "distance of 0 from G + 0.4 d||.|| at these Z, by CVXPY",
-        rtol=CVXPY_ACCURACY,
-    )
+    text = "distance of 0 from G + 0.4 d||.|| at these Z, by CVXPY"
+    yield equal("distances", ours_least, least, "numeric", text, rtol=CVXPY_ACCURACY)
     yield holds("a threshold above everything", not ours[-1].any(), "numeric", "the result is exactly zero")
 
 
@@ -129,14 +123,8 @@ def check_cost(ctx: Context, *, regulariser: Any = None) -> Iterator[Finding]:
     entrywise, spectral = L1(0.1) if regulariser is None else regulariser(layer), NuclearNorm(0.1, layer)
     turns = compare_times(lambda: entrywise.prox(x, 0.1), lambda: spectral.prox(x, 0.1))
     found = float(np.median(turns))
-    yield at_most(
-        "one operator",
-        found,
-        0.2,
-        "numeric",
-        f"CPU time of soft thresholding {side} x {side} entries, in times that of thresholding the singular values: {found:.3f}",
-        chance=chance_of_signs(int((turns > 0.2).sum()), TURNS),
-    )
+    text = f"CPU time of soft thresholding {side} x {side} entries, in times that of thresholding the singular values: {found:.3f}"
+    yield at_most("one operator", found, 0.2, "numeric", text, chance=chance_of_signs(int((turns > 0.2).sum()), TURNS))
     yield Reading(
         "Soft thresholding takes a few operations an entry, a decomposition of a d x d matrix of the order of d of them. What 'not large' means is "
         "read as a fifth at most; ResNet-18's layers are larger than the one here, which favours soft thresholding further."
@@ -201,12 +189,8 @@ def check_fact_5(ctx: Context, *, instance: dict[str, Any] | None = None, drawn:
     sample: Any = SimpleNamespace(n=1, d=1, grad=lambda x: g)
     taken, _ = ProximalSteps(1, lr, anything)(Subproblem(sample), p, SCRIPT, None)
     asked = agree(anything.point, p - lr * ((g + other) / 2 if drawn else g)) and agree(anything.step, lr)
-    yield proved(
-        "the gradient of the step",
-        asked and taken is anything.answer,
-        "a step with the gradient g goes to the operator's answer at p - eta_l g, whatever the operator: (p_k - p_{k+1})/eta_l is G with this g",
-        role="repaired",
-    )
+    text = "a step with the gradient g goes to the operator's answer at p - eta_l g, whatever the operator: (p_k - p_{k+1})/eta_l is G with this g"
+    yield proved("the gradient of the step", asked and taken is anything.answer, text, role="repaired")
     yield Reading(
         "A slip without consequence: the proof of Theorem 3 has G_xi where it needs it, (94) and (102). With full gradients (29) is true."
     )

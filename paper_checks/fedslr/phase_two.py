@@ -16,12 +16,10 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Picture,
-    Reading,
     Replay,
     assume,
     at_most,
     disproved,
-    proved,
     refute,
 )
 from fedtheory.core.problem import constant
@@ -33,8 +31,9 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
-from paper_checks.fedslr.exact_runs import EXACT, fractions_of, play_on_line, step
+from paper_checks.fedslr.exact_runs import EXACT, fractions_of, play_on_line
 from paper_checks.fedslr.kl_cases import square_has_exponent_half
+from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
 
@@ -111,25 +110,13 @@ def square_instance(L: int, start: str, T: int) -> dict[str, Any]:
     return {"L": str(L), "eta": f"1/{3 * L}", "start": start, "lr": f"1/{4 * L}", "mu": "1/1024", "T": T, "K": 2}
 
 
-def check_theorem(
-    ctx: Context, *, L: int = 2**24, descent: str = "1", share: float = 1.0, method: Any = FedSLR
-) -> Iterator[Finding]:
-    """(14) fails for every N <= T; what its proof gives with a right constant, in steps and by a run."""
+def theorem_runs(ctx: Context, *, L: int = 2**24, share: float = 1.0) -> Iterator[Finding]:
+    """(14) fails for every N <= T; what its proof gives with a right constant, by a run."""
     yield refute("every N <= T", replay_theorem, square_instance(L, f"{L}/4", 64))
-    falls, drift = step("proximal descent", lemmas.PROXIMAL_DESCENT, constant=descent), step("drift", kl_lemmas.DRIFT)
-    yield from (falls, drift)
-    yield proved(
-        "the corrected bound",
-        True,
-        "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds phi_i changes by B ||w_{t+1} - w_t|| "
-        "+ (L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
-        role="repaired",
-        resting_on=[falls, drift],
-    )
     problem = robust_low_rank_regression(seed=ctx.seed).problem
     smooth, B = float(constant(problem, "L")), float(constant(problem, "B"))
     lr, weight, K, rounds = 1 / smooth, 0.01, 3, 300
-    algorithm = method(0.45 / smooth, personal=ProximalSteps(K, lr, L1(weight)))
+    algorithm = FedSLR(0.45 / smooth, personal=ProximalSteps(K, lr, L1(weight)))
     state = algorithm.init(problem, np.zeros((1, problem.d)))
     value = problem.value(state.x + state.p_i) + L1(weight).value(state.p_i)
     left, moved, apart = [], [], []
@@ -143,34 +130,16 @@ def check_theorem(
     s1, s2 = np.cumsum(moved)[:, None], np.cumsum(np.square(moved))[:, None]
     bound = share * (value + B * s1 + smooth / 2 * s2) / ((lr - smooth * lr**2 / 2) * T * K)
     total = np.cumsum(left, axis=0) / (T * K)
-    yield at_most(
-        "Phase II is (7)", max(apart), 1e-14, "numeric", "the library's steps and the definition's", role="repaired"
-    )
-    yield at_most(
-        "robust regression",
-        total,
-        bound,
-        "numeric",
-        f"every client and T <= {rounds}: T times the left side ends at {T[-1, 0] * total[-1].max():.3g}",
-        role="repaired",
-    )
-    yield Picture(
-        "Theorem 3, corrected, sigma = 0",
-        "round T",
-        "mean of ||G||^2",
-        [
-            {"label": "largest client", "x": T[:, 0].tolist(), "y": total.max(axis=1).tolist()},
-            {"label": "corrected bound", "x": T[:, 0].tolist(), "y": bound.max(axis=1).tolist(), "style": "dashed"},
-        ],
-        logx=True,
-        logy=True,
-    )
-    yield Reading(
-        "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so that N depends on T and C_7 is no "
-        "constant; the instance violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed left side "
-        "is empty. The rate O(1/T) for sigma = 0 stands, as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d). With noise the coefficient is 2/C_6 + "
-        "2 eta_l, and unbiased gradients are used."
-    )
+    text = "the library's steps and the definition's"
+    yield at_most("Phase II is (7)", max(apart), 1e-14, "numeric", text, role="repaired")
+    text = f"every client and T <= {rounds}: T times the left side ends at {T[-1, 0] * total[-1].max():.3g}"
+    yield at_most("robust regression", total, bound, "numeric", text, role="repaired")
+    x = T[:, 0].tolist()
+    series = [
+        {"label": "largest client", "x": x, "y": total.max(axis=1).tolist()},
+        {"label": "corrected bound", "x": x, "y": bound.max(axis=1).tolist(), "style": "dashed"},
+    ]
+    yield Picture("Theorem 3, corrected, sigma = 0", "round T", "mean of ||G||^2", series, logx=True, logy=True)
 
 
 def sums_of_steps() -> bool:
@@ -179,21 +148,9 @@ def sums_of_steps() -> bool:
     return is_zero((N + 1) * (N + 2) / 2 + (N + 2) - (N + 2) * (N + 3) / 2)
 
 
-def check_sum(
-    ctx: Context, *, L: int = 128, start: str = "8", first: str = "1", share: float = 1.0
-) -> Iterator[Finding]:
+def sum_runs(ctx: Context, *, L: int = 128, start: str = "8", share: float = 1.0) -> Iterator[Finding]:
     """(100) fails for every N <= T, and is true with L^2 on all terms."""
     yield refute("every N <= T", replay_sum, square_instance(L, start, 24))
-    warm, later = step("the first round", lemmas.WARM, constant=first), step("later rounds", lemmas.LEMMA_3_MONOTONE)
-    yield from (warm, later)
-    yield proved(
-        "with L^2 on every term",
-        sums_of_steps(),
-        "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the sum is at most 2 eta_g (D_0 - "
-        "D_t) <= 2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
-        role="repaired",
-        resting_on=[warm, later],
-    )
     for curvature, x, T in ((10.0, 0.45, 60), (100.0, 0.4, 20)):
         eta = x / curvature
         problem, states = play_on_line(
@@ -205,15 +162,8 @@ def check_sum(
         corrected = curvature**2 * ((N + 1) * (N + 2) / 2 * (100.0 + 2 * eta * gap) + 1)
         left = float((curvature * w[:T]).dot(curvature * w[:T])) / T
         printed = c7(curvature, eta, 10.0, gap, N) / T
-        yield at_most(
-            f"L = {curvature:g}, smallest N = {N}",
-            left,
-            share * corrected / T,
-            "numeric",
-            f"{left:.4g} of {corrected / T:.4g}; printed {printed:.4g}",
-            role="repaired",
-        )
-    yield Reading("(98) has L^2 in the sum and (100) has lost it. With N free and large (100) is true; see FEDSLR-T3.")
+        name, text = f"L = {curvature:g}, smallest N = {N}", f"{left:.4g} of {corrected / T:.4g}; printed {printed:.4g}"
+        yield at_most(name, left, share * corrected / T, "numeric", text, role="repaired")
 
 
 def shrinks_like_a_root() -> bool:
@@ -231,8 +181,8 @@ def shrinks_like_a_root() -> bool:
     )
 
 
-def check_remark(ctx: Context, *, power: int = 1, slack: str = "1") -> Iterator[Finding]:
-    """O(eps) fails, O(sqrt(eps)) holds at the next point; at p_{i,t,k} nothing holds."""
+def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
+    """O(eps) fails at the next point; at p_{i,t,k} nothing holds."""
     lr, L, mu = Fraction(1, 2), Fraction(1), Fraction(1)
     worse = []
     for k in (1, 2, 3):
@@ -246,8 +196,6 @@ def check_remark(ctx: Context, *, power: int = 1, slack: str = "1") -> Iterator[
         all(worse) and shrinks_like_a_root(),
         "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above every C eps for small eps",
     )
-    near = step("the next point", lemmas.NEXT_POINT, constant=slack)
-    yield near
     a, lr_small = Fraction(1, 10**6), Fraction(1, 2)
     new = L1(mu).prox(np.array([[a]], dtype=object), lr_small)[0, 0]
     yield disproved(
@@ -256,58 +204,79 @@ def check_remark(ctx: Context, *, power: int = 1, slack: str = "1") -> Iterator[
         "f_i = 0 and p = 10^-6: ||G||^2 <= 10^-11, and the distance of 0 from d phi_i(p) is mu = 1",
         role="reading",
     )
-    yield Reading("The remark writes p_{i,t} without k, which is read as the point that the step leads to.")
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "FEDSLR-T3",
         PAPER,
-        "bound",
         "Theorem 3, (14)",
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
-        check_theorem,
-        (
+        [Step("proximal descent", lemmas.PROXIMAL_DESCENT, "repaired"), Step("drift", kl_lemmas.DRIFT, "repaired")],
+        conclusions=[
+            Conclusion(
+                "the corrected bound",
+                "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds phi_i changes by B ||w_{t+1} - "
+                "w_t|| + (L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
+                ("proximal descent", "drift"),
+                "repaired",
+            )
+        ],
+        assumptions=["A1 to A5", "0 < eta_l < 2/(L + 1)", EXACT, CONTINUOUS],
+        repaired="For sigma = 0 and 0 < eta_l < 2/L the sum over t = 0..T-1, k = 0..K-1 is at most (phi_i(w_0, p_0) - inf phi_i + B S_1 + (L/2) "
+        "S_2)/((eta_l - L eta_l^2/2) T K), S_1 = sum ||w_{t+1} - w_t||, S_2 = sum ||w_{t+1} - w_t||^2.",
+        readings=[
+            "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so that N depends on T and C_7 is "
+            "no constant; the instance violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed left "
+            "side is empty. The rate O(1/T) for sigma = 0 stands, as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d). With noise the coefficient is "
+            "2/C_6 + 2 eta_l, and unbiased gradients are used."
+        ],
+        kind="bound",
+        besides=theorem_runs,
+        faults=(
             Fault("L = 1", "every N <= T", {"L": 1}, holds=True),
-            Fault("a proximal descent that is 1 % larger", "proximal descent", {"descent": "101/100"}),
             Fault("a hundredth of the bound", "robust regression", {"share": 0.01}),
-        ),
-        assumptions=("A1 to A5", "0 < eta_l < 2/(L + 1)", EXACT, CONTINUOUS),
-        repaired=(
-            "For sigma = 0 and 0 < eta_l < 2/L the sum over t = 0..T-1, k = 0..K-1 is at most (phi_i(w_0, p_0) - inf phi_i + B S_1 + (L/2) "
-            "S_2)/((eta_l - L eta_l^2/2) T K), S_1 = sum ||w_{t+1} - w_t||, S_2 = sum ||w_{t+1} - w_t||^2."
         ),
         replay=replay_theorem,
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-T3-100",
         PAPER,
-        "proof step",
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
-        check_sum,
-        (
+        [Step("the first round", lemmas.WARM, "repaired"), Step("later rounds", lemmas.LEMMA_3_MONOTONE, "repaired")],
+        conclusions=[
+            Conclusion(
+                "with L^2 on every term",
+                "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the sum is at most 2 eta_g "
+                "(D_0 - D_t) <= 2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
+                ("the first round", "later rounds"),
+                "repaired",
+                sums_of_steps,
+            )
+        ],
+        assumptions=["A1 to A4", EXACT, CONTINUOUS, "||w_t - w*|| <= 1/sqrt(T) for t >= N, N < T"],
+        repaired="C_7 = L^2 (((N+1)(N+2)/2)(||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1).",
+        readings=["(98) has L^2 in the sum and (100) has lost it. With N free and large (100) is true; see FEDSLR-T3."],
+        besides=sum_runs,
+        faults=(
             Fault("L = 1", "every N <= T", {"L": 1}, holds=True),
-            Fault("a first round that falls 1 % more", "the first round", {"first": "101/100"}),
             Fault("a thousandth of the bound", "L = 100, smallest N = 11", {"share": 0.001}),
         ),
-        assumptions=("A1 to A4", EXACT, CONTINUOUS, "||w_t - w*|| <= 1/sqrt(T) for t >= N, N < T"),
-        repaired="C_7 = L^2 (((N+1)(N+2)/2)(||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1).",
         replay=replay_sum,
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-R8",
         PAPER,
-        "bound",
         "Remark 8",
         "||G(w_t, p_{i,t,k})||^2 <= eps makes the distance of 0 from d phi_i O(eps).",
-        check_remark,
-        (
-            Fault("the square of the distance", "O(eps) at p_{i,t,k+1}", {"power": 2}, holds=True),
-            Fault("a constant that is 1 % smaller", "the next point", {"slack": "99/100"}),
-        ),
-        assumptions=("A1", "0 < eta_l", "full gradients"),
+        [Step("the next point", lemmas.NEXT_POINT, "repaired")],
+        assumptions=["A1", "0 < eta_l", "full gradients"],
         repaired="At p_{i,t,k+1} the distance is at most (1 + L eta_l) sqrt(eps).",
+        readings=["The remark writes p_{i,t} without k, which is read as the point that the step leads to."],
+        kind="bound",
+        besides=remark_instances,
+        faults=(Fault("the square of the distance", "O(eps) at p_{i,t,k+1}", {"power": 2}, holds=True),),
     ),
 ]

@@ -237,11 +237,7 @@ CLAIMS: list[Claim] = [
         "Remark 6",
         "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at x*; where f + R has a smaller "
         "one, D has 1/2.",
-        [
-            Step("D above f + R", ABOVE),
-            Step("D below f + R", BELOW),
-            Step("slopes", OBJECTIVE_SLOPE),
-        ],
+        [Step("D above f + R", ABOVE), Step("D below f + R", BELOW), Step("slopes", OBJECTIVE_SLOPE)],
         conclusions=[
             Conclusion(
                 "from f + R to D",
@@ -330,11 +326,7 @@ CLAIMS: list[Claim] = [
                 ("drift", "the potential"),
             ),
         ],
-        assumptions=[
-            EXACT,
-            "A2; f_i bounded below; D has the KL property, for S_1 only",
-            "p_{i,t,0} = p_{i,t-1,K}",
-        ],
+        assumptions=[EXACT, "A2; f_i bounded below; D has the KL property, for S_1 only", "p_{i,t,0} = p_{i,t-1,K}"],
         readings=[
             "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its rate of O(1/T)."
         ],
@@ -379,10 +371,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 2",
         "gamma_{i,t+1} = grad f_i(w_{i,t+1}), and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - eta_g grad f(w_t)).",
-        [
-            Step("the round and proximal gradient descent", PROXIMAL_GRADIENT),
-            Step("w_{i,t+1} and w_t", lemmas.LEMMA_1),
-        ],
+        [Step("the round and proximal gradient descent", PROXIMAL_GRADIENT), Step("w_{i,t+1} and w_t", lemmas.LEMMA_1)],
         conclusions=[
             Conclusion(
                 "the limit",

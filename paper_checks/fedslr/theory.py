@@ -54,11 +54,7 @@ CLAIMS: list[Claim] = [
         false={"the subgradient of the proof": "Lemma 5"},
     ),
     claim_steps(
-        "FEDSLR-L6",
-        PAPER,
-        "Lemma 6, (88)",
-        "<a, b> <= ||a||^2/2 + ||b||^2/2.",
-        [Step("Lemma 6", lemmas.LEMMA_6)],
+        "FEDSLR-L6", PAPER, "Lemma 6, (88)", "<a, b> <= ||a||^2/2 + ||b||^2/2.", [Step("Lemma 6", lemmas.LEMMA_6)]
     ),
     claim_steps(
         "FEDSLR-L7",
@@ -98,10 +94,7 @@ CLAIMS: list[Claim] = [
         "Lemma 3 for convex f_i",
         "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 "
         "at least, for every eta_g < 1/L.",
-        [
-            Step("eta_g <= 1/(2L)", lemmas.CONVEX_SHORT),
-            Step("1/(2L) <= eta_g < 1/L", lemmas.CONVEX_LONG),
-        ],
+        [Step("eta_g <= 1/(2L)", lemmas.CONVEX_SHORT), Step("1/(2L) <= eta_g < 1/L", lemmas.CONVEX_LONG)],
         assumptions=[EXACT, "f_i convex"],
         readings=["One round only; that the method converges for convex f_i and every eta_g is FEDSLR-N13."],
     ),
@@ -162,10 +155,7 @@ CLAIMS: list[Claim] = [
         "fedslr, derived",
         "Lemma 3 at t = 0, which (43) adds",
         "D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from w_{i,0} = w_0 and gamma_{i,0} = grad f_i(w_0), for 0 < eta_g <= 1/(2L).",
-        [
-            Step("gamma_{i,0} = grad f_i(w_0)", lemmas.WARM),
-            Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.COLD, "reading"),
-        ],
+        [Step("gamma_{i,0} = grad f_i(w_0)", lemmas.WARM), Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.COLD, "reading")],
         assumptions=["exact local solves"],
         readings=[
             "The paper does not say how gamma_{i,0} and w_{i,0} start. From 0 and w_0, which its public code takes, the potential can rise in the "

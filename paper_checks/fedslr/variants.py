@@ -160,12 +160,8 @@ def check_mu(ctx: Context, *, feeds_back: bool = False) -> Iterator[Finding]:
     ends = [_end(problem, kind(0.2, personal=ProximalSteps(2, 0.05, L1(mu))), ctx) for mu in (1e-4, 1e-2, 1.0)]
     same = all(np.array_equal(a, b) for e in ends[1:] for a, b in ((e.x, ends[0].x), (e.sent, ends[0].sent)))
     differ = all(not np.array_equal(e.p_i, ends[0].p_i) for e in ends[1:])
-    yield holds(
-        "bit by bit",
-        same and differ,
-        "numeric",
-        "models and traffic for three mu, four of eight clients, 20 rounds; components differ",
-    )
+    text = "models and traffic for three mu, four of eight clients, 20 rounds; components differ"
+    yield holds("bit by bit", same and differ, "numeric", text)
     traffic = sorted({row[1] for row in printed.TABLE_4.values()})
     yield Reading(f"Table 4 has {traffic} GB for different mu: a misprint, or runs with other random numbers.")
 

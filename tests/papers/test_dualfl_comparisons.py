@@ -17,8 +17,12 @@ from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.core.errors import InvalidInput
+from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stopping import EnergyChange
+from fedtheory.measures.metrics import stationarity, value
 from fedtheory.running.families import build_problem
+from fedtheory.running.runner import run
 from paper_checks.dualfl import acceleration, optimality, runs
 from paper_checks.dualfl.heterogeneity import factor, gap_curves
 from problems.chains import nesterov_chain
@@ -89,9 +93,9 @@ def test_every_run_can_be_described_at_every_size(size, study) -> None:
     assert scale.clients == 8 and scale.draws >= 10
     for name, bench in runs.BENCHMARKS.items():
         groups = runs.tuning_runs(context, scale, name)
-        assert len(groups) == len(bench.candidates) >= 3
+        assert len(groups) == len(bench.candidates(scale)) >= 3
         tuned = {training.seed for group in groups for training in group.trainings}
-        judged = runs.judged(context, scale, name, bench.candidates[0]).trainings
+        judged = runs.judged(context, scale, name, bench.candidates(scale)[0]).trainings
         assert len(judged) == scale.draws and not tuned & {training.seed for training in judged}
         for group in groups:
             training = group.trainings[0]
@@ -113,6 +117,33 @@ def test_the_papers_own_size() -> None:
         assert "samples_per_client" not in runs.options(scale, 8)
 
 
+@pytest.mark.parametrize("name", runs.BENCHMARKS)
+def test_coordinates_of_the_span_change_no_iterates(name) -> None:
+    """Of any method of Table 2: to rounding with fixed local work; nearly with the paper's rule, where rounding may decide on a step."""
+    asked = {"clients": 4, "split": "iid", "l2": runs.MU, "bias": 1.0, "samples_per_client": 6, "seed": 3}
+    whole, reduced = (build_problem("digits-softmax", **asked, coordinates=c) for c in ("all", "span"))
+    assert whole.inputs == 65 and reduced.inputs == 24
+    scale = runs.MNIST.at(Context())
+    metrics = {"f": value, "g": stationarity, "x": lambda _, state: (state.x**2).sum(axis=(-1, -2))}
+    for settings in runs.BENCHMARKS[name].candidates(scale):
+        printed = listed(runs.BENCHMARKS[name].method).build(**settings)
+        fixed = replace(printed, local=GradientSteps(30, 0.2)) if hasattr(printed, "local") else printed
+        for method, read, allowed in ((fixed, metrics, 1e-10), (printed, ["f"], 1e-6)):
+            one, other = (
+                run(method, f, np.zeros(f.d), 8, seed=5, metrics=metrics, every="sent") for f in (whole, reduced)
+            )
+            assert one.rounds.tolist() == other.rounds.tolist()
+            for measured in read:
+                assert one[measured] == pytest.approx(other[measured], rel=allowed, abs=1e-13)
+
+
+def test_the_span_is_not_for_samples_of_others() -> None:
+    with pytest.raises(InvalidInput, match="--coordinates is all or span, got 'half'"):
+        build_problem("digits-softmax", clients=2, split="iid", coordinates="half")
+    with pytest.raises(InvalidInput, match="leave --test and --server N out"):
+        build_problem("digits-softmax", clients=2, split="iid", coordinates="span", server="10")
+
+
 def test_values_are_read_at_communications() -> None:
     sent = np.array([0.0, 0, 5, 5, 10, 10])
     log = Log({"round": np.arange(6.0), "value": np.arange(6.0)[::-1], "floats_up": sent, "floats_down": sent}, 1.0)
@@ -125,7 +156,7 @@ def test_errors_fall_to_a_certified_optimum() -> None:
     context = Context()
     scale = replace(runs.CIFAR.at(context), rounds=60, draws=2)
     name = "FedDR (2)"
-    settings = {**runs.BENCHMARKS[name].candidates[1]}
+    settings = {**runs.BENCHMARKS[name].candidates(scale)[1]}
     found = runs.errors(context, scale, runs.judged(context, scale, name, settings))
     assert found.shape == (2, 61) and (found[:, -1] < 1e-9).all() and (found > 0).all()
     assert (runs.fall(found) > 0.1).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers import PROBLEMS, Counting, assert_same, build, close, fields, for_every_method, play, problem, rows, start
 
-from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, FedSLR, GradientDescent, Scaffold, every
+from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, FedSLR, GradientDescent, Scaffnew, Scaffold, every
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
@@ -60,6 +60,18 @@ def test_start_and_end_are_always_measured(cadence, expected) -> None:
     states = play(DESCENT, f, start(f)[None, :], 7)
     np.testing.assert_array_equal(trace["x"], [states[r].x[0, 0] for r in expected])
     assert_same(trace.state, states[-1])
+
+
+def test_what_sends_nothing_need_not_be_measured() -> None:
+    f = problem("quadratics")
+    method = Scaffnew(0.1, 0.2)
+    whole = run(method, f, start(f), 40, seed=3)
+    trace = run(method, f, start(f), 40, seed=3, every="sent")
+    sends = np.flatnonzero(np.diff(whole.floats_up, prepend=-1.0) > 0)
+    assert 3 < len(sends) < 20 and trace.rounds.tolist() == sorted({*sends.tolist(), 40})
+    for name in ("floats_up", "floats_down"):
+        assert getattr(trace, name).tolist() == getattr(whole, name)[trace.rounds].tolist()
+    assert trace["stationarity"].tolist() == whole["stationarity"][trace.rounds].tolist()
 
 
 def test_no_rounds_is_the_start() -> None:
@@ -135,6 +147,7 @@ BAD = {
     "rounds": (lambda: run(DESCENT, F, np.ones(2), -1), "rounds must be a whole number and not negative, got -1"),
     "half a round": (lambda: run(DESCENT, F, np.ones(2), 1.5), "rounds must be a whole number"),
     "cadence": (lambda: run(DESCENT, F, np.ones(2), 2, every=0), "every must be at least 1"),
+    "word for a cadence": (lambda: run(DESCENT, F, np.ones(2), 2, every="send"), "or 'sent', got 'send'"),
     "seed": (lambda: run(DESCENT, F, np.ones(2), 2, seed=-1), "seeds must be non-negative integers"),
     "half a seed": (lambda: run(DESCENT, F, np.ones(2), 2, seed=0.5), "seeds must be non-negative integers"),
     "too many clients": (
