@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,19 +29,22 @@ def ordered(
     scale: float = 1.0,
     engine: Engine = "real data",
     level: float = 0.95,
+    diverged: Literal["lowest", "highest"] = "lowest",
 ) -> Part:
     """Part: one quantity exceeds another by more than ``by``, over seeds, or draws, that both share.
 
     It holds where the interval of this level of the mean paired difference lies above ``by``, fails where it lies below, and is undecided where it
-    contains it. A diverged run is a NaN: it holds where all runs of the lower side diverged and none of the higher, fails where it is the
-    other way round, and is undecided otherwise. A single seed has no interval: it is undecided, and the difference is told.
+    contains it. A diverged run is a NaN, and counts as the lowest, as of an accuracy, or as the ``highest``, as of a loss: where all runs of
+    one side diverged and none of the other, it holds or fails by that; otherwise it is undecided. A single
+    seed has no interval: it is undecided, and the difference is told.
     """
     a, b = np.asarray(higher, dtype=float), np.asarray(lower, dtype=float)
     if a.shape != b.shape:
         raise InvalidInput(f"{name}: {a.size} runs against {b.size}; expected the same seeds on both sides")
     if (np.isnan(a) | np.isnan(b)).any():
         gone_a, gone_b = int(np.isnan(a).sum()), int(np.isnan(b).sum())
-        holds = True if gone_a == 0 and gone_b == b.size else False if gone_b == 0 and gone_a == a.size else None
+        first, last = (gone_a, gone_b) if diverged == "lowest" else (gone_b, gone_a)
+        holds = True if first == 0 and last == a.size else False if last == 0 and first == a.size else None
         text += f": {gone_a} and {gone_b} of {a.size} runs diverged"
         chance = None if holds is None else chance_of_signs(a.size, a.size)
         return Part(name, holds, engine, text, role=role, chance=chance)

@@ -158,7 +158,7 @@ def check_table(of: Column) -> Callable[..., Iterator[Finding]]:
             if better[1] == worse[1]:
                 text = f"training loss after the last round, {' on '.join(worse)} minus {' on '.join(better)}"
                 a, b = final_loss(ctx, found[worse]), final_loss(ctx, found[better])
-                yield ordered(f"loss: {name}", a, b, text, role="reading")
+                yield ordered(f"loss: {name}", a, b, text, role="reading", diverged="highest")
         yield beside(ctx, of, found)
         if ctx.size == "paper":
             yield from magnitudes(ctx, of, found)

@@ -101,7 +101,7 @@ def check_drift(ctx: Context, *, forgotten: bool = False) -> Iterator[Finding]:
     for few, more in zip(several, several[1:], strict=False):
         text = f"{HARD_SPLIT}, training loss of FedADMM after the last round, {pair(few, more)}"
         a, b = (final_loss(ctx, found["FedADMM", count], broadcast=True) for count in (few, more))
-        yield ordered(f"loss: {pair(few, more)}", a, b, text)
+        yield ordered(f"loss: {pair(few, more)}", a, b, text, diverged="highest")
     ends = pair(several[0], several[-1])
     text = f"{HARD_SPLIT}, mean change of FedADMM's test accuracy from one measurement to the next, {ends}"
     a, b = (fluctuation(ctx, found["FedADMM", count]) for count in (several[0], several[-1]))

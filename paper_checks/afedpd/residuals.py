@@ -41,10 +41,10 @@ def check_residuals(ctx: Context, *, swap: Swap | None = None) -> Iterator[Findi
                 text = f"{split}, primal over dual residual, mean over all rounds, {label} minus {ours}"
                 role: Role = "printed" if label in PRIMAL else "reading"
                 a, b = ratio(label, split), ratio(ours, split)
-                yield ordered(f"{label} above {ours}, {split}", a, b, text, role=role)
+                yield ordered(f"{label} above {ours}, {split}", a, b, text, role=role, diverged="highest")
             text = f"{split}, relative change of the ratio from one measurement to the next, FedAvg minus {ours}"
             a, b = spread("FedAvg", split), spread(ours, split)
-            yield ordered(f"{ours} steadier than FedAvg, {split}", a, b, text, role="reading")
+            yield ordered(f"{ours} steadier than FedAvg, {split}", a, b, text, role="reading", diverged="highest")
     splits = SPLITS
     rows = [
         [

@@ -83,7 +83,7 @@ def check_losses(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
         for label in SLOWER:
             text = f"{split}, mean training loss over the rounds of {label} minus A-FedPD"
             name = f"A-FedPD falls faster than {label}, {split}"
-            yield ordered(name, losses.of(label, split), losses.of("A-FedPD", split), text)
+            yield ordered(name, losses.of(label, split), losses.of("A-FedPD", split), text, diverged="highest")
     yield losses.table()
     yield Reading(
         "'Fastest convergence' is read as the smallest training loss on average over all rounds. The loss is of the average of the models "
@@ -138,7 +138,7 @@ def check_sam(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
     for split in splits:
         text = f"{split}, mean training loss over the rounds of A-FedPDSAM minus A-FedPD"
         a, b = (mean_loss(ctx, of(label, split)) for label in ("A-FedPDSAM", "A-FedPD"))
-        yield ordered(f"loss falls more slowly, {split}", a, b, text)
+        yield ordered(f"loss falls more slowly, {split}", a, b, text, diverged="highest")
         text = f"{split}, test accuracy of A-FedPDSAM minus A-FedPD after the last round"
         a, b = (final_accuracy(ctx, of(label, split)) for label in ("A-FedPDSAM", "A-FedPD"))
         yield ordered(f"accuracy is better, {split}", a, b, text, scale=100, unit=" points")

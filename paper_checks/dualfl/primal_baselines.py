@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import DualFL, FedAvg, FedCM, FedPD
 from fedtheory.claims import Claim, Context, Fault, Finding, Picture
 from fedtheory.claims.orderings import ordered
+from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.problem import constant
 from fedtheory.local.sam import SamSteps
@@ -84,18 +85,26 @@ def check_remark(context: Context, *, round: int = ROUNDS) -> Iterator[Finding]:
     yield Picture("relative error, geometric mean of ten draws", "round", "(E - E*)/E*", series, logy=True)
 
 
+CLAUSES = (
+    Clause(
+        "FedAvg, FedCM and FedSAM are not competitive with the methods that rely on duality.",
+        ("FedAvg", "FedCM", "FedSAM"),
+    ),
+)
 CLAIMS: list[Claim] = [
     Claim(
         "DUALFL-R7.1",
         "dualfl",
         "ordering",
         "Remark 7.1",
-        "FedAvg, FedCM and FedSAM are not competitive with the methods that rely on duality.",
+        join_clauses(CLAUSES),
         check_remark,
         (Fault("after one round, when none has converged", "FedAvg", {"round": 1}),),
         assumptions=(
             "logistic regression on breast cancer data, 8 clients, l2 = 1/100, ten random splits; 10 local steps; step "
             "sizes from a decimal grid",
         ),
+        setting=lambda ctx: Setting("breast cancer data, 8 clients", "logistic regression", False),
+        clauses=CLAUSES,
     )
 ]

@@ -37,14 +37,13 @@ from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.stopping import ResidualBound
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.running.families import build_problem
+from paper_checks.dualfl.protocol import PROTOCOL
 
 PAPER = "dualfl"
 MU = 1e-2
 STOPPED_AT = 1e-12
 #: certified error of the reference values, in the objective's units: what errors are measured down to
 OPTIMUM = 1e-13
-#: draws that grids are tuned on; judged ones come after them
-TUNING = 1
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,6 @@ class Scale:
     samples: int | None
     rounds: int
     counts: tuple[int, ...]
-    draws: int = 10
     clients: int = 8
     decades: int = 0
     span: bool = False
@@ -94,7 +92,7 @@ STUDIES = (
         "CIFAR-10",
         "-CIFAR",
         {
-            "laptop": Scale("scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16), 20),
+            "laptop": Scale("scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16)),
             "small": Scale("200 images of CIFAR-10", "cifar10-softmax", 200, 20, (2, 4, 8), decades=2, span=True),
             "paper": Scale("CIFAR-10", "cifar10-softmax", None, 200, _ALL_COUNTS, decades=2),
         },
@@ -210,9 +208,9 @@ def errors(ctx: Context, scale: Scale, group: Repeated) -> NDArray[np.float64]:
 
 
 def tuning_runs(ctx: Context, scale: Scale, name: str) -> list[Repeated]:
-    """Return the runs of a grid, one group a candidate."""
-    seeds = range(ctx.seed, ctx.seed + TUNING)
-    return [repeat_run(training(scale, name, settings), seeds) for settings in BENCHMARKS[name].candidates(scale)]
+    """Return the runs of a grid, one group a candidate, with the seed before the judged ones."""
+    before = PROTOCOL.judged(ctx).start - 1
+    return [repeat_run(training(scale, name, settings), [before]) for settings in BENCHMARKS[name].candidates(scale)]
 
 
 def chosen(ctx: Context, scale: Scale, name: str) -> dict[str, Any]:
@@ -225,8 +223,7 @@ def judged(
     ctx: Context, scale: Scale, name: str, settings: Mapping[str, Any], clients: int | None = None, split: str = "iid"
 ) -> Repeated:
     """Return runs of a method on the draws that are judged, none of which it was tuned on."""
-    first = ctx.seed + TUNING
-    return repeat_run(training(scale, name, settings, clients, split), range(first, first + scale.draws))
+    return repeat_run(training(scale, name, settings, clients, split), PROTOCOL.judged(ctx))
 
 
 def show_settings(ctx: Context, scale: Scale, names: Sequence[str]) -> Table:

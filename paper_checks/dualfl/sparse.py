@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims import Claim, Context, Fault, Finding, Ordering, Part, Reading, Side
+from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.running.families import build_problem
 from paper_checks.dualfl.runs import MU, PAPER, STOPPED_AT
@@ -51,15 +52,23 @@ def check(ctx: Context, *, first: str = "DualFL") -> Iterator[Finding]:
     )
 
 
+CLAUSES = (
+    Clause(
+        "With an l1 norm in the objective DualFL outperforms a recent method for such objectives, FedDualAvg.",
+        ("below FedDualAvg",),
+    ),
+)
 CLAIMS = [
     Claim(
         "DUALFL-X4-L1",
         PAPER,
         "ordering",
         "Sections 1 and 8, on a nonsmooth cost",
-        "With an l1 norm in the objective DualFL outperforms a recent method for such objectives, FedDualAvg.",
+        join_clauses(CLAUSES),
         check,
         (Fault("FedDualAvg with short steps in DualFL's place", "below FedDualAvg", {"first": "short steps"}),),
         assumptions=("the norm is the server's, whose step is proximal",),
+        setting=lambda ctx: Setting("scikit-learn's wines, 8 clients", "multinomial logistic regression, l1", False),
+        clauses=CLAUSES,
     )
 ]

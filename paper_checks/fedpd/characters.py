@@ -148,10 +148,10 @@ def check_ex9(ctx: Context, *, step: float | None = None) -> Iterator[Finding]:
     for other in ("FedPD", "FedProx"):
         slower, faster = (groups[name].last(ctx, "value") for name in ("FedAvg", other))
         text = f"{_where(ctx)}: training loss FedAvg (step {steps['FedAvg']:g}) minus {other} ({steps[other]:g})"
-        yield ordered(f"FedAvg slower than {other}", slower, faster, text)
+        yield ordered(f"FedAvg slower than {other}", slower, faster, text, diverged="highest")
         own, others = (runs.trained(ctx, name).last(ctx, "value") for name in ("FedAvg 0.001", other))
         text = f"{_where(ctx)}: with the paper's steps, training loss FedAvg (0.001) minus {other} (0.01)"
-        yield ordered(f"reading: the paper's steps, {other}", own, others, text, role="reading")
+        yield ordered(f"reading: the paper's steps, {other}", own, others, text, role="reading", diverged="highest")
     yield _figures(ctx, "FedAvg 0.001", "FedProx", "FedPD")
     yield draw_curves(ctx, "training loss by round", groups, "value", ylabel="training loss", logy=True)
 
@@ -184,7 +184,7 @@ def check_ex11(ctx: Context, *, others: bool = False) -> Iterator[Finding]:
         groups[SKIPPING[1]] = runs.trained(ctx, "FedPD", seeds=PROTOCOL.judged(replace(ctx, seed=ctx.seed + 1)))
     for often, rare in zip(SKIPPING, SKIPPING[1:], strict=False):
         name, text = f"{rare} against {often}", f"{_where(ctx)}: final training loss, {rare} minus {often}"
-        yield ordered(name, groups[rare].last(ctx, "value"), groups[often].last(ctx, "value"), text)
+        yield ordered(name, groups[rare].last(ctx, "value"), groups[often].last(ctx, "value"), text, diverged="highest")
         a, b = (groups[run].last(ctx, "test_accuracy") for run in (rare, often))
         text = f"{_where(ctx)}: final test accuracy, {often} minus {rare}"
         yield ordered(f"accuracy: {name}", b, a, text, **POINTS)
@@ -210,9 +210,10 @@ def check_ex12(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
         return f"{s.what}; {at} communications of Q = {s.steps}, {runs.named(ctx, split)}: training loss"
 
     plain, second = loss(1, "mild"), loss(2, "mild")
-    yield ordered("p = 0 against every 2nd", plain, second, f"{where('mild')}, p = 0 minus every 2nd")
+    text = f"{where('mild')}, p = 0 minus every 2nd"
+    yield ordered("p = 0 against every 2nd", plain, second, text, diverged="highest")
     text = f"{where('mild')}, every 2nd minus every 4th"
-    yield ordered("every 2nd against every 4th", second, loss(4, "mild"), text)
+    yield ordered("every 2nd against every 4th", second, loss(4, "mild"), text, diverged="highest")
     text = f"{where('hard')}, p = 0 minus every 2nd: where it fails skipping does not pay, as Theorem 3's dependence on G suggests"
     yield ordered("reading: strongly heterogeneous clients", loss(1, "hard"), loss(2, "hard"), text, role="reading")
     yield Reading(

@@ -168,6 +168,15 @@ def test_an_ordering_holds_fails_or_is_undecided(higher, lower, holds) -> None:
     assert ordered("it", higher, lower, "a against b").holds is holds
 
 
+@pytest.mark.parametrize(("diverged", "holds"), [("lowest", True), ("highest", False)])
+def test_a_diverged_run_is_the_worst_of_its_kind(diverged, holds) -> None:
+    """Of an accuracy it is the lowest; a loss that is not a number is above all others, never below."""
+    gone, there = [np.nan, np.nan, np.nan], [1.0, 2.0, 3.0]
+    assert ordered("it", there, gone, "there above gone", diverged=diverged).holds is holds
+    assert ordered("it", gone, there, "gone above there", diverged=diverged).holds is (not holds)
+    assert ordered("it", there, [1.0, np.nan, 2.0], "some gone", diverged=diverged).holds is None
+
+
 def test_a_single_seed_decides_nothing() -> None:
     part = ordered("it", [0.5], [0.25], "a against b", scale=100, unit=" points")
     assert part.holds is None and part.margin is None and "+25 points with one seed" in part.text

@@ -9,7 +9,13 @@ from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Training
 
 #: papers whose experiments follow a protocol
-PAPERS = ("paper_checks.afedpd", "paper_checks.fedpd", "paper_checks.fedslr", "paper_checks.safari")
+PAPERS = (
+    "paper_checks.afedpd",
+    "paper_checks.dualfl",
+    "paper_checks.fedpd",
+    "paper_checks.fedslr",
+    "paper_checks.safari",
+)
 SIZES: tuple[Size, ...] = get_args(Size)
 
 
