@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, like, namespace, rows_times, take, to_numpy
+from fedtheory.core.arrays import Array, identity, namespace, rows_times, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
@@ -116,7 +116,7 @@ class Logistic(Margins):
         h = xp.matmul(xp.matrix_transpose(self.signed) * weight[..., None, :], self.signed)
         square = self.alpha * x * x
         diagonal = self.l2 + 2 * self.alpha * self.beta * (1 - 3 * square) / (1 + square) ** 3
-        return h + diagonal[..., None] * like(np.eye(self.d), x)
+        return h + diagonal[..., None] * identity(self.d, x)
 
     @property
     def conjugate(self) -> Callable[[Points], ClientValues] | None:

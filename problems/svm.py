@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, like, namespace, rows_times, solve_linear, squared_norm, take, to_numpy
+from fedtheory.core.arrays import Array, identity, namespace, rows_times, solve_linear, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
@@ -102,7 +102,7 @@ class SupportVectorMachine(Margins):
         curved = u > 0 if self.squared else (u > 0) & (u <= self.width)
         weight = self.weights * xp.astype(curved, u.dtype) / self.width
         h = xp.matmul(self._transposed * weight[..., None, :], self.signed)
-        return h + self.l2 * like(np.eye(self.d), x)
+        return h + self.l2 * identity(self.d, x)
 
     # ---- local steps in sample space ------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class SupportVectorMachine(Margins):
         bend = self.width / top
         eps = float(xp.finfo(y.dtype).eps)
         tiny = float(xp.finfo(y.dtype).smallest_normal) ** 0.5  # quotients of such numbers do not overflow
-        eye = like(np.eye(self.d), y)
+        eye = identity(self.d, y)
         samples = int(self.signed.shape[-2])
 
         a = top / 2 + 0 * rows_times(y, self._transposed)

@@ -7,15 +7,20 @@ of any shape.
 
 NumPy is the default. CuPy and PyTorch run by passing their arrays. Object arrays (SymPy expressions, fractions,
 PEPit points) are NumPy arrays of dtype ``object`` and go through the same functions.
+
+What crosses between the host and a device does so here: `to_numpy` brings values to the host, which waits for the device, for counters, choices
+and checks; `like` and `moved_once` bring values to the device. Probabilities, schedules, draws and who takes part live on the host.
 """
 
 from __future__ import annotations
 
+import math
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_torch_namespace
+from array_api_compat import array_namespace, device, is_cupy_namespace, is_torch_namespace
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput, require
@@ -85,24 +90,69 @@ def _each(x: Array, change: Any) -> Array:
 
 
 def to_numpy(x: Array) -> NDArray[Any]:
-    """Copy an array of any library to the host as a NumPy array."""
+    """Copy an array of any library, or a number, to the host as a NumPy array; this waits for the device."""
     if isinstance(x, np.ndarray):
         return x
     if hasattr(x, "get"):  # CuPy
         return np.asarray(x.get())
     if hasattr(x, "detach"):  # PyTorch
         return np.asarray(x.detach().cpu().numpy())
+    if hasattr(x, "to_device") and hasattr(x, "__array_namespace__"):
+        own = x.__array_namespace__().__array_namespace_info__().default_device()
+        return np.asarray(x if x.device == own else x.to_device(own))
     return np.asarray(x)
 
 
+def numbers_of(value: Any) -> NDArray[np.float64] | None:
+    """The numbers of a hyper-parameter on the host, for checks; None where it is a symbol or a function."""
+    try:
+        return np.asarray(to_numpy(value), dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
 def like(values: Any, reference: Array) -> Array:
-    """Move host values to the library, device and (for floats) dtype of ``reference``."""
-    host = np.asarray(values)
+    """Move values to the library, device and (for floats) dtype of ``reference``; what is there already stays as it is."""
     if isinstance(reference, np.ndarray):
+        host = to_numpy(values)
         return host.astype(reference.dtype) if host.dtype.kind == "f" and reference.dtype != object else host
-    xp = namespace(reference)
-    floats = host.dtype.kind == "f" and xp.isdtype(reference.dtype, "real floating")
-    return xp.asarray(host, dtype=reference.dtype if floats else None, device=device(reference))
+    xp, there = namespace(reference), device(reference)
+    floats = xp.isdtype(reference.dtype, "real floating")
+    if type(values) is type(reference) and device(values) == there:
+        return xp.astype(values, reference.dtype, copy=False) if floats and _is_float(xp, values) else values
+    host = to_numpy(values)
+    return xp.asarray(host, dtype=reference.dtype if floats and host.dtype.kind == "f" else None, device=there)
+
+
+def _is_float(xp: Namespace, x: Array) -> bool:
+    return bool(xp.isdtype(x.dtype, "real floating"))
+
+
+def beside(value: Scalar, x: Array) -> Scalar:
+    """A hyper-parameter that lives on the host, such as a probability, where arithmetic needs it with x."""
+    return moved_once(value, x) if isinstance(value, np.ndarray) else value
+
+
+#: by the address of a host array, a library and a device: its copy there
+_copies: dict[tuple[int, type, Any], Array] = {}
+
+
+def moved_once(host: NDArray[Any], reference: Array) -> Array:
+    """`like` for a host array that stays as it is: it is copied once to a device, and the copy lives as long as the array."""
+    if isinstance(reference, np.ndarray) or not isinstance(host, np.ndarray):
+        return like(host, reference)
+    key = (id(host), type(reference), (device(reference), reference.dtype))
+    if key not in _copies:
+        _copies[key] = like(host, reference)
+        weakref.finalize(host, _copies.pop, key, None)
+    return _copies[key]
+
+
+def identity(d: int, reference: Array) -> SquareMatrices:
+    """The identity matrix ``(d, d)``, made where ``reference`` is."""
+    if isinstance(reference, np.ndarray):
+        return np.eye(d, dtype=float if reference.dtype == object else reference.dtype)
+    return namespace(reference).eye(d, dtype=reference.dtype, device=device(reference))
 
 
 def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
@@ -117,7 +167,7 @@ def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
     xp = namespace(x)
     if clients is None or clients.present is None:
         return xp.sum(x, axis=-2, keepdims=True) / x.shape[-2]
-    present = like(clients.present[..., None].astype(float), x)
+    present = xp.astype(moved_once(clients.present, x), x.dtype)[..., None]
     count = xp.sum(present, axis=-2, keepdims=True)
     return xp.sum(x * present, axis=-2, keepdims=True) / xp.where(count > 0, count, xp.ones_like(count))
 
@@ -132,7 +182,7 @@ def spread(x: ServerPoint, n: int) -> ClientPoints:
     return namespace(x).broadcast_to(x, (*x.shape[:-2], n, x.shape[-1]))
 
 
-def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Array:
+def take(x: Array, index: Array, axes_behind: int = 1) -> Array:
     """Select clients: ``(..., n, *rest), (..., m) -> (..., m, *rest)`` with ``axes_behind = len(rest)``.
 
     A client axis of length one (a server quantity), a number and None stand for all clients and come back as
@@ -142,13 +192,14 @@ def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Arr
         return x
     xp = namespace(x)
     axis = x.ndim - 1 - axes_behind
+    index = moved_once(index, x)
     if index.ndim == 1:
-        return xp.take(x, like(index, x), axis=axis)
+        return xp.take(x, index, axis=axis)
     # each batch row selects its own clients: index the flattened (batch, client) axis
     rows, n, rest = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
-    offset = np.arange(int(np.prod(rows, dtype=int))).reshape(rows)[..., None] * n
-    flat = offset + index
-    picked = xp.take(xp.reshape(x, (-1, *rest)), like(flat.ravel(), x), axis=0)
+    offset = xp.arange(0, math.prod(rows) * n, n, dtype=index.dtype, device=device(x))
+    flat = xp.reshape(offset, (*rows, 1)) + index
+    picked = xp.take(xp.reshape(x, (-1, *rest)), xp.reshape(flat, (-1,)), axis=0)
     return xp.reshape(picked, (*flat.shape, *rest))
 
 
@@ -164,9 +215,9 @@ def scatter(x: Points, clients: Clients | None, new: ActivePoints) -> Points:
     if stands_for_all(x):
         return _each(x, lambda vector: vector.scattered(clients, new[0, 0]))
     xp = namespace(x, new)
-    position, taken = clients.positions()
+    position, taken = clients.positions
     spread = take(new, position) if new.shape[-2] > 1 else new
-    return xp.where(like(taken[..., None], x), spread, x)
+    return xp.where(moved_once(taken, x)[..., None], spread, x)
 
 
 def inner(x: Vectors, y: Vectors) -> Lengths:
@@ -212,15 +263,32 @@ def solve_linear(a: SquareMatrices, b: Vectors) -> Vectors:
     if is_object(a) or is_object(b):
         return _solve_exactly(np.asarray(a), np.asarray(b))
     xp = namespace(a, b)
+    if is_cupy_namespace(xp):
+        return _solve_and_look(xp, a, b)
     try:
         return xp.linalg.solve(a, b[..., None])[..., 0]
     except Exception as error:  # each library has its own class of error for a singular matrix
         if "singular" not in str(error).lower():
             raise
-        raise InvalidInput(
-            "a linear system is singular; the subproblem has no unique solution: lower the step (raise rho) or "
-            "make the objective strongly convex"
-        ) from error
+        raise InvalidInput(_SINGULAR) from error
+
+
+_SINGULAR = (
+    "a linear system is singular; the subproblem has no unique solution: lower the step (raise rho) or "
+    "make the objective strongly convex"
+)
+
+
+def _solve_and_look(xp: Namespace, a: Array, b: Array) -> Array:
+    """`solve_linear` with CuPy, which broadcasts no batch axes and gives infinite values and NaN for singular matrices, without an error."""
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-1])
+    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+    b = xp.broadcast_to(b, (*batch, b.shape[-1]))
+    found = xp.linalg.solve(a, b[..., None])[..., 0]
+    given = xp.all(xp.isfinite(a), axis=(-2, -1)) & xp.all(xp.isfinite(b), axis=-1)  # else the run has diverged
+    if bool(xp.any(given & ~xp.all(xp.isfinite(found), axis=-1))):
+        raise InvalidInput(_SINGULAR)
+    return found
 
 
 def _solve_exactly(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -252,9 +320,10 @@ def choose(coin: Any, yes: Array, no: Array) -> Array:
 
 def choose_lazily(coin: Any, yes: Callable[[], Array], no: Callable[[], Array]) -> Array:
     """`choose` between two computations; what no run of the batch needs is not computed."""
-    if np.all(coin):
+    shown = to_numpy(coin)
+    if np.all(shown):
         return yes()
-    return choose(coin, yes(), no()) if np.any(coin) else no()
+    return choose(coin, yes(), no()) if np.any(shown) else no()
 
 
 def is_torch(x: Array) -> bool:
@@ -264,5 +333,5 @@ def is_torch(x: Array) -> bool:
 
 def along_batch(values: Any, reference: Array | None = None) -> HyperParameter:
     """Hyper-parameter values ``(*batch,)`` as an array that broadcasts against points, of the reference's library if given."""
-    host = np.asarray(values, dtype=float)[..., None, None]
+    host = to_numpy(values).astype(float)[..., None, None]
     return host if reference is None else like(host, reference)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fedtheory.core.arrays import Scalar, is_array, like, namespace, solve_linear, squared_norm
+from fedtheory.core.arrays import Scalar, identity, is_array, namespace, solve_linear, squared_norm
 from fedtheory.core.problem import need
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 
@@ -25,7 +23,7 @@ def newton(sub: Subproblem, start: Points, iterations: int = 60) -> ClientPoints
     g = sub.grad(start)
     x = start + 0 * g  # the full shape from the beginning
     weight: Scalar = 0.0 if sub.rho is None else sub.rho
-    ridge = (weight[..., None] if is_array(weight) else weight) * like(np.eye(sub.f.d), x)
+    ridge = (weight[..., None] if is_array(weight) else weight) * identity(sub.f.d, x)
     damping = xp.ones_like(x[..., :1])
     rounding = (4 * float(xp.finfo(x.dtype).eps)) ** 2
     direction = None

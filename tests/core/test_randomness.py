@@ -159,7 +159,7 @@ def test_bernoulli_clients_are_the_heads(seed, n, q) -> None:
     key = Key(np.array([seed, seed + 1, seed + 2]), 0)
     clients = Bernoulli(q).draw(n, key)
     heads = key.uniform("participation", (n,)) < q
-    place, taken = clients.positions()
+    place, taken = clients.positions
     np.testing.assert_array_equal(taken, heads)
     np.testing.assert_array_equal(clients.count(), heads.sum(axis=-1))
     assert clients.index.shape[-1] == max(1, heads.sum(axis=-1).max()), "no row is filled up further than needed"
@@ -180,7 +180,7 @@ def test_uniform_fixed_and_schedule() -> None:
 
 def test_positions_invert_the_index() -> None:
     clients = Clients(5, np.array([[3, 1], [0, 4]]), np.array([[True, False], [True, True]]))
-    place, taken = clients.positions()
+    place, taken = clients.positions
     np.testing.assert_array_equal(taken, [[False, False, False, True, False], [True, False, False, False, True]])
     assert place[0, 3] == 0 and place[1, 0] == 0 and place[1, 4] == 1
     np.testing.assert_array_equal(clients.count(), [1, 2])

@@ -213,10 +213,11 @@ for _name in ("neg", "abs", "invert", "pos", "lt", "le", "gt", "ge", "eq", "ne",
 for _name in _ARITHMETIC:
     setattr(ndarray, f"__r{_name}__", _operator(f"__r{_name}__", False))
     setattr(ndarray, f"__i{_name}__", _operator(f"__i{_name}__", True))
-for _name in (
+_METHODS = (
     "all any argmax argmin argsort astype clip copy cumsum dot max mean min prod ravel repeat reshape squeeze std sum swapaxes take "
     "transpose var"
-).split():
+)
+for _name in _METHODS.split():
     setattr(ndarray, _name, _launch(getattr(np.ndarray, _name)))
 
 
@@ -254,7 +255,9 @@ def _solve(a: ndarray, b: ndarray) -> ndarray:
     return ndarray(found[..., 0] if vectors else found)
 
 
-_AS_THEY_ARE = set("broadcast_shapes can_cast isdtype isscalar issubdtype promote_types result_type".split())
+_AS_THEY_ARE = set(
+    ["broadcast_shapes", "can_cast", "isdtype", "isscalar", "issubdtype", "promote_types", "result_type"]
+)
 
 
 def _module(name: str, source: Any, **own: Any) -> ModuleType:
