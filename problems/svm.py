@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, identity, namespace, rows_times, solve_linear, squared_norm, take, to_numpy
+from fedtheory.core.arrays import (
+    Array,
+    clamp,
+    identity,
+    namespace,
+    rows_times,
+    solve_linear,
+    squared_norm,
+    take,
+    to_numpy,
+)
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
@@ -63,7 +73,7 @@ class SupportVectorMachine(Margins):
     def value(self, x: Points) -> ClientValues:
         """Values f_i(x_i)."""
         xp = namespace(x, self.signed)
-        u = xp.clip(1 - rows_times(x, self._transposed), min=0.0)
+        u = clamp(1 - rows_times(x, self._transposed), low=0.0)
         loss = u
         if self.width:
             loss = u * u / (2 * self.width)
@@ -76,7 +86,7 @@ class SupportVectorMachine(Margins):
         xp = namespace(z)
         if not self.width:
             return -xp.astype(z < 1, z.dtype)
-        return -xp.clip((1 - z) / self.width, min=0.0, max=None if self.squared else 1.0)
+        return -clamp((1 - z) / self.width, low=0.0, high=None if self.squared else 1.0)
 
     def grad(self, x: Points) -> ClientPoints:
         """Gradients, for the hinge subgradients."""
@@ -200,9 +210,9 @@ class SupportVectorMachine(Margins):
             if not self.squared:
                 dhigh = (target + high * da) / room - high
                 step = xp.minimum(step, xp.minimum(_longest(room, -da), _longest(high, dhigh)))
-                high = xp.where(going, xp.clip(high + _damped(step) * dhigh, min=tiny), high)
-            low = xp.where(going, xp.clip(low + _damped(step) * dlow, min=tiny), low)
-            a = xp.where(going, xp.clip(a + _damped(step) * da, min=tiny), a)
+                high = xp.where(going, clamp(high + _damped(step) * dhigh, low=tiny), high)
+            low = xp.where(going, clamp(low + _damped(step) * dlow, low=tiny), low)
+            a = xp.where(going, clamp(a + _damped(step) * da, low=tiny), a)
             if not self.squared:
                 a = xp.minimum(a, top * (1 - eps))
         assert best is not None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
@@ -133,26 +133,58 @@ def beside(value: Scalar, x: Array) -> Scalar:
     return moved_once(value, x) if isinstance(value, np.ndarray) else value
 
 
-#: by the address of a host array, a library and a device: its copy there
-_copies: dict[tuple[int, type, Any], Array] = {}
+#: copies on the other side, by the address of an array and where they are
+_copies: dict[tuple[Any, ...], Array] = {}
 
 
 def moved_once(host: NDArray[Any], reference: Array) -> Array:
     """`like` for a host array that stays as it is: it is copied once to a device, and the copy lives as long as the array."""
     if isinstance(reference, np.ndarray) or not isinstance(host, np.ndarray):
         return like(host, reference)
-    key = (id(host), type(reference), (device(reference), reference.dtype))
+    return _kept((id(host), type(reference), device(reference), reference.dtype), host, lambda: like(host, reference))
+
+
+def fetched_once(x: Array) -> NDArray[Any]:
+    """`to_numpy` for an array that stays as it is: it is copied once to the host, and the copy lives as long as the array."""
+    return x if isinstance(x, np.ndarray) else _kept((id(x), np.ndarray), x, lambda: to_numpy(x))
+
+
+def _kept(key: tuple[Any, ...], source: Array, copy: Callable[[], Array]) -> Array:
     if key not in _copies:
-        _copies[key] = like(host, reference)
-        weakref.finalize(host, _copies.pop, key, None)
+        _copies[key] = copy()
+        weakref.finalize(source, _copies.pop, key, None)
     return _copies[key]
+
+
+def fetch(arrays: Sequence[Array]) -> list[NDArray[Any]]:
+    """`to_numpy` of several arrays; those of a device come in one copy, as float64, so that the host waits once."""
+    away = [k for k, a in enumerate(arrays) if hasattr(a, "dtype") and not isinstance(a, np.ndarray | np.generic)]
+    if len(away) < 2:
+        return [to_numpy(a) for a in arrays]
+    xp = array_namespace(*(arrays[k] for k in away))
+    together = to_numpy(xp.concat([xp.reshape(xp.astype(arrays[k], xp.float64), (-1,)) for k in away]))
+    ends = np.cumsum([math.prod(arrays[k].shape) for k in away])[:-1]
+    parts = dict(zip(away, np.split(together, ends), strict=True))
+    return [parts[k].reshape(a.shape) if k in parts else to_numpy(a) for k, a in enumerate(arrays)]
+
+
+def clamp(x: Array, low: float | None = None, high: float | None = None) -> Array:
+    """x where it lies in [low, high], else the nearer end; NaN stays."""
+    xp = namespace(x)
+    if not is_cupy_namespace(xp):
+        return xp.clip(x, min=low, max=high)
+    if low is not None:  # array-api-compat's clip selects by masks, for which CuPy waits
+        x = xp.where(x < low, xp.full_like(x, low), x)
+    return x if high is None else xp.where(x > high, xp.full_like(x, high), x)
 
 
 def identity(d: int, reference: Array) -> SquareMatrices:
     """The identity matrix ``(d, d)``, made where ``reference`` is."""
     if isinstance(reference, np.ndarray):
         return np.eye(d, dtype=float if reference.dtype == object else reference.dtype)
-    return namespace(reference).eye(d, dtype=reference.dtype, device=device(reference))
+    xp = namespace(reference)
+    made_there = hasattr(xp, "eye")  # enclosures have none
+    return xp.eye(d, dtype=reference.dtype, device=device(reference)) if made_there else like(np.eye(d), reference)
 
 
 def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:

@@ -255,9 +255,7 @@ def _solve(a: ndarray, b: ndarray) -> ndarray:
     return ndarray(found[..., 0] if vectors else found)
 
 
-_AS_THEY_ARE = set(
-    ["broadcast_shapes", "can_cast", "isdtype", "isscalar", "issubdtype", "promote_types", "result_type"]
-)
+_AS_THEY_ARE = {"broadcast_shapes", "can_cast", "isdtype", "isscalar", "issubdtype", "promote_types", "result_type"}
 
 
 def _module(name: str, source: Any, **own: Any) -> ModuleType:
