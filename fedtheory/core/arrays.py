@@ -347,7 +347,7 @@ def choose(coin: Any, yes: Array, no: Array) -> Array:
     if isinstance(coin, bool):
         return yes if coin else no
     xp = namespace(yes, no)
-    return xp.where(like(coin, yes), yes, no)
+    return xp.where(moved_once(coin, yes), yes, no)
 
 
 def choose_lazily(coin: Any, yes: Callable[[], Array], no: Callable[[], Array]) -> Array:

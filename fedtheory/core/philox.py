@@ -71,7 +71,7 @@ def _multiply(m: int, x: Words) -> tuple[Words, Words]:
 
 def as_uniform(words: Words) -> NDArray[np.float64]:
     """Uniform numbers on [0, 1), the upper 53 bits of each word."""
-    return (words >> np.uint64(11)) * 2.0**-53
+    return np.asarray((words >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
 
 
 def subsets(words: Words, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.philox import WORDS, as_uniform, draw_words, subsets
 
@@ -130,7 +129,7 @@ class Key:
         """
         if isinstance(probability, int | float) and probability in (0, 1):
             return bool(probability)
-        return self.uniform(purpose, (1, 1)) < to_numpy(probability)
+        return self.uniform(purpose, (1, 1)) < np.asarray(probability)
 
 
 @dataclass(frozen=True)

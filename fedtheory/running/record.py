@@ -116,7 +116,8 @@ class Recorder:
         found = fetch([*measured, *counts])
         ready = iter(found[len(measured) :])
         for vectors, clients in self.owed:
-            self._add(*(next(ready) if is_array(v) else v for v in vectors), clients)
+            up, down = (next(ready) if is_array(v) else v for v in vectors)
+            self._add(up, down, clients)
         self.owed.clear()
         return found[: len(measured)]
 

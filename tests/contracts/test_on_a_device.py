@@ -6,6 +6,7 @@ they ask of the device: how often the host waits for it, and what crosses.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,38 @@ from helpers import (
     Library,
     as_parameters,
     close,
+    dressed,
     for_every_method,
+    problem,
     start,
 )
+from stand_in_cupy import Costs, counted
 
-from fedtheory.core.participation import Bernoulli
-from fedtheory.measures.catalogue import offered_metrics
+from fedtheory.algorithms import (
+    ALGORITHMS,
+    APDA,
+    DualFL,
+    FedAvg,
+    FedPD,
+    FiveGCS,
+    LocalSvrg,
+    RandProx,
+    Safari,
+    Scaffnew,
+    listed,
+)
+from fedtheory.core.arrays import along_batch, solve_linear, to_numpy
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Bernoulli, Uniform
+from fedtheory.local.newton import newton
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import Exact, GradientSteps, newton_prox
+from fedtheory.local.stochastic import Epochs, StochasticSteps, VarianceReduced
+from fedtheory.local.subproblem import Subproblem
+from fedtheory.measures import primal_dual
+from fedtheory.measures.catalogue import METRICS, offered_metrics
 from fedtheory.running.runner import run, shape_start
+from problems.quadratics import random_quadratics
 
 AWAY = [library for library in LIBRARIES if library.name in ("cupy-stand-in", "array-api-strict-device")]
 pytestmark = pytest.mark.skipif(stand_in_cupy.cupy is None, reason="CuPy itself is installed")
@@ -62,3 +88,178 @@ def test_whole_runs_are_those_of_the_host(case: Case, library: Library) -> None:
         np.testing.assert_array_equal(theirs.floats_up, ours.floats_up)
         np.testing.assert_array_equal(theirs.floats_down, ours.floats_down)
         close(theirs.state.x, ours.state.x, 1e-9)
+
+
+# ---- hyper-parameters that are arrays -----------------------------------------------------------------------------
+
+P = along_batch([0.3, 0.7])
+STEPS = along_batch([0.05, 0.1])
+
+#: methods with probabilities, penalties and steps as arrays of two settings
+BATCHES: dict[str, Any] = {
+    "5gcs": lambda a: FiveGCS(a(STEPS), a(STEPS)),
+    "apda": lambda a: APDA(a(STEPS), mu=a(STEPS)),
+    "scaffnew": lambda a: Scaffnew(a(STEPS), a(P)),
+    "randprox": lambda a: RandProx(a(STEPS), a(P), a(P)),
+    "fedpd": lambda a: FedPD(a(STEPS), Exact(), a(P)),
+    "safari": lambda a: Safari(a(P), GradientSteps(2, a(STEPS)), GradientSteps(1, a(STEPS))),
+    "s-local-svrg": lambda a: LocalSvrg(2, a(STEPS), None, a(P)),
+    "dualfl": lambda a: DualFL(a(STEPS), a(P)),
+}
+
+
+@pytest.mark.parametrize("place", ["host", "device"])
+@pytest.mark.parametrize("name", BATCHES)
+def test_arrays_of_hyperparameters_from_either_side(away: Library, name: str, place: str) -> None:
+    f = random_quadratics(4, 3, mu=0.2, seed=1)
+    f = dressed(listed(name), f) if name == "safari" else f
+    ours = run(BATCHES[name](lambda a: a), f, start(f), 4, seed=np.array([1, 2]), progress=False)
+    method = BATCHES[name](away.array if place == "device" else lambda a: a)
+    theirs = run(method, away.problem(f), away.array(start(f)), 4, seed=np.array([1, 2]), progress=False)
+    close(theirs["stationarity"], ours["stationarity"], 1e-12)
+    np.testing.assert_array_equal(theirs.floats_up, ours.floats_up)
+
+
+def test_numbers_of_the_device_are_checked(away: Library) -> None:
+    wrong = away.array(along_batch([0.1, -0.1]))
+    for make in (
+        lambda: GradientSteps(2, wrong),
+        lambda: FedPD(wrong),
+        lambda: FedPD(0.1, p=wrong),
+        lambda: DualFL(0.1, wrong),
+        lambda: Scaffnew(0.1, wrong),
+        lambda: LocalSvrg(1, 0.1, None, wrong),
+        lambda: Safari(wrong, GradientSteps(1, 0.1), GradientSteps(1, 0.1)),
+        lambda: FiveGCS(0.1, wrong),
+        lambda: APDA(0.1, mu=wrong),
+        lambda: GradientSteps(away.array([1.0, 0.0]), 0.1),
+    ):
+        with pytest.raises(InvalidInput, match=r"must|needs"):
+            make()
+
+
+# ---- what NumPy does and a device does not ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dualfl", "dual-fista", "dual-ascent"])
+def test_exact_dual_methods_on_a_batch_of_quadratics(away: Library, name: str) -> None:
+    f = random_quadratics(4, 3, mu=0.2, batch=(2,), seed=1)
+    method = Case(listed(name), "exact", "quadratics").algorithm()
+    ours, theirs = (
+        run(method, g, x, 3, progress=False) for g, x in ((f, start(f)), (away.problem(f), away.array(start(f))))
+    )
+    close(theirs["stationarity"], ours["stationarity"], 1e-12)
+
+
+def test_solves_broadcast_and_singular_systems_are_errors(away: Library) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 1, 3, 3)), rng.standard_normal((5, 3))
+    close(solve_linear(away.array(a), away.array(b)), np.linalg.solve(a, b[..., None])[..., 0], 1e-12)
+    a[1] = 1.0
+    with pytest.raises(InvalidInput, match="a linear system is singular"):
+        solve_linear(away.array(a), away.array(b))
+    b[:] = np.nan  # a run that has diverged is no singular system
+    assert np.isnan(to_numpy(solve_linear(away.array(np.eye(3)), away.array(b)))).all()
+
+
+def test_known_optima_are_given_as_numpy_has_them(away: Library) -> None:
+    f = random_quadratics(4, 3, mu=0.2, seed=1)
+    x = away.array(start(f))
+    measured = {
+        "gap": METRICS["gap"].on(f),
+        "distance": METRICS["distance"].on(f),
+        "dual": primal_dual.dual_error(f, f.solution()),
+    }
+    ours, theirs = (
+        run(FedPD(0.1), g, y, 2, metrics=measured, progress=False) for g, y in ((f, start(f)), (away.problem(f), x))
+    )
+    for name in measured:
+        close(theirs[name], ours[name], 1e-12, name)
+
+
+def test_a_device_is_told_apart_from_the_host() -> None:
+    """What the stand-in must refuse, or it would prove nothing."""
+    x = stand_in_cupy.cupy.asarray(np.ones(2))
+    for mixed in (lambda: x + np.ones(2), lambda: np.ones(2) * x, lambda: np.asarray(x), lambda: np.asarray([1.0]) < x):
+        with pytest.raises(TypeError):
+            mixed()
+    with pytest.raises(InvalidInput, match=r"mixed \(numpy, stand_in_cupy\)"):
+        run(FedAvg(GradientSteps(1, 0.1)), random_quadratics(4, 2, seed=0), x, 1)
+    assert np.isnan((stand_in_cupy.cupy.linalg.solve(x[:, None, None] * 0, x[:, None])).get()).all()
+
+
+# ---- what it costs ------------------------------------------------------------------------------------------------
+
+ON_GPU = AWAY[-1]
+
+
+def costs_a_round(method: Any, f: Any, rounds: int = 20, **options: Any) -> Costs:
+    """What a round without metrics costs: the difference of a longer and a shorter run, over the rounds between."""
+    f, x = ON_GPU.problem(f), ON_GPU.array(start(f))
+
+    def play(rounds: int) -> Costs:
+        with counted() as costs:
+            run(method, f, x, rounds, every=rounds, progress=False, **options)
+        return costs
+
+    play(1)
+    short, long = dataclasses.asdict(play(4)), dataclasses.asdict(play(4 + rounds))
+    return Costs(**{name: (long[name] - short[name]) / rounds for name in short})
+
+
+@pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
+def test_a_round_waits_once_for_the_device(entry: Any) -> None:
+    """Whether a run has diverged is all that the host asks for; beside coins, who takes part and momentum nothing goes over."""
+    f = dressed(entry, problem("robust-low-rank" if "l1" in entry.uses else "logistic"))
+    case = Case(entry, "steps", "logistic")
+    for participation in [None, Uniform(2)] if entry.partial else [None]:
+        costs = costs_a_round(case.algorithm(), f, participation=participation)
+        assert costs.waits == costs.copies_out == 1 and costs.bytes_out <= 9, entry.name  # and what it has counted
+        assert costs.copies_in <= 3 + 3 * (participation is not None) and costs.bytes_in <= 200, entry.name
+
+
+@pytest.mark.parametrize(
+    "local",
+    [StochasticSteps(8, 0.1, 2), Epochs(2, 0.1, 2), VarianceReduced(8, 0.1, 2), SamSteps(8, 0.1, 0.01, 2)],
+    ids=lambda local: type(local).__name__,
+)
+def test_the_samples_of_a_round_go_over_once(local: Any) -> None:
+    f = problem("penalised-logistic")
+    for seeds in (0, np.arange(5)):
+        costs = costs_a_round(FedAvg(local), f, seed=seeds)
+        assert costs.copies_in == 1 and costs.waits == 1
+        drawn = f.n * (16 if not isinstance(local, Epochs) else 12)
+        assert costs.bytes_in == 8 * drawn * np.size(seeds)
+
+
+def test_newton_waits_twice_an_iteration() -> None:
+    f = problem("logistic")
+    on, v = ON_GPU.problem(f), ON_GPU.array(np.ones((f.n, f.d)))
+    newton_prox(on, v, 1.0)
+    for iterations in (2, 4):
+        with counted() as costs:
+            newton(Subproblem(on, rho=1.0, z=v), v, iterations)
+        assert costs.waits <= 2 * iterations and costs.copies_in == 0
+
+
+def test_metrics_come_together() -> None:
+    """A round that is measured waits once more, however many metrics there are; so do counts that the device has."""
+    f = ON_GPU.problem(problem("robust-low-rank"))
+    x = ON_GPU.array(start(f))
+    method = Case(listed("fedslr"), "steps", "robust-low-rank").algorithm()
+    chosen = offered_metrics(method.init(f, shape_start(f, x)), f)
+    chosen.pop("primal_dual_gap")  # these clients' conjugates are not known
+    assert len(chosen) > 3
+    waits = []
+    for rounds in (5, 15):
+        with counted() as costs:
+            run(method, f, x, rounds, metrics=chosen, progress=False)
+        waits.append(costs.waits)
+    assert waits[1] - waits[0] == 2 * 10
+
+
+def test_a_large_problem_is_not_copied_for_its_name() -> None:
+    f = ON_GPU.problem(random_quadratics(40, 60, seed=0))
+    with counted() as costs:
+        run(FedAvg(GradientSteps(1, 0.1)), f, ON_GPU.array(np.ones(60)), 1, progress=False)
+    assert costs.bytes_out < 2**18 < f.A.nbytes
