@@ -364,6 +364,8 @@ def is_torch(x: Array) -> bool:
 
 
 def along_batch(values: Any, reference: Array | None = None) -> HyperParameter:
-    """Hyper-parameter values ``(*batch,)`` as an array that broadcasts against points, of the reference's library if given."""
-    host = to_numpy(values).astype(float)[..., None, None]
+    """Hyper-parameter values ``(*batch,)`` as an array that broadcasts against points, of the reference's library if given, else of their own."""
+    if is_array(values) and not isinstance(values, np.ndarray):
+        return values[..., None, None]
+    host = np.asarray(values, dtype=float)[..., None, None]
     return host if reference is None else like(host, reference)

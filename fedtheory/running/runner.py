@@ -111,17 +111,17 @@ def run(
     wanted = _rounds_to_measure(every, int(rounds))
 
     start = shape_start(problem, x0)
-    given, algorithm = algorithm, bring_hyperparameters(algorithm, start)
-    state = algorithm.init(problem, start)
+    method = bring_hyperparameters(algorithm, start)
+    state = method.init(problem, start)
     _require_room_for_state(state)
     book = Recorder(metrics, problem)
     name = fingerprint(
-        given, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
+        algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
     )
 
     def info() -> dict[str, Any]:
         found = {
-            "algorithm": repr(given),
+            "algorithm": repr(algorithm),
             "problem": problem.name,
             "n": problem.n,
             "d": problem.d,
@@ -147,13 +147,13 @@ def run(
                 break
             key = Key(seed, r)
             clients = participation.draw(problem.n, key)
-            new = algorithm.round(problem, state, clients, key)
+            new = method.round(problem, state, clients, key)
             count: Any = problem.n
             if clients is not None:
                 count = clients.count()
                 if np.any(count == 0):  # nobody came: nothing happens in that run
                     new = select_rows(count == 0, state, new)
-            book.count(algorithm.traffic(key, new), count)
+            book.count(method.traffic(key, new), count)
             state = book.guard(r + 1, state, new)
             if r + 1 in wanted:
                 book.measure(r + 1, state)

@@ -39,16 +39,23 @@ from fedtheory.algorithms import (
     Scaffnew,
     listed,
 )
-from fedtheory.core.arrays import along_batch, solve_linear, to_numpy
+from fedtheory.core.arrays import along_batch, solve_linear, squared_norm, to_numpy
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.participation import Bernoulli, Uniform
+from fedtheory.core.participation import Bernoulli, Clients, Uniform
+from fedtheory.core.randomness import Key
+from fedtheory.core.regularisers import L1
+from fedtheory.local.adaptive_gradient import Adaptive
+from fedtheory.local.inexact import Inexact, ToAccuracy
 from fedtheory.local.newton import newton
+from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.sam import SamSteps
-from fedtheory.local.solvers import Exact, GradientSteps, newton_prox
+from fedtheory.local.solvers import AcceleratedSteps, Exact, GradientSteps, newton_prox
 from fedtheory.local.stochastic import Epochs, StochasticSteps, VarianceReduced
+from fedtheory.local.stopping import EnergyChange, ResidualBound
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import primal_dual
 from fedtheory.measures.catalogue import METRICS, offered_metrics
+from fedtheory.running.falsifier import Search, falsify
 from fedtheory.running.runner import run, shape_start
 from problems.quadratics import random_quadratics
 
@@ -88,6 +95,62 @@ def test_whole_runs_are_those_of_the_host(case: Case, library: Library) -> None:
         np.testing.assert_array_equal(theirs.floats_up, ours.floats_up)
         np.testing.assert_array_equal(theirs.floats_down, ours.floats_down)
         close(theirs.state.x, ours.state.x, 1e-9)
+
+
+@for_every_method([(Case(entry, "steps", "quadratics"), AWAY[k % len(AWAY)]) for k, entry in enumerate(ALGORITHMS)])
+def test_a_sweep_in_one_run_is_that_of_the_host(case: Case, library: Library) -> None:
+    """Axes of seeds and settings, as sweeps have them; hyper-parameters are NumPy's on both sides."""
+    f, method = case.problem, case.algorithm(along_batch([1.0, 0.5, 0.7]))
+    options = {"seed": np.array([[3], [4]]), "participation": Uniform(2) if case.entry.partial else None}
+    ours = run(method, f, start(f), 3, progress=False, **options)
+    theirs = run(method, library.problem(f), library.array(start(f)), 3, progress=False, **options)
+    close(theirs["stationarity"], ours["stationarity"], 1e-9)
+    np.testing.assert_array_equal(theirs.floats_up, ours.floats_up)
+
+
+def test_the_falsifier_takes_ratios_from_a_device(away: Library) -> None:
+    """Candidates are drawn on the host and measured at once where the ratio is computed."""
+
+    def sample(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+        return {"x": rng.standard_normal((count, 1, 3))}
+
+    def ratio(candidates: Any) -> Any:
+        x = away.array(candidates["x"])
+        return 2 - squared_norm(x - 1)[..., 0]
+
+    found = falsify(Search(sample, ratio), 4000, seed=0, batch=2000)
+    assert found.violated and 1.99 < found.ratio <= 2
+    np.testing.assert_allclose(found.candidate["x"], 1, atol=0.1)
+
+
+SOLVERS = [
+    Exact(),
+    GradientSteps(3, 0.1),
+    GradientSteps(np.array([1, 3, 2, 2]), 0.1),
+    AcceleratedSteps(3, 0.1, 0.5),
+    StochasticSteps(3, 0.1, 2, clip=0.5),
+    Epochs(2, 0.1, 4),
+    VarianceReduced(3, 0.1, 2),
+    SamSteps(3, 0.1, 0.05, 2, 0.01, 0.5),
+    ToAccuracy(1e-6, 0.1),
+    Inexact(epsilon=1e-3),
+    Adaptive(ResidualBound(1e-8, 1.0)),
+    Adaptive(EnergyChange()),
+    ProximalSteps(3, 0.1, L1(0.1)),
+]
+
+
+@pytest.mark.parametrize("local", SOLVERS, ids=lambda local: type(local).__name__)
+def test_local_solvers_are_those_of_the_host(away: Library, local: Any) -> None:
+    f, few = problem("penalised-logistic"), Clients(4, np.array([2, 0]))
+    for clients in (None, few):
+        m = 4 if clients is None else 2
+        z, a = np.linspace(-1, 1, 3 * m).reshape(m, 3), np.linspace(0.2, 0.1, 3 * m).reshape(m, 3)
+        answers = []
+        for there, move in ((f, np.asarray), (away.problem(f), away.array)):
+            sub = Subproblem(there.take(clients), move(a), 2.0, move(z), clients)
+            answers.append(local(sub, move(z), Key(1, 0), None)[0])
+        close(answers[1], answers[0], 1e-9)
 
 
 # ---- hyper-parameters that are arrays -----------------------------------------------------------------------------
