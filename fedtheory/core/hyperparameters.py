@@ -134,8 +134,11 @@ def on_host(owner: Any, name: str) -> Any:
 
 def probability(owner: Any, name: str) -> None:
     """Refuse a probability outside (0, 1], and bring it to the host, where coins are tossed; symbols are let through."""
-    on_host(owner, name)
-    share(owner, name)
+    value = on_host(owner, name)
+    numbers = numbers_of(value)
+    if numbers is not None and not np.all((numbers > 0) & (numbers <= 1)):
+        raise InvalidInput(f"the probability {name} must lie in (0, 1], got {value}")
+    positive(owner, name)
 
 
 def at_least_one(name: str, value: Any) -> None:
