@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-WORDS = 4  #: numbers that one value of the counter gives
+COUNTER_WORDS = 4  #: numbers that one value of the counter gives
 
 Words = NDArray[np.uint64]
 
@@ -28,7 +28,7 @@ def draw_words(seed: Words, purpose: int, position: Words, round: int, counters:
     ----------
     seed, position : ``(streams,)``
     """
-    found = np.empty((len(seed) * counters, WORDS), dtype=np.uint64)
+    found = np.empty((len(seed) * counters, COUNTER_WORDS), dtype=np.uint64)
     steps = np.arange(1, counters + 1, dtype=np.uint64)
     block = max(1, _LANES // counters)
     for first in range(0, len(seed), block):
@@ -36,7 +36,7 @@ def draw_words(seed: Words, purpose: int, position: Words, round: int, counters:
         place = (position[part, None] + steps).ravel()
         keys = np.repeat(seed[part], counters)
         found[first * counters : first * counters + len(keys)] = _philox(place, np.uint64(round), keys, purpose)
-    return found.reshape(len(seed), counters, WORDS)
+    return found.reshape(len(seed), counters, COUNTER_WORDS)
 
 
 def _philox(place: Words, round: np.uint64, seed: Words, purpose: int) -> Words:

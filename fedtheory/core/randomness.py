@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.philox import WORDS, as_uniform, draw_words, subsets
+from fedtheory.core.philox import COUNTER_WORDS, as_uniform, draw_words, subsets
 
 _FEW_STREAMS = (
     8  # up to so many, and for stretches of more counters than this, NumPy draws from one stream after the other
@@ -69,9 +69,9 @@ class Key:
         A client's numbers do not depend on who else is asked for. ``index`` ``(*batch, m)`` names the clients (None:
         all n); for few of many clients only their stretches are drawn.
         """
-        blocks = -(-width // WORDS)
+        blocks = -(-width // COUNTER_WORDS)
         if index is None or (8 * index.shape[-1] >= n and np.size(self.seed) <= _FEW_STREAMS):
-            lots = self.uniform(purpose, (n, blocks * WORDS))[..., :width]
+            lots = self.uniform(purpose, (n, blocks * COUNTER_WORDS))[..., :width]
             if index is None:
                 return lots
             batch = np.broadcast_shapes(lots.shape[:-2], index.shape[:-1])
@@ -90,7 +90,7 @@ class Key:
         if seeds.size <= _FEW_STREAMS or n >= 2**32 or (n > _LARGE_SET and 20 * m > n):
             found, wanting = np.empty((seeds.size, m), dtype=np.int64), np.arange(seeds.size)
         else:
-            words = self._words(purpose, seeds.ravel(), 0, -(-m // (2 * WORDS)))
+            words = self._words(purpose, seeds.ravel(), 0, -(-m // (2 * COUNTER_WORDS)))
             found, rejected = subsets(words, n, m)
             wanting = np.nonzero(rejected)[0]
         for k in wanting:
@@ -105,13 +105,14 @@ class Key:
 
     def _draw(self, purpose: str, seeds: NDArray[Any], positions: Any, width: int) -> NDArray[np.float64]:
         """Uniform numbers ``(streams, width)``; the stream of a seed begins at its position."""
-        counters = -(-width // WORDS)
+        counters = -(-width // COUNTER_WORDS)
         if len(seeds) > _FEW_STREAMS and counters <= _LONG:
             words = self._words(purpose, seeds, positions, counters)
             return as_uniform(words.reshape(len(seeds), -1)[:, :width])
         found, word = np.empty((len(seeds), width)), _word(self.heading + purpose)
         bits = np.random.Philox(key=np.zeros(2, dtype=np.uint64))
-        generator, state = np.random.Generator(bits), bits.state
+        generator = np.random.Generator(bits)
+        state: Any = bits.state
         for row, seed, at in zip(found, seeds, np.broadcast_to(positions, len(seeds)), strict=True):
             state["state"] = self._address(seed, word, at)
             bits.state = state  # a third of the cost of another stream
