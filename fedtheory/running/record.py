@@ -20,6 +20,7 @@ from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
 from fedtheory.measures.metrics import Metric
 
+_KNOWN = (int, float, np.ndarray, np.generic)  # counts that the host has
 DIVERGED_ABOVE = 1e100  #: a server or personal model with a larger coordinate counts as diverged
 
 
@@ -69,10 +70,11 @@ class Recorder:
     def count(self, vectors: tuple[Any, Any], clients: Any) -> None:
         """Add the floats of one round, over all clients that took part; runs that have diverged send nothing more."""
         clients = np.where(self.diverged_at < 0, clients, 0)
-        if any(is_array(v) and not isinstance(v, np.ndarray) for v in vectors):
-            self.owed.append((vectors, clients))
+        up, down = vectors
+        if isinstance(up, _KNOWN) and isinstance(down, _KNOWN):
+            self._add(up, down, clients)
         else:
-            self._add(*vectors, clients)
+            self.owed.append((vectors, clients))
 
     def _add(self, up: Any, down: Any, clients: Any) -> None:
         up, down = (np.asarray(v, dtype=float) for v in (up, down))
@@ -112,6 +114,8 @@ class Recorder:
 
     def _fetch(self, measured: list[Any]) -> list[NDArray[Any]]:
         """Bring metrics to the host, and what the device has counted: the host waits once."""
+        if not self.owed:
+            return fetch(measured)
         counts = [v for vectors, _ in self.owed for v in vectors if is_array(v)]
         found = fetch([*measured, *counts])
         ready = iter(found[len(measured) :])
