@@ -145,7 +145,8 @@ def moved_once(host: NDArray[Any], reference: Array) -> Array:
     """`like` for a host array that stays as it is: it is copied once to a device, and the copy lives as long as the array."""
     if isinstance(reference, np.ndarray) or not isinstance(host, np.ndarray):
         return like(host, reference)
-    return _kept((id(host), type(reference), device(reference), reference.dtype), host, lambda: like(host, reference))
+    there = type(reference), str(device(reference)), reference.dtype  # CuPy's devices have no hash
+    return _kept((id(host), *there), host, lambda: like(host, reference))
 
 
 def fetched_once(x: Array) -> NDArray[Any]:
