@@ -146,15 +146,16 @@ def moved_once(host: NDArray[Any], reference: Array) -> Array:
     if isinstance(reference, np.ndarray) or not isinstance(host, np.ndarray):
         return like(host, reference)
     there = type(reference), str(device(reference)), reference.dtype  # CuPy's devices have no hash
-    return _kept((id(host), *there), host, lambda: like(host, reference))
+    return _kept((id(host), *there), host, lambda: like(host.copy(), reference))
 
 
 def fetched_once(x: Array) -> NDArray[Any]:
     """`to_numpy` for an array that stays as it is: it is copied once to the host, and the copy lives as long as the array."""
-    return x if isinstance(x, np.ndarray) else _kept((id(x), np.ndarray), x, lambda: to_numpy(x))
+    return x if isinstance(x, np.ndarray) else _kept((id(x), np.ndarray), x, lambda: np.array(to_numpy(x)))
 
 
 def _kept(key: tuple[Any, ...], source: Array, copy: Callable[[], Array]) -> Array:
+    """The copy of this key. It must not share the memory of its source, whose end it would put off."""
     if key not in _copies:
         _copies[key] = copy()
         weakref.finalize(source, _copies.pop, key, None)
