@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.core.arrays import Array, is_array, namespace, to_numpy
+from fedtheory.tools.memory import is_on_host
 
 SAMPLED_BYTES = 2**16  #: arrays above this size are sampled when a fingerprint need not be thorough
 
@@ -39,7 +40,7 @@ def _sample(digest: Any, x: Array) -> Array:
 def _feed(digest: Any, obj: Any, thorough: bool) -> None:
     digest.update(type(obj).__name__.encode())
     if is_array(obj):
-        if not thorough and not isinstance(obj, np.ndarray) and math.prod(obj.shape) * 8 > SAMPLED_BYTES:
+        if not thorough and not is_on_host(obj) and math.prod(obj.shape) * 8 > SAMPLED_BYTES:
             obj = _sample(digest, obj)
         host = to_numpy(obj)
         digest.update(f"{host.shape}{host.dtype}".encode())
