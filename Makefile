@@ -1,16 +1,18 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# where nobody names a number, the tests take one a core, and fedtheory decides itself (on a GPU as many runs as fit)
+ASKED := $(if $(WORKERS),--workers $(WORKERS))
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # one BLAS thread a worker: more of them on few cores cost far more than they bring
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks clean
+.PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
-	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers --workers $(WORKERS) $(CHECK)
+	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
 	@echo "the report is in report/verdicts.html, a page for a referee a paper in report/papers"
 
 test: $(VENV)/ready  ## run all tests; TEST="tests/proofs", TEST="-m torch", ...
@@ -27,10 +29,10 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	@touch $@
 
 selftest: $(VENV)/ready  ## run every planted fault
-	$(BIN)/fedtheory selftest --workers $(WORKERS)
+	$(BIN)/fedtheory selftest $(ASKED)
 
 expected: $(VENV)/ready  ## store today's verdicts as the expected ones
-	$(BIN)/fedtheory check --workers $(WORKERS) --json - | $(BIN)/python -c 'import json, sys; \
+	$(BIN)/fedtheory check $(ASKED) --json - | $(BIN)/python -c 'import json, sys; \
 	  found = json.load(sys.stdin)["verdicts"]; \
 	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]}) for v in found); \
 	  open("paper_checks/expected.json", "w").write("{\"format\": 1, \"verdicts\": [\n" + rows + "\n]}\n")'
@@ -49,6 +51,11 @@ check-notebooks: $(VENV)/ready  ## execute the notebooks; fail on an error or a 
 
 benchmarks: $(VENV)/ready  ## compare with loops, JAX and PyTorch (the latter two if installed)
 	for job in standard_job sweep single_run methods growth worst_case cnn; do $(BIN)/python benchmarks/$$job.py || exit 1; done
+
+# pytest's exit status 5: no test needs what is here
+gpu: $(VENV)/ready  ## measure NumPy, PyTorch and CuPy (report/gpu.csv), then the contract tests on the GPU; GPU=--small, ...
+	$(BIN)/python benchmarks/gpu.py --csv report/gpu.csv $(GPU)
+	$(BIN)/python -m pytest -q -m gpu $(TEST) || test $$? = 5
 
 clean:
 	rm -rf $(VENV) report .fedtheory .pytest_cache .mypy_cache .ruff_cache .hypothesis

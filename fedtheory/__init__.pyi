@@ -20,6 +20,7 @@ from .core.participation import Schedule as Schedule
 from .core.participation import Uniform as Uniform
 from .core.problem import constant as constant
 from .core.problem import constants as constants
+from .core.problem import move_to_library as move_to_library
 from .core.regularisers import L1 as L1
 from .core.regularisers import NuclearNorm as NuclearNorm
 from .core.regularisers import Ridge as Ridge
@@ -50,5 +51,6 @@ from .running.record import Trace as Trace
 from .running.runner import run as run
 from .running.sweep import Sweep as Sweep
 from .running.sweep import run_sweep as run_sweep
+from .tools.devices import choose_place as choose_place
 
 __version__: str

@@ -16,6 +16,7 @@ from typing import Any
 #: module -> name -> where it stands now
 MOVED: Mapping[str, Mapping[str, str]] = {
     "fedtheory.arrays": {"along_batch": "core.arrays.along_batch"},
+    "fedtheory.problem": {"on_library": "core.problem.move_to_library"},
     "fedtheory.symbolic": {"symbols": "proofs.symbolic.symbols"},
     "fedtheory.function_class": {"FunctionClass": "proofs.function_class.FunctionClass"},
     "fedtheory.worst_case": {"worst_case": "proofs.one_n.worst_case.worst_case_for_one_n"},

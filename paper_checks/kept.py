@@ -1,21 +1,28 @@
-"""Runs of experiments that are kept in this repository, under ``results/<size>/<key>``: what is wrong with one, and which are stale.
+"""Runs of experiments that are kept in this repository, under ``results/<size>/<key>``: what is wrong with one, which are stale, what made them.
 
-A folder has a run's configuration, its metrics by round, and a summary with the versions that made it; no checkpoint and no pictures.
-``fedtheory check CLAIM --size SIZE --results paper_checks/results/SIZE`` reads what is there and makes what is not.
+A folder has a run's configuration, its metrics by round, and a summary with the versions that made it; no checkpoint and no pictures. What made
+them (data, code, device, versions) is in one file a size. ``fedtheory check CLAIM --size SIZE --results paper_checks/results/SIZE`` reads what is
+there and makes what is not; ``python -m paper_checks.kept --stamp SIZE`` writes that file, once a sample of the runs came out as it is kept.
 """
 
 from __future__ import annotations
 
 import json
 import pkgutil
+import random
+import sys
+import tempfile
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import paper_checks
 from fedtheory.claims.claim import Context, Size
-from fedtheory.claims.experiments import Training
-from fedtheory.core.errors import FedtheoryError
+from fedtheory.claims.experiments import Training, list_trainings
+from fedtheory.claims.identity import FILE, Identity, share_identities
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 
 FOLDER = Path(__file__).parent / "results"
 FILES = ("configuration.json", "metrics.csv", "summary.json")
@@ -31,7 +38,7 @@ def flaws(folder: Path) -> list[str]:
     """Return what is wrong with a folder, in words; nothing if it can be read in the place of its run."""
     names = {path.name for path in folder.iterdir()}
     found = [f"{name} is missing" for name in FILES if name not in names]
-    found += [f"{name} does not belong there" for name in sorted(names - {*FILES})]
+    found += [f"{name} does not belong there" for name in sorted(names - {*FILES, FILE})]
     try:
         training = training_of(folder)
         summary = json.loads((folder / "summary.json").read_text())
@@ -39,8 +46,14 @@ def flaws(folder: Path) -> list[str]:
         return [*found, f"it cannot be read: {error}"]
     if training.key != folder.name:
         found.append(f"its configuration belongs to {training.key}")
-    elif not training.is_done(Context(results=str(folder.parent))):
-        found.append(f"its metrics do not reach round {training.rounds}")
+    else:
+        try:
+            if not training.is_done(Context(results=str(folder.parent), device=_device_of(folder))):
+                found.append(f"its metrics do not reach round {training.rounds}")
+        except FedtheoryError as error:
+            found.append(
+                f"{error}; if that changes no number: python -m paper_checks.kept --stamp {folder.parent.name}"
+            )
     if summary.get("seed") != training.seed:
         found.append(f"its summary is of seed {summary.get('seed')}, its configuration of seed {training.seed}")
     found += [f"the version of {name} is missing" for name in VERSIONS if name not in summary.get("versions", {})]
@@ -58,14 +71,19 @@ def training_of(folder: Path) -> Training:
     return Training.of(json.loads((folder / "configuration.json").read_text()))
 
 
+def _device_of(folder: Path) -> str:
+    """The kind of device that made a run, so that it is not refused for another one here."""
+    made_by = Identity.read(folder)
+    return "cpu" if made_by is None else made_by.device
+
+
 @cache
 def asked_for(size: Size) -> frozenset[str]:
     """Return the runs that claims of all papers here ask for at a size, as names without their seeds."""
-    context, found = Context(size=size), set()
+    context, found = Context(size=size, results=str(FOLDER / size)), set()
     for module in pkgutil.iter_modules(paper_checks.__path__, "paper_checks."):
         for claim in getattr(import_module(module.name), "CLAIMS", ()) if module.ispkg else ():
-            needs = claim.needs(context) if claim.needs is not None else ()
-            found |= {_without_seed(need) for need in needs if isinstance(need, Training)}
+            found |= {_without_seed(training) for training in list_trainings(claim, context)}
     return frozenset(found)
 
 
@@ -78,3 +96,67 @@ def stale(size: Size, root: Path = FOLDER) -> list[Path]:
 
 def _without_seed(training: Training) -> str:
     return json.dumps({k: v for k, v in training.configuration.items() if k != "seed"}, sort_keys=True)
+
+
+# ---- what made them ----------------------------------------------------------------------------------------------------
+
+SAMPLE = 3  #: runs that are made again before all are stamped
+
+
+def stamp(
+    size: Size, context: Context, sample: int = SAMPLE, root: Path = FOLDER, tell: Callable[[str], None] = print
+) -> None:
+    """Write what makes the runs of a size here, once a sample of them, drawn at random for each method, came out byte by byte as it is kept.
+
+    Runs that have been made since carry what made them in a file of their own; these files are merged into the one of all.
+
+    Raises
+    ------
+    InvalidInput
+        A run of the sample came out otherwise, or the data of a run are not here: then nothing is written.
+    """
+    folders = kept(size, root)
+    trainings = {folder.name: training_of(folder) for folder in folders}
+    identities = {name: Identity.of(training, context) for name, training in trainings.items()}
+    for name, identity in identities.items():
+        if identity.data is None:
+            raise InvalidInput(f"the data of {name} are not here; give the data folder (FEDTHEORY_DATA)")
+    for name in _draw(trainings, sample):
+        with tempfile.TemporaryDirectory() as place:
+            again = Context(size=size, data=context.data, device=context.device, results=place)
+            trainings[name].make(again)
+            new, old = (folder / name / "metrics.csv" for folder in (Path(place), root / size))
+            if new.read_bytes() != old.read_bytes():
+                raise InvalidInput(f"{name} came out otherwise when it was made again; nothing was stamped")
+        tell(f"{name}: made again, byte by byte as it is kept")
+    share_identities(root / size, identities)
+    for folder in folders:
+        (folder / FILE).unlink(missing_ok=True)
+    tell(f"{len(identities)} runs of {size} size are stamped")
+
+
+def _draw(trainings: dict[str, Training], sample: int) -> list[str]:
+    """Names of runs, the same number of each method as far as it goes, drawn by a fixed seed."""
+    methods: dict[str, list[str]] = {}
+    for name in random.Random(0).sample(sorted(trainings), len(trainings)):
+        methods.setdefault(trainings[name].method, []).append(name)
+    turns = max(map(len, methods.values()), default=0)
+    return [names[k] for k in range(turns) for _, names in sorted(methods.items()) if k < len(names)][:sample]
+
+
+if __name__ == "__main__":
+    import os
+
+    if len(sys.argv) < 3 or sys.argv[1] != "--stamp" or sys.argv[2] not in get_args(Size):
+        sys.exit(
+            "python -m paper_checks.kept --stamp SIZE [SAMPLE]: SIZE is laptop, small or paper, SAMPLE the number of runs made again first"
+        )
+    size: Size = sys.argv[2]  # type: ignore[assignment]
+    try:
+        stamp(
+            size,
+            Context(size=size, data=os.environ.get("FEDTHEORY_DATA")),
+            int(sys.argv[3]) if len(sys.argv) > 3 else SAMPLE,
+        )
+    except FedtheoryError as failure:
+        sys.exit(f"error: {failure}")

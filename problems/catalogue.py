@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -29,7 +30,7 @@ from problems.datasets import BUNDLED, LIBSVM, Dataset, load
 from problems.logistic import fedpd_synthetic
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.mlp import perceptron
-from problems.networks.families import KINDS, load_part
+from problems.networks.families import KINDS, list_part_files, load_part
 from problems.networks.families import model as network_model
 from problems.server import ServerAssisted
 from problems.shifts import shift_brightness
@@ -113,7 +114,9 @@ class Options:
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
     nuclear: float = _asked(0.0, "Weight of a nuclear norm of all layers that are matrices, shared by all clients.")
     hidden: int = _asked(32, "Hidden units of a network.")
-    device: str = _asked("cpu", "Where PyTorch computes networks.", "cpu", "cuda", strict=True)
+    device: str = field(
+        default="cpu", metadata={"strict": True}
+    )  # where PyTorch computes networks; --device is the command's own
     precision: str = _asked(
         "single", "Of PyTorch's networks; mixed has layers in bfloat16.", "single", "double", "mixed", strict=True
     )
@@ -271,6 +274,10 @@ class DataFamily:
     def load(self, o: Options) -> Dataset:
         """Return the data set, or its training part."""
         return load_part(self.dataset, "train", o.data) if self._tested(o) else load(self.dataset, o.data)
+
+    def files(self, o: Options) -> dict[str, Path]:
+        """Return the files that an instance is read from, by name."""
+        return list_part_files(self.dataset, o.data, tested=self._tested(o))
 
     def _tested(self, o: Options) -> bool:
         """Whether the testing part of the set is kept for testing.

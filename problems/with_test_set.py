@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, like, namespace, to_numpy
+from fedtheory.core.arrays import Array, like, namespace
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.shapes import ClientValues, Points
 from fedtheory.core.wrapped import Wrapped
@@ -33,9 +32,9 @@ class WithTestSet(Wrapped):
 
     __test__ = False  # no test case, whatever pytest thinks of the name
 
-    features: NDArray[np.floating[Any]]
-    labels: NDArray[np.int64]
-    of_client: NDArray[np.int64] | None = None
+    features: Array
+    labels: Array
+    of_client: Array | None = None
 
     @classmethod
     def on(
@@ -51,7 +50,9 @@ class WithTestSet(Wrapped):
 
     def test_accuracy(self, x: Points) -> ClientValues:
         """Share of the test samples that a model gets right."""
-        return np.asarray((self._guesses(x, self.features) == self.labels).mean(axis=-1))
+        xp = namespace(x)
+        right = self._guesses(x, _beside(self.features, x)) == _beside(self.labels, x)
+        return xp.mean(xp.astype(right, xp.float64), axis=-1)  # type: ignore[no-any-return]
 
     test_accuracy.__test__ = False  # type: ignore[attr-defined]  # no test case, whatever pytest thinks of the name
 
@@ -63,12 +64,23 @@ class WithTestSet(Wrapped):
     def _personal_accuracy(self, x: Points) -> ClientValues:
         own = self.of_client
         assert own is not None
-        if len(own) != self.n:
+        if own.shape[0] != self.n:
             raise InvalidInput(
-                f"there are test samples for all {len(own)} clients and models of {self.n}; ask the problem of all clients"
+                f"there are test samples for all {own.shape[0]} clients and models of {self.n}; ask the problem of all clients"
             )
-        right = (self._guesses(x, self.features[own]) == self.labels[own]) & (own >= 0)
-        return np.asarray(right.sum(axis=-1) / np.maximum((own >= 0).sum(axis=-1), 1))
+        xp, own = namespace(x), _beside(own, x)
+        counts = own >= 0
+        flat = xp.reshape(xp.where(counts, own, xp.zeros_like(own)), (-1,))
+        features, labels = (xp.take(_beside(values, x), flat, axis=0) for values in (self.features, self.labels))
+        guesses = self._guesses(x, xp.reshape(features, (*own.shape, -1)))
+        right = xp.astype((guesses == xp.reshape(labels, own.shape)) & counts, xp.float64)
+        held = xp.sum(xp.astype(counts, xp.float64), axis=-1)
+        return xp.sum(right, axis=-1) / xp.where(held > 0, held, xp.ones_like(held))  # type: ignore[no-any-return]
 
-    def _guesses(self, x: Array, features: NDArray[Any]) -> NDArray[np.int64]:
-        return np.asarray(to_numpy(namespace(x).argmax(self.inner.logits(x, like(features, x)), axis=-1)))
+    def _guesses(self, x: Array, features: Array) -> Array:
+        return namespace(x).argmax(self.inner.logits(x, features), axis=-1)
+
+
+def _beside(values: Array, x: Array) -> Array:
+    """Test data of NumPy, or moved with the problem, in the library of x."""
+    return like(values, x) if isinstance(values, np.ndarray) else values

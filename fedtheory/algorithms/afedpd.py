@@ -60,11 +60,13 @@ class AFedPD(Method):
     one client a round mu_i stays zero: it is a proximal-point method with a random client and keeps that method's noise floor.
 
     Departures: the algorithm returns a "global average model", x or xbar; both are in the state. Local work starts at x^t, as printed.
+    D-Update prints rho_t where everything else has rho, and no rule for it: here one rho stands in local work, dual steps and server. Algorithm 2
+    (A-FedPDSAM) prints rho for the radius of SAM's step as well; here the radius is a number of its own, as in the paper's Table 3.
 
     Parameters
     ----------
     rho : number, array ``(*batch, 1, 1)`` or symbol
-        Penalty of the augmented Lagrangian.
+        Penalty of the augmented Lagrangian, the same in all rounds (the paper's rho_t is not followed).
     local : LocalSolver
         `SamSteps` gives A-FedPDSAM.
     """

@@ -41,10 +41,12 @@ class APDA(Method):
     one and beta_y of order 1/L, linear convergence in O(sqrt(kappa) log(1/eps)) rounds. Relation: with exact steps, beta_y = 0, theta = 1
     and eta_x eta_y = 1 it is Douglas-Rachford splitting, that is `FedPD` with eta = eta_x and zero duals.
 
-    Source: DualFL prints no rule for this baseline. This one is the original's as remembered, for min_x max_y sum_i f_i(x_i) + <y, x> -
-    H*(y) with H the indicator of consensus, and checked by its relation to FedPD, its fixed point and the growth of its rounds with kappa.
-    Where the damping term could be read with y or with a, y is taken; both have the same fixed points. The defaults of eta_y and theta are
-    those of DualFL's Table 2, that of beta_y is the ratio of the tuned values there.
+    Source: DualFL prints no rule for this baseline. The defaults of eta_y and theta are those of DualFL's Table 2, that of beta_y is the
+    ratio of the tuned values there.
+
+    Departures: the rule is the original's as remembered, not copied from its text, for min_x max_y sum_i f_i(x_i) + <y, x> - H*(y) with H
+    the indicator of consensus; it is checked by its relation to FedPD, its fixed point and the growth of its rounds with kappa. Where the
+    damping term could be read with y or with a, y is taken; both have the same fixed points.
 
     Parameters
     ----------

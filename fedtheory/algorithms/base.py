@@ -55,6 +55,7 @@ class Method:
 
     ``family`` : the group in which it is listed.
     ``sends`` : vectors of length d that an active client sends and receives a round, where that is always the same.
+    ``first_exchange`` : vectors of length d that every client, active or not, sends and receives before the first round; x^0 is known to all.
     ``partial`` : whether it is defined when only some clients take part; where it is not, a round refuses them and names ``instead``.
 
     ``fixes`` : variables that others fix in every state that its rounds lead to from its own start: name to a function of the others by name.
@@ -79,6 +80,11 @@ class Method:
     def __post_init__(self) -> None:
         """Refuse hyper-parameters outside the method's definition."""
         check_fields(self)
+
+    @property
+    def first_exchange(self) -> tuple[int, int]:
+        """Vectors of length d that every one of the n clients sends and receives before the first round; the run starts with them counted."""
+        return 0, 0
 
     @property
     def solvers(self) -> dict[str, LocalSolver]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fedtheory.algorithms.base import Method
-from fedtheory.algorithms.listing import listing
+from fedtheory.algorithms.listing import TELLING, listing
 from fedtheory.algorithms.mistakes import Mistake
 from fedtheory.algorithms.momentum import beta
+from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, Scalar, average, spread
 from fedtheory.core.hyperparameters import Momentum, Positive
 from fedtheory.core.participation import Clients
@@ -44,7 +45,8 @@ class DualFL(Method):
     (then without smoothness); Theorems 3.2 and 3.3 state the orders, also for local solves whose primal-dual gap is at most
     `allowed_gap`. nu > 4 mu/3 diverges on quadratics.
 
-    Not strongly convex clients (Section 4): run on f_j + (alpha/2)||.||^2 with nu = alpha, see `DualFL.regularised`.
+    Not strongly convex clients (Section 4): run on f_j + (alpha/2)||.||^2 with nu = alpha, see `DualFL.regularised`; as listed,
+    `dualfl-regularised` has nu = alpha unless nu is given.
 
     A shared regulariser h of the problem is treated by the server, theta^{n+1} = prox_{h/nu}(mean_j (theta_j^{n+1} - zeta_j^n)),
     which is accelerated proximal gradient on the dual of mean_j f_j + h: with lam_j = y_j - nu theta_j + nu p, the proximal step
@@ -127,6 +129,21 @@ def allowed_gap(n: int, nu: float, gamma: float, rho: float | None = None) -> Ca
     return lambda r: ((1 - rho**0.5) / (1 + gamma)) ** r / n
 
 
+_SECTION_FOUR = BuiltField(
+    (
+        Option(
+            "nu",
+            float,
+            None,
+            "Splitting parameter [default: alpha, as in Section 4].",
+            batched=True,
+            telling=TELLING["nu"],
+        ),
+        Option("alpha", float, 1.0, ""),  # the field's own option stands in its place
+    ),
+    lambda nu, alpha: alpha if nu is None else nu,
+)
+
 LISTED = (
     listing(
         "dualfl",
@@ -143,6 +160,7 @@ LISTED = (
         "Park and Xu 2024, Algorithm 1 on problem (10)",
         composite=False,
         changes={"rho": {"called": "momentum"}, "alpha": {"default": 1.0, "called": "rho"}},
+        nu=_SECTION_FOUR,
     ),
 )
 

@@ -38,7 +38,9 @@ class FedCM(Method):
     Relations: alpha = 1 is FedAvg; with one full-gradient step, server_lr = 1 and everyone it is gradient descent with an
     exponentially averaged gradient. With more steps its fixed point is FedAvg's with steps alpha lr.
 
-    Source: Xu et al. 2021, Algorithm 1, as a baseline of A-FedPD (alpha = 0.1) and DualFL.
+    Source: Xu et al. 2021, Algorithm 1, as a baseline of A-FedPD (alpha = 0.1) and DualFL. Departure: the original's server makes a step of
+    size eta_g along the direction, x^{r+1} = x^r - eta_g Delta^{r+1}. Here ``server_lr`` multiplies the mean move, as in the other averaging
+    methods; for K steps of size lr the two agree with server_lr = eta_g / (K lr).
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ class FedCM(Method):
     alpha : number in (0, 1], array ``(*batch, 1, 1)`` or symbol
         Weight of the client's own gradient.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
-        Step size of the server.
+        Step size of the server on the mean move; the paper's eta_g is server_lr times the sum of the K step sizes.
     """
 
     family = "averaging"

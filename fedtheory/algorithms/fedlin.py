@@ -21,8 +21,9 @@ class FedLin(Method):
 
     Guarantee: x* is a fixed point whatever the numbers of steps; linear convergence on strongly convex problems.
 
-    Source: Mitra et al. 2021, Algorithm 1; DualFL, Section 1. Departure: the original lets the step sizes differ from client to
-    client; here the numbers of steps may (`GradientSteps`).
+    Source: Mitra et al. 2021, Algorithm 1; DualFL, Section 1. Departures: the original lets the step sizes differ from client to
+    client; here the numbers of steps may (`GradientSteps`). It also has variants that sparsify the gradients at clients or server, with error
+    feedback; here gradients are exchanged in full, which is the original without compression.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class FedSLR(Method):
     ``init_personal="copy"``, as in the public code, at a copy of the matrices of w_0 (vectors at zero), so that clients begin at 2 w_0.
 
     Traffic: w_{i,t+1} up in full; w_t down by the factors of its layers (`fedtheory.core.layers.factor_floats`) where h is a nuclear norm,
-    else in full.
+    else in full. Before the first round, where duals start at gradients, each client's gradient goes up: the server's step needs their mean.
 
     Parameters
     ----------
@@ -155,6 +155,11 @@ class FedSLR(Method):
         self, x: Array, x_i: Array, gamma_i: Array, p_i: Array | None, sent: Array | None, gamma: Array
     ) -> FedSLRState:
         return FedSLRState(x, x_i, gamma_i, p_i, sent, gamma if self.server == "average" else None)
+
+    @property
+    def first_exchange(self) -> tuple[int, int]:
+        """Of the first duals, whose mean over all clients the server needs: each client's gradient up, unless they are zero."""
+        return (1, 0) if self.init_dual == "grad" else (0, 0)
 
     def traffic(self, key: Key, state: FedSLRState) -> tuple[int, Any]:
         return 1, 1 if state.sent is None else state.sent

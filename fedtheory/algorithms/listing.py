@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cached_property
@@ -90,6 +92,13 @@ class Listed:
                 f"{self.name}: the option {f.name!r} needs a default; give changes={{{f.name!r}: {{'default': ...}}}}"
             )
         return option
+
+    @property
+    def departures(self) -> str:
+        """How it departs from its source on purpose, as its class says after the word "Departures"; empty where it does not."""
+        text = " ".join(inspect.cleandoc(self.kind.__doc__ or "").replace("\n\n", "\0").split())
+        found = re.search(r"Departures?: ([^\0]*)", text)
+        return found[1].strip() if found else ""
 
     @property
     def uses(self) -> tuple[str, ...]:

@@ -39,6 +39,9 @@ class LocalSvrg(Method):
 
     Guarantee: x* is a fixed point, noise included.
 
+    Traffic: model up and down, with a new anchor also the gradients up and their mean down; those at the first anchor x^0 are counted
+    before the first round.
+
     Source: F-SVRG: Konecny et al. 2016; FedPD, Table I. S-Local-SVRG: Gorbunov, Hanzely and Richtarik 2021, where communication
     may also be random; DualFL, Section 1.
 
@@ -87,6 +90,11 @@ class LocalSvrg(Method):
 
     def _renews(self, key: Key) -> bool | Array:
         return key.coin("anchor", self.q)
+
+    @property
+    def first_exchange(self) -> tuple[int, int]:
+        """Of the gradients at the first anchor x^0: each client's up, their mean down."""
+        return 1, 1
 
     def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
         """Model up and down, with a new anchor also gradients."""

@@ -6,23 +6,34 @@ module in the entry-point group ``fedtheory.papers``, so this package imports no
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import importlib
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.identity import RefusedRun, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.report import as_json_value
-from fedtheory.claims.verdict import Verdict, decide, judge_repair, list_uncovered, list_vouched, margin_of
+from fedtheory.claims.verdict import (
+    AGREE,
+    Verdict,
+    decide,
+    judge_repair,
+    list_uncovered,
+    list_undecided_clauses,
+    list_vouched,
+    margin_of,
+)
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, describe
 from fedtheory.running.families import find_problem_modules
 from fedtheory.tools.jobs import Outcome, run_jobs
@@ -122,9 +133,12 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 
 
 def check_one(reference: Reference, context: Context) -> Verdict:
-    """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so."""
+    """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so, what is told of kept runs a reading."""
     ledger = load_claims(reference.source)
-    return judge_claim(ledger[reference.id], reference.source, context, ledger.values())
+    with collect_remarks() as remarks:
+        found = judge_claim(ledger[reference.id], reference.source, context, ledger.values())
+    told = [f"Kept runs that were read ({len(runs)} of them): {text}." for text, runs in remarks.items()]
+    return dataclasses.replace(found, readings=[*found.readings, *told])
 
 
 class _Watched(Context):
@@ -166,14 +180,17 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
             raise InvalidInput(
                 f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"
             )
+        if missing := list_undecided_clauses(claim.clauses, parts):
+            raise InvalidInput(f"no printed part of the check decides {'; '.join(missing)}")
         level = level_of(ledger or [claim])
         parts = hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
-        status = _conclude(claim, parts)
+        status = _conclude(claim, context, parts)
+        readings += claim.protocol.describe(context) if claim.protocol is not None else []
         if status == "inconclusive" and decide(claim.kind, parts) != status:
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
-        if status == "reproduced" and (weak := list_weak(parts, level)):
+        if status in AGREE and (weak := list_weak(parts, level)):
             readings.append(
-                f"Reproduced at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
+                f"So at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
                 f"for words against a paper: {'; '.join(weak)}."
             )
         if claim.kind != "ordering":
@@ -227,9 +244,9 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
     )
 
 
-def _conclude(claim: Claim, parts: list[Part]) -> Status:
+def _conclude(claim: Claim, context: Context, parts: list[Part]) -> Status:
     """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
-    status = decide(claim.kind, parts)
+    status = decide(claim.kind, parts, analogue=claim.setting is not None and not claim.setting(context).own)
     return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
@@ -254,6 +271,7 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         assumptions=list(claim.assumptions),
         budget=context.budget,
         size=None if claim.needs is None else context.size,
+        setting=None if claim.setting is None else str(claim.setting(context)),
         **(nothing | found),
     )
 
@@ -295,12 +313,22 @@ def forget_runs(store: Path, fresh: bool) -> None:
 
 
 def list_needs(references: Sequence[Reference], context: Context) -> dict[str, Need]:
-    """Work that these claims share and that is not done, by key."""
-    found: dict[str, Need] = {}
-    for reference in references:
-        needs = load_claims(reference.source)[reference.id].needs
-        found |= {need.key: need for need in (needs(context) if needs is not None else ())}
-    return {key: need for key, need in found.items() if not need.is_done(context)}
+    """Work that these claims share and that is not done, by key; nor kept but refused, which the checks tell that read it."""
+    found = {need.key: need for reference in references for need in list_needs_of(reference, context)}
+    return {key: need for key, need in found.items() if is_to_be_done(need, context)}
+
+
+def list_needs_of(reference: Reference, context: Context) -> Sequence[Need]:
+    """Return the work that a claim's check reads."""
+    needs = load_claims(reference.source)[reference.id].needs
+    return () if needs is None else needs(context)
+
+
+def is_to_be_done(need: Need, context: Context) -> bool:
+    """Whether work is not kept; what is kept but refused is left as it is."""
+    with contextlib.suppress(RefusedRun):
+        return not need.is_done(context)
+    return False
 
 
 def make_needs(
@@ -325,16 +353,65 @@ def run_checks(
     journal: Journal | None = None,
     apart: bool = False,
     time_limit: float | None = None,
+    needs: Mapping[str, Need] | None = None,
+    need_workers: int | None = None,
+    told: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Iterator[Verdict]:
-    """Run checks as `fedtheory.tools.jobs.run_jobs` does, each within a number of seconds, and yield verdicts as they come."""
-    jobs = {r.id: (r, context, time_limit) for r in references}
-    for outcome in run_jobs(check_as_data, jobs, workers=workers, scheduler=scheduler, journal=journal, apart=apart):
-        if outcome.error is None:
-            yield Verdict(**outcome.value)
-        else:
-            reference = jobs[outcome.key][0]
-            claim = load_claims(reference.source)[reference.id]
-            yield _verdict(claim, context, status="inconclusive", error=outcome.error)
+    """Run checks as `fedtheory.tools.jobs.run_jobs` does, each within a number of seconds, and yield verdicts as they come.
+
+    Claims without work to be done come first, those without any before them. Then the work that they share is done, and a claim is judged as
+    soon as all is that it reads; what fails is told, and reported by the checks that read it.
+
+    Parameters
+    ----------
+    needs : mapping
+        That work by key, none by default (`list_needs`).
+    need_workers : int
+        How many processes do it, as many as check by default.
+    told : function of an outcome
+        Called when a piece of that work is done, or has failed.
+    """
+    kept = {} if journal is None else journal.read()
+    work, by_id = dict(needs or {}), {r.id: r for r in references}
+    waits = {
+        r.id: {need.key for need in list_needs_of(r, context)} & {*work} if work and r.id not in kept else set()
+        for r in references
+    }
+    theory = [r for r in references if load_claims(r.source)[r.id].needs is None]
+    order = dict.fromkeys([*theory, *references])
+    ready: dict[str, tuple[Any, ...]] = {r.id: ("check", r, context, time_limit) for r in order if not waits[r.id]}
+    jobs: dict[str, tuple[Any, ...]] = {
+        key: ("make", work[key], context)
+        for id in sorted(waits, key=lambda id: len(waits[id]))
+        for key in sorted(waits[id])
+    }
+
+    def then(outcome: Outcome) -> dict[str, tuple[Any, ...]]:
+        found = [id for id, keys in waits.items() if outcome.key in keys]
+        for id in found:
+            waits[id].discard(outcome.key)
+        return {id: ("check", by_id[id], context, time_limit) for id in found if not waits[id]}
+
+    several = need_workers or workers
+    stages = [(ready | jobs, workers)] if several == workers else [(ready, workers), (jobs, several)]
+    for stage, count in stages:
+        for outcome in run_jobs(
+            _work, stage, workers=count, scheduler=scheduler, journal=journal, apart=apart, then=then
+        ):
+            if outcome.key not in by_id:
+                told(outcome)
+            elif outcome.error is None:
+                yield Verdict(**outcome.value)
+            else:
+                claim = load_claims(by_id[outcome.key].source)[outcome.key]
+                yield _verdict(claim, context, status="inconclusive", error=outcome.error)
+
+
+def _work(what: Literal["check", "make"], *arguments: Any) -> dict[str, Any] | None:
+    if what == "check":
+        return check_as_data(*arguments)
+    _make(*arguments)
+    return None
 
 
 def check_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> dict[str, Any]:
@@ -394,7 +471,9 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
             continue
         begun, ran = time.perf_counter(), True
         try:
-            caught, detail = _judge(claim, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part))
+            caught, detail = _judge(
+                claim, context, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part)
+            )
         except (Exception, SystemExit) as failure:
             caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
         seconds = round(time.perf_counter() - begun, 3)
@@ -402,7 +481,7 @@ def run_faults(reference: Reference, context: Context) -> list[FaultReport]:
     return reports
 
 
-def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> tuple[bool, str]:
+def _judge(claim: Claim, context: Context, fault: Fault, sound: list[Part], found: list[Part]) -> tuple[bool, str]:
     """Return whether a fault was caught, and what was seen. ``sound``: the parts without it; ``found``: those up to the one it names."""
     part = next((p for p in found if p.name == fault.part), None)
     if part is None:
@@ -412,7 +491,7 @@ def _judge(claim: Claim, fault: Fault, sound: list[Part], found: list[Part]) -> 
     if any(p.name == fault.part and p.holds is part.holds for p in sound):
         return False, "this part comes out so without the fault, too"
     names = {p.name for p in found}
-    status = _conclude(claim, found + [p for p in sound if p.name not in names])
+    status = _conclude(claim, context, found + [p for p in sound if p.name not in names])
     if _keeps_its_word(part, status):
         return False, f"the verdict is {status} all the same"
     return True, part.text
@@ -422,7 +501,7 @@ def _keeps_its_word(part: Part, status: Status) -> bool:
     """Whether a verdict says of a statement what a part of this role, which is no evidence for it, cannot support."""
     if part.supports or part.role == "reading":
         return False
-    return status in ("proved", "supported", "reproduced") if part.role == "printed" else status == "repaired"
+    return status in ("proved", "supported", *AGREE) if part.role == "printed" else status == "repaired"
 
 
 def run_all_faults(

@@ -6,25 +6,37 @@ the parts by the rules of `decide`, never from the check's own opinion.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.claims.chance import Chance
+from fedtheory.claims.context import Budget as Budget  # noqa: PLC0414
+from fedtheory.claims.context import Context as Context  # noqa: PLC0414
+from fedtheory.claims.context import Size as Size  # noqa: PLC0414
 from fedtheory.claims.proof_objects import Proof
+from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import Fact, collect_facts
 
 Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
-Status = Literal["proved", "supported", "refuted", "repaired", "reproduced", "not reproduced", "inconclusive"]
+Status = Literal[
+    "proved",
+    "supported",
+    "refuted",
+    "repaired",
+    "reproduced",
+    "not reproduced",
+    "agrees in an analogue",
+    "disagrees in an analogue",
+    "inconclusive",
+]
 Repair = Literal["proved", "supported"]
 Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
 Role = Literal["printed", "repaired", "reading"]
-Budget = Literal["quick", "full"]
-Size = Literal["laptop", "small", "paper"]  #: of an experiment: minutes, an hour, as in the paper
 
 
 CoveredUnit = Literal["instances", "points", "draws", "rounds", "cases"]
@@ -227,44 +239,11 @@ class Counterexample:
         }
 
 
-@dataclass(frozen=True)
-class Context:
-    """What a check may use: its budget, its seed, the data folder; of experiments also their size, the device, and where runs are kept.
-
-    ``results``: folder in which the runs of experiments are kept and resumed; by default one that changes with the code.
-    """
-
-    budget: Budget = "quick"
-    seed: int = 0
-    data: str | None = None
-    size: Size = "laptop"
-    device: str = "cpu"
-    results: str | None = None
-
-    def pick(self, quick: Any, full: Any) -> Any:
-        """Return the size for this budget."""
-        return quick if self.budget == "quick" else full
-
-    def sized(self, laptop: Any, small: Any, paper: Any) -> Any:
-        """Return what belongs to this size of an experiment."""
-        return {"laptop": laptop, "small": small, "paper": paper}[self.size]
-
-    def rng(self) -> np.random.Generator:
-        """Return a generator of this seed."""
-        return np.random.default_rng(self.seed)
-
-    def seeds(self, count: int) -> NDArray[np.int64]:
-        """Return seeds for up to a thousand draws of data and coins, of which no other seed of a context has any."""
-        if not 1 <= count <= 1_000:
-            raise InvalidInput(f"expected 1 to 1000 draws, got {count}")
-        return 1_000 * self.seed + np.arange(count)
-
-
 Finding = Part | Reading | Picture | Table
 Check = Callable[..., Iterator[Finding]]
 
 
-class Need(Protocol):
+class Need(typing.Protocol):
     """Work that checks share, such as a long run: done once, before them, and kept."""
 
     @property
@@ -308,7 +287,7 @@ class Claim:
     source : str
         Where it stands in the paper.
     statement : str
-        In our words.
+        In our words; where there are clauses, they make it.
     check : (context, **subject) -> findings
         The keyword arguments are what faults replace.
     faults : Fault, at least one
@@ -321,6 +300,12 @@ class Claim:
         Made by jobs of its own before the checks; of experiments, whose verdicts name the size they were run at.
     draws : bool
         Whether a part has a `Chance` because random draws decide it. Orderings need not say so.
+    setting : context -> Setting, optional
+        Data and model of an experiment at the context's size: only on the paper's own is an ordering *reproduced* or not.
+    clauses : Clause ...
+        What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
+    protocol : Protocol, optional
+        What was fixed before the numbers were seen; verdicts print it.
     """
 
     id: str
@@ -335,6 +320,9 @@ class Claim:
     replay: Callable[[dict[str, Any]], Replay] | None = None
     needs: Callable[[Context], Sequence[Need]] | None = None
     draws: bool = False
+    setting: Callable[[Context], Setting] | None = None
+    clauses: tuple[Clause, ...] = ()
+    protocol: Protocol | None = None
 
     @property
     def rests_on_draws(self) -> bool:
@@ -360,6 +348,10 @@ class Claim:
         _refuse_unknown(self.id, "kind", self.kind, Kind)
         if not self.faults:
             raise InvalidInput(f"{self.id}: a check needs at least one planted fault that it must reject")
+        if self.clauses and self.statement != join_clauses(self.clauses):
+            raise InvalidInput(
+                f"{self.id}: the statement is not what its clauses make; expected {join_clauses(self.clauses)!r}"
+            )
 
 
 def _refuse_unknown(whose: str, what: str, value: Any, known: Any) -> None:

@@ -10,7 +10,8 @@ import csv
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,16 +21,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Context
+from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Need
+from fedtheory.claims.identity import Identity, require_same
+from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import choose_participation
 from fedtheory.core.problem import can
 from fedtheory.measures.catalogue import choose_metrics
-from fedtheory.running.families import build_problem, make_first_model, read_options
+from fedtheory.measures.metrics import Metric
+from fedtheory.running.families import build_at, make_first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run, shape_start
+
+
+@typing.runtime_checkable
+class OfRuns(typing.Protocol):
+    """Work that claims share (`fedtheory.claims.claim.Need`) and that consists of runs."""
+
+    def trainings(self, context: Context) -> list[Training]:
+        """Return its runs, and make none: where runs follow from what others measured that are not kept yet, runs like them stand there."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,8 @@ class Training:
     start : float, optional
         Every coordinate of the first model, where it is not the problem's own.
     seed : int
+    mistake : str
+        Name of a known mistake of the method (`fedtheory.algorithms.mistakes`) that the run has in it, as a planted fault; none by default.
     """
 
     method: str
@@ -67,6 +82,7 @@ class Training:
     every: int = 1
     start: float | None = None
     seed: int = 0
+    mistake: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a hyper-parameter that the method does not read."""
@@ -82,31 +98,61 @@ class Training:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """Everything that decides the numbers, as plain data."""
-        return dict(sorted({name: getattr(self, name) for name in self.__dataclass_fields__}.items()))
+        """Everything that decides the numbers, as plain data; without the mistake where there is none."""
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return dict(sorted((name, value) for name, value in own.items() if name != "mistake" or value))
+
+    def build(self) -> Any:
+        """Return the method, with its mistake in it.
+
+        Raises
+        ------
+        InvalidInput
+            The method has no such mistake.
+        """
+        entry = listed(self.method)
+        if not self.mistake:
+            return entry.build(**self.settings)
+        known = {mistake.name: mistake for mistake in find_mistakes(entry, self.settings)}
+        if self.mistake not in known:
+            raise InvalidInput(f"{self.method} has no known mistake {self.mistake!r}; known are {', '.join(known)}")
+        return build_mistaken(entry, self.settings, (known[self.mistake],))
 
     @property
     def key(self) -> str:
         """A readable name with a hash of the configuration."""
         text = json.dumps(self.configuration, sort_keys=True)
         short = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-        return f"{self.method}-{self.problem}-seed{self.seed}-{short}"
+        return f"{self.method}{'-mistaken' if self.mistake else ''}-{self.problem}-seed{self.seed}-{short}"
+
+    def trainings(self, context: Context) -> list[Training]:
+        """Return the runs that this work consists of: this one."""
+        return [self]
 
     def is_done(self, context: Context) -> bool:
-        """Whether the run is kept, and complete."""
-        return context.results is not None and _stored(Path(context.results) / self.key, self.rounds) is not None
+        """Whether the run is kept, and complete.
+
+        Raises
+        ------
+        RefusedRun
+            It is, and something else made it than what is here (`fedtheory.claims.identity`).
+        """
+        return _kept(self, context) is not None
 
     def make(self, context: Context) -> None:
         """Run it, or resume it, and keep what was measured."""
         _run(self, context)
 
     def read(self, context: Context) -> Log:
-        """Return what was measured; a run that is not kept is made now."""
-        if context.results is not None:
-            found = _stored(Path(context.results) / self.key, self.rounds)
-            if found is not None:
-                return found
-        return _run(self, context)
+        """Return what was measured; a run that is not kept is made now.
+
+        Raises
+        ------
+        RefusedRun
+            It is kept, and something else made it than what is here.
+        """
+        found = _kept(self, context)
+        return _run(self, context) if found is None else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +209,17 @@ _COUNTS = ("round", "floats_up", "floats_down")
 _BY_CLIENT = "personal_accuracy_by_client"  #: in a run's summary
 
 
+def _kept(training: Training, context: Context) -> Log | None:
+    """Return what a complete run measured that is kept and was made with what is here."""
+    if context.results is None:
+        return None
+    folder = Path(context.results) / training.key
+    found = _stored(folder, training.rounds)
+    if found is not None:
+        require_same(folder, training, context)
+    return found
+
+
 def _stored(folder: Path, rounds: int) -> Log | None:
     """Read a folder of results if its run is complete."""
     try:
@@ -183,11 +240,16 @@ def _by_client(info: Mapping[str, Any]) -> NDArray[np.float64] | None:
 
 def _run(training: Training, context: Context) -> Log:
     if context.results is None:
-        return _remembered(json.dumps(training.configuration, sort_keys=True), context.data, context.device)
+        asked = json.dumps(training.configuration, sort_keys=True)
+        return _remembered(asked, context.data, context.device, context.library)
     folder = Path(context.results) / training.key
+    if any((folder / name).exists() for name in ("checkpoint.npz", "metrics.csv")):
+        require_same(folder, training, context)  # it is gone on with, and never written over
+    else:
+        Identity.of(training, context).write(folder)
     results = Results(folder, training.configuration)
     begun = time.perf_counter()
-    trace = _trained(training, context.data, context.device, results)
+    trace = _trained(training, context.data, context.device, context.library, results)
     results.table(replace(trace, info=trace.info | {"seconds": round(time.perf_counter() - begun, 3)}))
     results.checkpoint.unlink(missing_ok=True)
     found = _stored(folder, training.rounds)
@@ -196,40 +258,53 @@ def _run(training: Training, context: Context) -> Log:
 
 
 @lru_cache(maxsize=256)
-def _remembered(configuration: str, data: str | None, device: str) -> Log:
+def _remembered(configuration: str, data: str | None, device: str, library: str) -> Log:
     """Runs of this process, where no folder keeps them."""
     training = Training.of(json.loads(configuration))
     begun = time.perf_counter()
-    trace = _trained(training, data, device, None)
+    trace = _trained(training, data, device, library, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
     columns = {"round": trace.rounds.astype(float), **trace.metrics, **sent}
     return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
 
 
-def _trained(t: Training, data: str | None, device: str, results: Results | None) -> Trace:
-    options = {**t.options, "seed": t.seed, "data": data}
-    if device != "cpu" and "device" in read_options(t.problem, options)[0].reads:
-        options["device"] = device
-    problem = build_problem(t.problem, **options)
-    method: Any = listed(t.method).build(**t.settings)
-    x0 = make_first_model(problem, t.start, t.seed)
-    method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0))
+@dataclass(frozen=True)
+class Prepared:
+    """All that the rounds of a run begin with."""
+
+    method: Any
+    problem: Any
+    x0: Any
+    metrics: dict[str, Metric]
+
+
+def prepare(t: Training, data: str | None, device: str, library: str) -> Prepared:
+    """Build a run's problem, its method and its metrics."""
+    problem, on_host, place = build_at(t.problem, device, library, **t.options, seed=t.seed, data=data)
+    method: Any = t.build()
+    x0 = make_first_model(problem, t.start, t.seed, place)
+    method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0), on_host)
+    return Prepared(method, problem, x0, metrics)
+
+
+def _trained(t: Training, data: str | None, device: str, library: str, results: Results | None) -> Trace:
+    begun = prepare(t, data, device, library)
     trace = run(
-        method,
-        problem,
-        x0,
+        begun.method,
+        begun.problem,
+        begun.x0,
         t.rounds,
         participation=choose_participation(t.participants, t.available),
         seed=t.seed,
-        metrics=metrics,
+        metrics=begun.metrics,
         every=t.every,
         progress=False,
         checkpoint=None if results is None else results.checkpoint,
         watch=None if results is None else results.table,
     )
-    if not can(problem, "personal_accuracy"):
+    if not can(begun.problem, "personal_accuracy"):
         return trace
-    shares = to_numpy(problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
+    shares = to_numpy(begun.problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
     return replace(trace, info=trace.info | {_BY_CLIENT: shares.tolist()})
 
 
@@ -241,6 +316,10 @@ class Repeated:
     """The same run with several seeds."""
 
     trainings: tuple[Training, ...]
+
+    def mistaken(self, name: str) -> Repeated:
+        """Return the same runs with a known mistake in the method, none for an empty name."""
+        return Repeated(tuple(replace(training, mistake=name) for training in self.trainings))
 
     def logs(self, context: Context) -> list[Log]:
         """Return what each measured."""
@@ -268,9 +347,41 @@ def repeat_run(training: Training, seeds: Iterable[int]) -> Repeated:
     return Repeated(tuple(replace(training, seed=seed) for seed in seeds))
 
 
+def list_trainings(claim: Claim, context: Context) -> list[Training]:
+    """Return the runs that a claim's check reads, of all its needs that consist of runs; none is made."""
+    needs = () if claim.needs is None else claim.needs(context)
+    return [training for need in needs if isinstance(need, OfRuns) for training in need.trainings(context)]
+
+
 def list_runs(runs: Iterable[Repeated]) -> list[Training]:
     """Return all single runs, for a claim's ``needs``."""
     return [training for group in runs for training in group.trainings]
+
+
+def claim_ordering(
+    id: str,
+    protocol: Protocol,
+    source: str,
+    clauses: Sequence[Clause],
+    check: Check,
+    faults: tuple[Fault, ...],
+    needs: Callable[[Context], Sequence[Need]] | None,
+    setting: Callable[[Context], Setting],
+) -> Claim:
+    """Return the claim of an experiment that follows its paper's protocol; its statement is what its clauses make."""
+    return Claim(
+        id,
+        protocol.paper,
+        "ordering",
+        source,
+        join_clauses(clauses),
+        check,
+        faults,
+        needs=needs,
+        setting=setting,
+        clauses=tuple(clauses),
+        protocol=protocol,
+    )
 
 
 # ---- what is read off them -----------------------------------------------------------------------------------------------

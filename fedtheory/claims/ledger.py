@@ -1,10 +1,11 @@
 """How a ledger keeps random draws from making its words.
 
 `hold_parts` leaves as evidence what draws alone do not explain. Let ``m`` claims of a ledger rest on draws, and ``level = LEDGER / m``. A
-part that holds counts where its chance is at most the level; one that fails, where it is at most ``level / k``, with ``k`` the number of
-the claim's printed parts with a chance; others are undecided. A word for a statement takes all of its parts, so draws alone bring it
-about only by a part whose statement is false, with a chance of at most ``level``; a word against it takes one part of ``k``, with at
-most ``k (level / k)``. Of a statement only one of both words can be wrong. So the chance that draws alone make one or more words of
+part that holds counts where its chance is at most the level; those that fail, by Holm's rule over the ``k`` printed parts of the claim
+that have a chance: the smallest chance is held against ``level / k``, the next one against ``level / (k - 1)``, until one is above;
+others are undecided. A word for a statement takes all of its parts, so draws alone bring it about only by a part whose statement is false,
+with a chance of at most ``level``; a word against it takes one part of ``k``, which Holm's rule gives with a
+chance of at most ``level``. Of a statement only one of both words can be wrong. So the chance that draws alone make one or more words of
 a ledger wrong is at most ``m level = LEDGER``, however claims depend on each other (they share runs). The level is known before
 anything runs, and a verdict does not depend on what else was asked for.
 
@@ -34,9 +35,24 @@ def hold_parts(parts: Sequence[Part], level: float, level_for: float | None = No
 
     ``level_for``: of parts that hold, where it is another.
     """
-    printed = sum(part.chance is not None and part.role == "printed" for part in parts)
-    against, in_favour = level / max(1, printed), level if level_for is None else level_for
-    return [_hold(part, in_favour if part.holds else against) for part in parts]
+    against = _levels_against(parts, level)
+    in_favour = level if level_for is None else level_for
+    return [_hold(part, in_favour if part.holds else against[i]) for i, part in enumerate(parts)]
+
+
+def _levels_against(parts: Sequence[Part], level: float) -> list[float]:
+    """The level of each part, if it fails, by Holm's rule; of one that is no printed part with a chance, the strictest."""
+    drawn = [i for i, part in enumerate(parts) if part.chance is not None and part.role == "printed"]
+    strictest = level / max(1, len(drawn))
+    levels = [strictest] * len(parts)
+    failing = [
+        (part.chance.value, i) for i, part in enumerate(parts) if i in drawn and part.chance and part.holds is False
+    ]
+    for rank, (chance, i) in enumerate(sorted(failing)):
+        levels[i] = level / (len(drawn) - rank)
+        if chance > levels[i]:
+            break
+    return levels
 
 
 def list_weak(parts: Sequence[Part], level: float) -> list[str]:

@@ -116,6 +116,18 @@ def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     return Table(title, [*columns], [[*row] for row in rows])
 
 
+def tabulate_best_and_final(ctx: Context, title: str, groups: Mapping[str, Repeated], metric: str) -> Table:
+    """Return the best value over the rounds beside the final one, in percent, by the runs' labels; over seeds, mean and deviation.
+
+    The best of many looks at a small test set is too good by what chance adds; the final value has no such gain.
+    """
+    rows = []
+    for label, group in groups.items():
+        best, final = group.best(ctx, metric), group.last(ctx, metric)
+        rows.append([label, mean_and_deviation(best), mean_and_deviation(final), mean_and_deviation(best - final)])
+    return make_table(title, ["", f"{metric}, best round", "last round", "best less last"], rows)
+
+
 def draw_curves(
     context: Context,
     title: str,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fedtheory.claims.claim import Kind
-from fedtheory.claims.verdict import Verdict
+from fedtheory.claims.verdict import DISAGREE, Verdict
 from fedtheory.tools.versions import find_versions
 
 #: words of verdicts in the order in which a referee reads them, and what each section says of its statements
@@ -19,11 +19,13 @@ SECTIONS = {
     "refuted": "False as printed",
     "repaired": "False as printed; the corrected statement holds",
     "not reproduced": "Not reproduced by runs",
+    "disagrees in an analogue": "Runs on other data, another model or a smaller size disagree",
     "inconclusive": "Undecided",
     "not run": "Not judged: the check could not be run",
     "proved": "Proved",
     "supported": "Supported, not proved",
     "reproduced": "Reproduced by runs",
+    "agrees in an analogue": "Runs on other data, another model or a smaller size agree",
 }
 
 
@@ -51,7 +53,7 @@ def find_deciding(verdict: Verdict) -> list[dict[str, Any]]:
         return [part for part in printed if part.get("refutes")] + (strongest if verdict.status == "repaired" else [])
     if verdict.status == "proved":
         return [part for part in printed if part.get("proves")]
-    if verdict.status == "not reproduced":
+    if verdict.status in DISAGREE:
         return [part for part in printed if part["holds"] is False]
     if verdict.status == "inconclusive":
         return [part for part in printed if part["holds"] is not True] or printed

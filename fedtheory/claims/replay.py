@@ -13,12 +13,13 @@ from typing import Any, get_args
 from fedtheory.claims.checking import find_papers, load_claims
 from fedtheory.claims.claim import By, Claim, Counterexample, Replay, Role, Status
 from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT
+from fedtheory.claims.verdict import DISAGREE
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
 
 #: relative differences that another machine's rounding explains: of floats, and of numbers in high precision
 FLOATS, DIGITS = 1e-6, Decimal("1e-12")
 #: what a verdict can be where the printed statement has a counterexample
-AGAINST = ("refuted", "repaired", "not reproduced")
+AGAINST = ("refuted", "repaired", *DISAGREE)
 _READ_AS = {
     "printed": "as printed",
     "repaired": "in the corrected statement",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
-from fedtheory.claims.verdict import Verdict
+from fedtheory.claims.verdict import AGREE, Verdict
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools.versions import find_versions
 
@@ -27,6 +27,8 @@ COLOURS = {
     "repaired": "yellow",
     "refuted": "red",
     "not reproduced": "red",
+    "agrees in an analogue": "cyan",
+    "disagrees in an analogue": "yellow",
     "inconclusive": "magenta",
 }
 
@@ -62,7 +64,8 @@ def write_headline(verdict: Verdict) -> str:
         return f"{verdict.statement} -- could not be run: {verdict.error}"
     if verdict.status == "repaired":
         return f"{verdict.statement} -- false as printed; instead ({verdict.repair}): {verdict.repaired}"
-    return f"{verdict.statement} [{verdict.size} size]" if verdict.size else verdict.statement
+    ran = "; ".join(filter(None, (verdict.setting, verdict.size and f"{verdict.size} size")))
+    return f"{verdict.statement} [{ran}]" if ran else verdict.statement
 
 
 def summarise(verdicts: Sequence[Verdict]) -> str:
@@ -77,7 +80,7 @@ def summarise_chances(verdicts: Sequence[Verdict]) -> str:
     drawn = [v for v in verdicts if v.level is not None]
     if not drawn:
         return ""
-    few = sum(v.size is not None and v.status == "reproduced" for v in drawn)
+    few = sum(v.size is not None and v.status in AGREE for v in drawn)
     undecided = sum(UNDECIDED in part["text"] for v in drawn for part in v.evidence)
     return (
         f"{len(drawn)} verdicts rest on random draws: the chance that draws alone make one or more words of a ledger wrong is at most {LEDGER:.0%} "

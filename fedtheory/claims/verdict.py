@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from fedtheory.claims.claim import Kind, Part, Repair, Status
+from fedtheory.claims.protocol import Clause
 from fedtheory.core.errors import FedtheoryError
 
 #: fewest instances, points or draws that support a statement together, where they are not all that it speaks of
 LEAST_COVERED = 8
+#: words of orderings, on the paper's own data and model and elsewhere
+AGREE: tuple[Status, ...] = ("reproduced", "agrees in an analogue")
+DISAGREE: tuple[Status, ...] = ("not reproduced", "disagrees in an analogue")
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Verdict:
     counterexample: dict[str, Any] | None = None
     picture: dict[str, Any] | None = None
     size: str | None = None
+    setting: str | None = None  #: of an experiment: its data and model
     tables: list[dict[str, Any]] = field(default_factory=list)
     repair: Repair | None = None  #: of a repaired statement: how it stands itself
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
@@ -55,13 +61,14 @@ class Verdict:
         return self.error is None
 
 
-def decide(kind: Kind, parts: list[Part]) -> Status:
+def decide(kind: Kind, parts: list[Part], *, analogue: bool = False) -> Status:
     """Return the status that the parts add up to.
 
     A failing printed part counts as a refutation only with a replayable counterexample or a disproof; otherwise the verdict is
     inconclusive. So it is where nothing fails and a part is no evidence for the statement: one that is undecided, or a refutation
     that did not reproduce. *Proved* takes a proof object at the statement's own scope; *supported*, of the printed statement and of
-    a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced or not.
+    a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced or not; in an ``analogue``, which has not the paper's own
+    data and model, they agree or disagree.
     """
     printed = [p for p in parts if p.role == "printed"]
     repaired = [p for p in parts if p.role == "repaired"]
@@ -70,8 +77,10 @@ def decide(kind: Kind, parts: list[Part]) -> Status:
     failing = [p for p in printed if p.holds is False]
     if kind == "ordering":
         if failing:
-            return "not reproduced"
-        return "reproduced" if all(p.supports for p in printed) else "inconclusive"
+            return DISAGREE[analogue]
+        if not all(p.supports for p in printed):
+            return "inconclusive"
+        return AGREE[analogue]
     if failing:
         if not any(p.refutes for p in failing):
             return "inconclusive"
@@ -106,6 +115,17 @@ def _list_uncovered(parts: list[Part]) -> list[str]:
     return [f"the evidence says that it covers {told}, and at least {LEAST_COVERED} are asked for{asked}"]
 
 
+def list_undecided_clauses(clauses: Sequence[Clause], parts: Sequence[Part]) -> list[str]:
+    """Return the names, or beginnings of names, by which clauses say that they are decided, and of which the check yields no printed part."""
+    printed = [part.name for part in parts if part.role == "printed"]
+    return [
+        f"{name!r} of the clause {clause.text!r}"
+        for clause in clauses
+        for name in clause.decided_by
+        if not any(found.startswith(name) for found in printed)
+    ]
+
+
 def judge_repair(parts: list[Part]) -> Repair:
     """How the corrected statement of a repaired claim stands: its parts are judged as printed ones are."""
     return "proved" if any(p.proves for p in parts if p.role == "repaired") else "supported"
@@ -121,6 +141,6 @@ def list_vouched(parts: list[Part]) -> list[str]:
 def margin_of(status: Status, parts: list[Part]) -> float | None:
     """Return the smallest signed margin among the parts that decided."""
     decisive = [p for p in parts if p.role == "printed" and p.margin is not None]
-    if status in ("refuted", "repaired", "not reproduced"):
+    if status in ("refuted", "repaired", *DISAGREE):
         decisive = [p for p in decisive if p.holds is False]
     return min((p.margin for p in decisive if p.margin is not None), default=None)

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.experiments import (
+    ProgressLines,
+    add_long_run_options,
+    count_run_workers,
+    count_workers,
+    find_needs,
+    follow_progress,
+    make_shared,
+    tell_plan,
+)
 from fedtheory.command_line.options import (
     EXIT_FAILED,
     add_experiment_options,
@@ -17,14 +27,12 @@ from fedtheory.command_line.options import (
     fresh_option,
     leave_interrupted,
     make_experiment_context,
-    make_shared,
     open_journal,
     scheduler_option,
     seed_option,
     time_limit_option,
-    workers_option,
 )
-from fedtheory.tools.terminal import make_console, show_progress
+from fedtheory.tools.terminal import make_console
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -55,16 +63,16 @@ if TYPE_CHECKING:
 )
 @click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
 @click.option(
-    "--seeds",
+    "--repeat",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Judge the claims that read the seed with so many, from --seed on; exit 1 where their verdicts differ. "
-    "Experiments repeat over seeds of their own.",
+    help="Judge the claims that read the seed so often, with seeds from --seed on; exit 1 where their verdicts differ. "
+    "Experiments have seeds of their own (--seeds).",
 )
 @fresh_option
 @budget_option
-@workers_option
+@add_long_run_options
 @scheduler_option
 @data_option
 @seed_option
@@ -77,10 +85,12 @@ def check_command(
     referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
-    seeds: int,
+    repeat: int,
     fresh: bool,
     budget: Any,
-    workers: int,
+    workers: int | None,
+    dry_run: bool,
+    log_file: Path | None,
     scheduler: str | None,
     data: Path | None,
     seed: int,
@@ -90,33 +100,45 @@ def check_command(
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
     Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
-    verdict differs; with --seeds, when verdicts differ between seeds); 2 for bad arguments.
+    verdict differs; with --repeat, when verdicts differ between seeds); 2 for bad arguments.
     """
     from fedtheory.claims import report
     from fedtheory.claims.checking import make_check_journal, run_checks, select
     from fedtheory.claims.referee import write_referee_pages
 
-    def judge(chosen: list[Reference], context: Context, what: str) -> tuple[dict[str, Verdict], Journal, bool]:
-        """Return the verdicts, their journal, and whether they were interrupted."""
+    def judge(chosen: list[Reference], context: Context) -> tuple[dict[str, Verdict], Journal, ProgressLines, bool]:
+        """Return the verdicts, their journal, how far they came, and whether they were interrupted."""
         journal = make_check_journal(chosen, context)
         open_journal(journal, fresh, len(chosen), "claims")
+        kept = journal.read()
+        needs = find_needs([r for r in chosen if r.id not in kept], context)
+        count = count_run_workers(workers, context, needs.values())
         done: dict[str, Verdict] = {}
-        try:
-            with show_progress(what, len(chosen)) as advance:
+        with follow_progress("claims", len(chosen), len(needs), log_file) as progress:
+            try:
                 for verdict in run_checks(
-                    chosen, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
+                    *(chosen, context, count_workers(workers)),
+                    scheduler=scheduler,
+                    journal=journal,
+                    apart=True,
+                    time_limit=time_limit,
+                    needs=needs,
+                    need_workers=count,
+                    told=progress.ran,
                 ):
                     done[verdict.id] = verdict
-                    advance(verdict.id)
-        except KeyboardInterrupt:
-            return done, journal, True
-        return done, journal, False
+                    progress.judged(verdict)
+            except KeyboardInterrupt:
+                return done, journal, progress, True
+        return done, journal, progress, False
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
-    context = make_experiment_context(budget, seed, data, fresh, experiments)
-    make_shared(references, context, workers, scheduler)
-    done, journal, interrupted = judge(references, context, "checking")
+    context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
+    if dry_run:
+        tell_plan(references, context, workers)
+        return
+    done, journal, progress, interrupted = judge(references, context)
     verdicts = [done[r.id] for r in references if r.id in done]
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
@@ -132,13 +154,13 @@ def check_command(
         if chances := report.summarise_chances(verdicts):
             terminal.print(chances)
     if interrupted:
-        leave_interrupted(len(verdicts), len(references), "claims")
+        leave_interrupted(progress.how_far)
     failed = any(not v.ran for v in verdicts)
     again = [r for r in references if done[r.id].seeded and done[r.id].size is None]
-    for other in range(seed + 1, seed + seeds):
-        found, journal, interrupted = judge(again, replace(context, seed=other), f"seed {other}")
+    for other in range(seed + 1, seed + repeat):
+        found, journal, progress, interrupted = judge(again, replace(context, seed=other))
         if interrupted:
-            leave_interrupted(len(found), len(again), "claims")
+            leave_interrupted(progress.how_far)
         journal.close()
         differences = [line for r in again for line in report.list_differences(done[r.id], found[r.id])]
         click.echo(
@@ -206,7 +228,7 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
 @click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
 @fresh_option
 @budget_option
-@workers_option
+@add_long_run_options
 @scheduler_option
 @data_option
 @seed_option
@@ -217,7 +239,9 @@ def selftest_command(
     targets: tuple[str, ...],
     fresh: bool,
     budget: Any,
-    workers: int,
+    workers: int | None,
+    dry_run: bool,
+    log_file: Path | None,
     scheduler: str | None,
     data: Path | None,
     seed: int,
@@ -232,20 +256,31 @@ def selftest_command(
     from fedtheory.claims.checking import make_fault_journal, run_all_faults, select
 
     references = select(targets)
-    context = make_experiment_context(budget, seed, data, fresh, experiments)
+    context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
+    if dry_run:
+        tell_plan(references, context, workers)
+        return
     journal = make_fault_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
-    make_shared(references, context, workers, scheduler)
+    make_shared(references, context, workers, scheduler, log_file)
     done = []
-    try:
-        with show_progress("planted faults", len(references)) as advance:
+    with follow_progress("claims", len(references), 0, log_file) as progress:
+        try:
             for batch in run_all_faults(
-                references, context, workers, scheduler=scheduler, journal=journal, apart=True, time_limit=time_limit
+                *(references, context, count_workers(workers)),
+                scheduler=scheduler,
+                journal=journal,
+                apart=True,
+                time_limit=time_limit,
             ):
                 done.append(batch)
-                advance(batch[0].id if batch else "")
-    except KeyboardInterrupt:
-        leave_interrupted(len(done), len(references), "claims")
+                missed = [fault for fault in batch if not fault.caught]
+                progress.count(
+                    batch[0].id if batch else "",
+                    "; ".join(f"{m.id}: {'missed' if m.ran else 'not run'}: {m.fault}" for m in missed),
+                )
+        except KeyboardInterrupt:
+            leave_interrupted(progress.how_far)
     journal.close()
     reports = [report for batch in done for report in batch]
     for found in sorted(reports, key=lambda r: r.id):

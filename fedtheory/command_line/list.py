@@ -32,6 +32,7 @@ def _algorithms() -> list[dict[str, Any]]:
                 "name": entry.name,
                 "family": entry.family,
                 "source": entry.source,
+                "departures": entry.departures,
                 "settings": list(entry.uses),
                 "options": [option.flag for option in entry.options],
                 "partial_participation": entry.partial,
@@ -43,10 +44,10 @@ def _algorithms() -> list[dict[str, Any]]:
 
 
 def _algorithm_tables(rows: list[dict[str, Any]]) -> list[Any]:
-    """One table a family, with a line below for what an engine cannot run."""
+    """One table a family, with a line below for what an engine cannot run, and how methods depart from their sources."""
     from rich.table import Table
 
-    tables = []
+    tables: list[Any] = []
     for family in dict.fromkeys(row["family"] for row in rows):
         view = Table(title=f"algorithms: {family}", expand=True)
         for column in ("name", "source", "options", "partial participation", "engines"):
@@ -64,6 +65,10 @@ def _algorithm_tables(rows: list[dict[str, Any]]) -> list[Any]:
                 "\n".join([", ".join(row["engines"]), *refused]),
             )
         tables.append(view)
+        departing: dict[str, list[str]] = {}
+        for row in (row for row in rows if row["family"] == family and row["departures"]):
+            departing.setdefault(row["departures"], []).append(row["name"])
+        tables += [f"{', '.join(names)} departs: {text}" for text, names in departing.items()]
     return tables
 
 

@@ -1,4 +1,4 @@
-"""The command line: check, conform, list, lyapunov, new, prove, replay, run, selftest, sweep, worst-case."""
+"""The command line: check, conform, devices, list, lyapunov, new, prove, replay, run, selftest, sweep, worst-case."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import click
 
 from fedtheory.command_line.check import check_command, replay_command, selftest_command
 from fedtheory.command_line.conform import conform_command
+from fedtheory.command_line.devices import devices_command
 from fedtheory.command_line.list import list_command
 from fedtheory.command_line.lyapunov import lyapunov_command
 from fedtheory.command_line.options import EXIT_FAILED
@@ -70,6 +71,7 @@ for command in (
     replay_command,
     selftest_command,
     list_command,
+    devices_command,
     run_command,
     conform_command,
     sweep_command,

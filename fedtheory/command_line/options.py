@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fedtheory.command_line.later import add_later
-from fedtheory.tools.terminal import show_progress
+from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import Context
     from fedtheory.running.families import ProblemOption
     from fedtheory.tools.journal import Journal
@@ -69,6 +68,20 @@ time_limit_option = click.option(
 start_option = click.option(
     "--start", type=float, help="Every coordinate of the starting point [default: 1; a network's own random weights]."
 )
+device_option = click.option(
+    "--device",
+    default="cpu",
+    show_default=True,
+    metavar="DEVICE",
+    help="Where arrays live and networks are trained: cpu, cuda, cuda:1, ... ('fedtheory devices' shows what is there).",
+)
+library_option = click.option(
+    "--library",
+    type=click.Choice(LIBRARIES),
+    default=AUTOMATIC,
+    show_default=True,
+    help="Of arrays: auto is NumPy on the CPU, and on a GPU CuPy, or PyTorch where CuPy cannot use it; networks are PyTorch's.",
+)
 _EXPERIMENT_OPTIONS = (
     click.option(
         "--size",
@@ -77,13 +90,18 @@ _EXPERIMENT_OPTIONS = (
         show_default=True,
         help="Size of experiments: minutes on a laptop, an hour, or as in the paper.",
     ),
-    click.option(
-        "--device", default="cpu", show_default=True, help="Where experiments compute networks (cpu, cuda, cuda:1)."
-    ),
+    device_option,
+    library_option,
     click.option(
         "--results",
         type=click.Path(path_type=Path, file_okay=False),
         help="Folder in which the runs of experiments are kept, and resumed [default: one in .fedtheory].",
+    ),
+    click.option(
+        "--seeds",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Seeds of each experiment; those whose runs are kept are among them [default: as its protocol fixes].",
     ),
 )
 
@@ -95,8 +113,13 @@ def add_experiment_options(function: Any) -> Any:
     return function
 
 
-def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any]) -> Context:
-    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named."""
+def make_experiment_context(
+    budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any], *, remote: bool
+) -> Context:
+    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named.
+
+    A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
+    """
     from fedtheory.claims.checking import find_store, forget_runs
     from fedtheory.claims.claim import Context
 
@@ -104,12 +127,23 @@ def make_experiment_context(budget: Any, seed: int, data: Path | None, fresh: bo
     if results is None:
         results = find_store()
         forget_runs(results, fresh)
-    return Context(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve()))
+    if not remote:
+        choose_place(asked["device"], asked["library"])
+    return Context(
+        *(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve())),
+        experiment_seeds=asked["seeds"],
+        library=asked["library"],
+    )
 
 
 data_option = click.option(
     "--data", type=click.Path(path_type=Path), help="Folder with data sets [default: FEDTHEORY_DATA]."
 )
+
+
+def add_place_options(function: Any) -> Any:
+    """Add ``--device`` and ``--library``."""
+    return device_option(library_option(function))
 
 
 def add_problem_options(function: Any) -> Any:
@@ -174,28 +208,7 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
         click.echo(f"resuming an interrupted run: {done} of {total} {what} are done", err=True)
 
 
-def make_shared(references: Sequence[Reference], context: Context, workers: int, scheduler: str | None) -> None:
-    """Do the work that these claims share, such as the runs of experiments, and say what could not be done."""
-    from fedtheory.claims.checking import list_needs, make_needs
-
-    needs, done = list_needs(references, context), 0
-    told: set[str] = set()
-    if not needs:
-        return
-    click.echo(f"{len(needs)} runs of experiments are to be made at {context.size} size", err=True)
-    try:
-        with show_progress("runs of experiments", len(needs)) as advance:
-            for outcome in make_needs(needs, context, workers, scheduler=scheduler):
-                done += 1
-                advance(outcome.key)
-                if outcome.error is not None and outcome.error not in told:  # a missing file fails all runs alike
-                    told.add(outcome.error)
-                    click.echo(f"{outcome.key}: {outcome.error}", err=True)
-    except KeyboardInterrupt:
-        leave_interrupted(done, len(needs), "runs of experiments")
-
-
-def leave_interrupted(done: int, total: int, what: str) -> NoReturn:
-    """Say how far an interrupted run came, and leave."""
-    click.echo(f"interrupted after {done} of {total} {what}; the same command goes on from there", err=True)
+def leave_interrupted(how_far: str) -> NoReturn:
+    """Say how far an interrupted run came and how it goes on, and leave."""
+    click.echo(f"interrupted after {how_far}; the same command goes on from there", err=True)
     sys.exit(EXIT_INTERRUPTED)

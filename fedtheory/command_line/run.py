@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,23 @@ import click
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import (
     add_metric_option,
+    add_place_options,
     add_problem_options,
     data_option,
     find_data_folder,
     seed_option,
     start_option,
 )
+from fedtheory.tools.devices import AUTOMATIC, Placement
 
 
 def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dict[str, Any]:
     """What decides the numbers of a run: everything but where they are written, and where data lies."""
     elsewhere = {"results", "checkpoint", "picture", "json_file", "show_split", "data"}
     kept = {name: value for name, value in options.items() if name not in elsewhere}
+    kept["of_device"] = kept.pop("device")  # its name in folders that were written before it was the command's own
+    if kept["library"] == AUTOMATIC:
+        del kept["library"]
     return {"algorithm": algorithm, "problem": problem} | kept
 
 
@@ -31,6 +37,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @click.argument("problem")
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
 @add_problem_options
+@add_place_options
 @click.option("--instance", type=click.IntRange(min=0), help="Seed of the problem's data [default: --seed].")
 @click.option("--participants", type=int, help="Clients drawn a round [default: all].")
 @click.option("--available", type=int, help="Number of clients that ever take part, the first ones [default: all].")
@@ -70,7 +77,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.core.errors import InvalidInput
     from fedtheory.core.participation import choose_participation
     from fedtheory.measures.catalogue import axis_of, choose_metrics
-    from fedtheory.running.families import build_and_draw, build_problem, make_first_model
+    from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
@@ -81,16 +88,17 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         "seed": data_seed,
         "data": find_data_folder(options["data"]),
     }
-    if options["show_split"] is None:
-        instance = build_problem(problem, **asked)
-    else:
-        shown_in = options["show_split"] if options["show_split"].name else Path(f"split-{problem}.png")
-        instance = build_and_draw(problem, shown_in, **asked)
+    build, shown_in = build_problem, options["show_split"]
+    if shown_in is not None:
+        shown_in = shown_in if shown_in.name else Path(f"split-{problem}.png")
+        build = partial(build_and_draw, path=shown_in)
+    instance, on_host, place = build_at(problem, options["device"], options["library"], build, **asked)
+    if shown_in is not None:
         click.echo(f"picture of the split: {shown_in}", err=True)
-    method = build_algorithm(algorithm, options, instance)
-    x0 = make_first_model(instance, options["start"], data_seed)
+    method = build_algorithm(algorithm, options, on_host)
+    x0 = make_first_model(instance, options["start"], data_seed, place)
     names = options["metric"]
-    method, metrics = choose_metrics(names, method, instance, shape_start(instance, x0))
+    method, metrics = choose_metrics(names, method, instance, shape_start(instance, x0), on_host)
     metric = names[0]
     results = (
         None if options["results"] is None else Results(options["results"], _configuration(algorithm, problem, options))
@@ -147,7 +155,8 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, picture)
     wrote = f"results: {results.folder}" if results is not None and picture is None else f"picture: {picture}"
-    click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d})")
+    where = "" if place == Placement() else f", {place}"
+    click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d}){where}")
     if trace.diverged_at >= 0:
         click.echo(f"diverged in round {int(trace.diverged_at)}")
     click.echo(f"{label}: {curve[0]:.6g} at the start, {curve[-1]:.6g} after {trace.rounds[-1]} rounds")

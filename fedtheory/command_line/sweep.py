@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from fedtheory.command_line.later import add_later
 from fedtheory.command_line.method_options import PREFIX, MethodCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
     add_metric_option,
+    add_place_options,
     data_option,
     find_data_folder,
     fresh_option,
@@ -24,6 +26,7 @@ from fedtheory.command_line.options import (
     start_option,
     workers_option,
 )
+from fedtheory.tools.devices import choose_place
 from fedtheory.tools.terminal import make_console, show_progress
 from fedtheory.tools.value_lists import EVERYTHING, parse_values
 
@@ -79,6 +82,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
 @_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
 @start_option
+@add_place_options
 @add_metric_option("what settings are ranked by")
 @click.option(
     "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
@@ -116,6 +120,11 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         for kind in ("set_", "of_")
     }
     chosen = {name: options[name] for name in ("participants", "seeds", "instances") if options[name] is not None}
+    workers = options["workers"]
+    by_default = click.get_current_context().get_parameter_source("workers") is ParameterSource.DEFAULT
+    # what is missing here is told before anything is run; a scheduler's machines have devices of their own
+    if options["scheduler"] is None and choose_place(options["device"], options["library"]).is_gpu and by_default:
+        workers = 1  # they would share one GPU, each with a context of its own
     grid = Sweep(
         tuple(dict.fromkeys(methods.lower().split(","))),
         tuple(dict.fromkeys(problems.split(","))),
@@ -126,6 +135,8 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         every=options["every"],
         data=find_data_folder(options["data"]),
         metrics=options["metric"],
+        device=options["device"],
+        library=options["library"],
         **chosen,
     )
     batches = grid.batches()
@@ -135,7 +146,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     done, interrupted = 0, False
     try:
         with show_progress("sweeping", len(batches)) as advance:
-            for found in run_sweep(grid, workers=options["workers"], scheduler=options["scheduler"], journal=journal):
+            for found in run_sweep(grid, workers=workers, scheduler=options["scheduler"], journal=journal):
                 rows.extend(found)
                 done += 1
                 advance(f"run {found[0]['run']}")
@@ -152,7 +163,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         alike = [row["run"] for row in failed if row["error"] == error]
         click.echo(f"not run: {len(alike)} runs, the first is run {alike[0]}: {error}", err=True)
     if interrupted:
-        leave_interrupted(done, len(batches), "jobs")
+        leave_interrupted(f"{done} of {len(batches)} jobs")
     sys.exit(EXIT_FAILED if failed else 0)
 
 

@@ -188,9 +188,11 @@ def offered_metrics(state: Any, problem: Problem | None = None) -> dict[str, Met
 
 
 def choose_metrics(
-    names: Iterable[str], method: Any, problem: Problem, x0: ServerPoint
+    names: Iterable[str], method: Any, problem: Problem, x0: ServerPoint, on_host: Problem | None = None
 ) -> tuple[Any, dict[str, Metric]]:
     """Return the metrics of these names, and the method whose states have what they read, for runs from x0.
+
+    Optima are looked for on the host: ``on_host`` is the problem of NumPy's arrays, where that is not the problem itself.
 
     That is the method itself, or with residuals among the names `fedtheory.measures.residuals.WithResiduals` of it, which plays the same rounds.
 
@@ -209,4 +211,4 @@ def choose_metrics(
         if not (metric.needs_optimum or metric.is_offered(state, problem)):
             known = ", ".join(offered_metrics(state, problem))
             raise InvalidInput(f"metric {name!r} needs {metric.needs}; what this method and problem have is {known}")
-    return method, {name: metric.on(problem) for name, metric in found.items()}
+    return method, {name: metric.on(on_host or problem) for name, metric in found.items()}

@@ -35,7 +35,7 @@ def gap(f_star: RunValues) -> Metric:
 
 
 def squared_distance(x_star: Minimiser | ServerPoint) -> Metric:
-    """||x - x*||^2."""
+    """||x - x*||^2; an x* of NumPy is brought to the library of x."""
     return lambda problem, state: squared_norm(state.x - beside(x_star, state.x))[..., 0]
 
 

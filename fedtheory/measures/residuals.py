@@ -65,6 +65,11 @@ class WithResiduals:
             )
         return _extended(new, average(_norm(heard.answers - new.x), clients), _norm(new.x - state.x))
 
+    @property
+    def first_exchange(self) -> tuple[int, int]:
+        """Return what the method exchanges before the first round."""
+        return getattr(self.method, "first_exchange", (0, 0))
+
     def traffic(self, key: Key, state: State) -> tuple[Any, Any]:
         """Return what the method sends."""
         sent: tuple[Any, Any] = self.method.traffic(key, state)

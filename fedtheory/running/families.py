@@ -1,20 +1,22 @@
 """Families of problems that packages register in the entry-point group ``fedtheory.problems``.
 
-A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``, and ``reads``, the names of the options that
-it reads) and a dataclass ``Options``, which ``build`` takes; so this package imports none of them. The metadata of a field may hold ``help``
-(the command line then offers it), ``choices`` (words), and ``strict`` (families that do not read it refuse another value than its default).
+A module named there has a list ``PROBLEMS`` of families (``name``, ``description``, ``build``, ``reads``, the names of the options that it
+reads, and on real data ``files``, options to the files that an instance is read from, by name) and a dataclass ``Options``, which ``build``
+takes; so this package imports none of them. The metadata of a field may hold ``help`` (the command line then offers it), ``choices`` (words),
+and ``strict`` (families that do not read it refuse another value than its default).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
 PROBLEMS_GROUP = "fedtheory.problems"
 
@@ -85,10 +87,10 @@ def read_options(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
         raise InvalidInput(f"unknown problem {name!r}; known are {', '.join(families)}")
     family, make_options = families[name]
     asked = make_options(**options)
-    strict = {f.name for f in fields(make_options) if f.metadata.get("strict")}
-    for option in list_options(make_options):
-        if option.name in strict and getattr(asked, option.name) != option.default and name not in option.readers:
-            raise InvalidInput(f"{name} does not use {option.spelled}; these do: {', '.join(option.readers)}")
+    for f in fields(make_options):
+        if f.metadata.get("strict") and getattr(asked, f.name) != f.default and f.name not in family.reads:
+            readers = ", ".join(other for other, (known, _) in families.items() if f.name in known.reads)
+            raise InvalidInput(f"{name} does not use --{f.name.replace('_', '-')}; these do: {readers}")
     return family, asked
 
 
@@ -96,6 +98,39 @@ def build_problem(name: str, **options: Any) -> Any:
     """Build an instance of a family; see `read_options`."""
     family, asked = read_options(name, options)
     return family.build(asked)
+
+
+class Placed(NamedTuple):
+    """An instance with its arrays at a place, and the same of NumPy's arrays (a network is the same twice)."""
+
+    problem: Any
+    on_host: Any
+    place: Placement
+
+
+def build_at(
+    name: str, device: str = "cpu", library: str = AUTOMATIC, build: Callable[..., Any] = build_problem, **options: Any
+) -> Placed:
+    """Build an instance with its arrays on a device (`fedtheory.tools.devices.choose_place`).
+
+    Families with an option ``device`` (networks) are PyTorch's whatever the library, and are built in their place; all others are
+    built of NumPy's arrays and moved.
+
+    Raises
+    ------
+    InvalidInput
+        The family is unknown, or device and library do not go together.
+    NotAvailable
+        What the device needs is missing.
+    """
+    families = load_families()
+    if name in families and "device" in families[name][0].reads:
+        place = Placement(library="torch") if device == "cpu" else choose_place(device, "torch")
+        network = build(name, **options, device=device)
+        return Placed(network, network, place)
+    place = choose_place(device, library)
+    on_host = build(name, **options)
+    return Placed(place.move(on_host), on_host, place)
 
 
 def build_and_draw(name: str, path: Path, **options: Any) -> Any:
@@ -126,13 +161,18 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     return family.on(dataset, split, asked)
 
 
-def make_first_model(problem: Any, start: float | None, seed: int) -> Any:
-    """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights."""
+def make_first_model(problem: Any, start: float | None, seed: int, place: Placement | None = None) -> Any:
+    """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights.
+
+    It lives at the ``place`` (by default on the host), or in the library of the network's own weights.
+    """
     import numpy as np
 
     from fedtheory.core.arrays import like
 
-    if hasattr(problem, "initial"):  # also with a start: networks live in the library of their own weights
-        own = problem.initial(seed)
-        return own if start is None else like(np.full(problem.d, float(start)), own)
-    return np.full(problem.d, 1.0 if start is None else start)
+    place = place or Placement()
+    if not hasattr(problem, "initial"):
+        return place.array(np.full(problem.d, 1.0 if start is None else start))
+    own = problem.initial(seed)
+    own = place.array(own) if isinstance(own, np.ndarray) else own
+    return own if start is None else like(np.full(problem.d, float(start)), own)

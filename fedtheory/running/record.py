@@ -29,7 +29,8 @@ class Trace:
     """What was measured, by round.
 
     ``rounds`` ``(R,)``: the rounds at which it was measured (0 is the start). ``metrics``: name to ``(*batch, R)``.
-    ``floats_up``, ``floats_down`` ``(*batch, R)``: floats sent to and by the server so far, over all clients.
+    ``floats_up``, ``floats_down`` ``(*batch, R)``: floats sent to and by the server so far, over all clients; at the start, what the method exchanges
+    before its first round (`fedtheory.algorithms.base.Method.first_exchange`).
     ``diverged_at`` ``(*batch,)``: the round after which a run had diverged (a coordinate beyond `DIVERGED_ABOVE`), -1 if it did not; its metrics are
     infinite from there. ``state``: the last state (for a diverged run, the last finite one).
     """

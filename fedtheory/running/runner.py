@@ -137,6 +137,7 @@ def run(
     if checkpoint is not None and Path(checkpoint).exists():
         first, state = book.load(Path(checkpoint), name, state)
     else:
+        book.count(getattr(algorithm, "first_exchange", (0, 0)), problem.n)
         book.measure(0, state)
 
     saved, cost = time.monotonic(), 0.0

@@ -20,15 +20,16 @@ from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.participation import Uniform
-from fedtheory.core.problem import Problem
 from fedtheory.measures.catalogue import choose_metrics, look_up
-from fedtheory.running.families import build_problem, find_problem_modules, load_families, make_first_model
+from fedtheory.running.families import Placed, build_at, find_problem_modules, load_families, make_first_model
 from fedtheory.running.runner import run, shape_start
+from fedtheory.tools.devices import AUTOMATIC
 from fedtheory.tools.jobs import run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal
 from fedtheory.tools.memory import find_free_bytes, is_on_host
 
 BATCH_RUNS = 64  #: runs in one job: enough to make the loop over rounds cheap, few enough to spread and to lose
+BATCH_RUNS_ON_GPU = 4096  #: the same on a GPU, where a round costs its launches however many runs share them
 BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch on the host; larger ones are halved
 COPIES = 64  #: how many such arrays a batch on a GPU may fill its free memory with
 
@@ -52,6 +53,8 @@ class Batch:
     metrics: tuple[str, ...]
     every: int | None
     data: str | None
+    device: str
+    library: str
 
     @property
     def size(self) -> int:
@@ -72,12 +75,16 @@ class Batch:
         """What each run is: its number and every parameter, spelled as on the command line."""
         _, make_options = load_families()[self.problem]
         every = asdict(make_options(**self.options))
-        options = {name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data")}
+        options = {
+            name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data", "device")
+        }
+        place = {"device": self.device, "library": self.library}
         found = []
         for number, (settings, seed) in enumerate(itertools.product(self.settings, self.seeds), self.first):
             found.append(
                 {"run": number, "method": self.method, "problem": self.problem}
                 | options
+                | place
                 | {"instance": self.instance, "participants": self.participants, "seed": seed, "rounds": self.rounds}
                 | {spell(o): settings.get(o.name, o.default) for o in listed(self.method).options}
             )
@@ -100,6 +107,7 @@ class Sweep:
     metrics : names of what is measured (`fedtheory.measures.catalogue`)
     every : measure every so many rounds as well as at the end
     data : folder of data sets
+    device, library : where arrays live, as `fedtheory.tools.devices.choose_place` takes them
 
     Raises
     ------
@@ -119,6 +127,8 @@ class Sweep:
     metrics: tuple[str, ...] = ("stationarity",)
     every: int | None = None
     data: str | None = None
+    device: str = "cpu"
+    library: str = AUTOMATIC
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run at all; what fails in single runs is recorded there."""
@@ -153,7 +163,7 @@ class Sweep:
     def batches(self) -> list[Batch]:
         """Return the jobs: runs are numbered in the order of the grid."""
         found: list[Batch] = []
-        number = 0
+        number, runs = 0, BATCH_RUNS if self.device == "cpu" else BATCH_RUNS_ON_GPU
         setups = list(itertools.product(self.problems, _product(self.options), self.instances, self.participants))
         for method in self.methods:
             options_of_method = {option.name: option for option in listed(method).options}
@@ -165,11 +175,11 @@ class Sweep:
             batched = {name: values for name, values in own.items() if options_of_method[name].batched}
             for (problem, options, instance, participants), one in itertools.product(setups, _product(single)):
                 combinations = [one | many for many in _product(batched)]
-                for seeds in _parts(self.seeds, BATCH_RUNS):
-                    for settings in _parts(combinations, max(1, BATCH_RUNS // len(seeds))):
+                for seeds in _parts(self.seeds, runs):
+                    for settings in _parts(combinations, max(1, runs // len(seeds))):
                         batch = Batch(
                             *(number, method, problem, options, instance, participants, tuple(settings), tuple(seeds)),
-                            *(self.rounds, self.start, self.metrics, self.every, self.data),
+                            *(self.rounds, self.start, self.metrics, self.every, self.data, self.device, self.library),
                         )
                         found.append(batch)
                         number += batch.size
@@ -210,36 +220,37 @@ def run_sweep(
 
 def run_batch(batch: Batch) -> list[RunRow]:
     """Run one batch; where it raises, it is split in halves until the runs that raise are alone."""
-    problem = _instance(batch.problem, tuple(batch.options.items()), batch.instance, batch.data)
-    if batch.size > 1 and not _has_room(batch, problem):
+    if batch.size > 1 and not _has_room(batch):
         return [row for half in batch.halves() for row in run_batch(half)]
     try:
-        return run_batch_at_once(batch, problem)
+        return run_batch_at_once(batch)
     except Exception as failure:  # one value that is refused must not take the others down
         if batch.size == 1:
             return [_failed(batch.rows()[0], describe(failure))]
         return [row for half in batch.halves() for row in run_batch(half)]
 
 
-def _has_room(batch: Batch, problem: Problem) -> bool:
+def _has_room(batch: Batch) -> bool:
     """Whether a batch is of a size for one run: on the host for the caches' sake, on a GPU as far as its free memory goes."""
+    problem, _, place = _placed(batch)
     floats = batch.size * problem.n * problem.d
     if floats <= BATCH_FLOATS:
         return True
-    x0 = make_first_model(problem, batch.start, batch.instance)
+    x0 = make_first_model(problem, batch.start, batch.instance, place)
     free = None if is_on_host(x0) else find_free_bytes(x0)
     return free is not None and 8 * COPIES * floats <= free
 
 
-def run_batch_at_once(batch: Batch, problem: Problem) -> list[RunRow]:
+def run_batch_at_once(batch: Batch) -> list[RunRow]:
     """All runs of a batch as one run with axes (seeds, settings)."""
+    problem, on_host, place = _placed(batch)
     first = batch.settings[0]
     swept = [name for name in first if any(s[name] != first[name] for s in batch.settings)]
-    settings = dict(first) | {name: along_batch([s[name] for s in batch.settings]) for name in swept}
-    require_convexity(listed(batch.method), first, problem)
+    x0 = make_first_model(problem, batch.start, batch.instance, place)
+    settings = dict(first) | {name: along_batch([s[name] for s in batch.settings], x0) for name in swept}
+    require_convexity(listed(batch.method), first, on_host)
     algorithm = listed(batch.method).build(**settings)
-    x0 = make_first_model(problem, batch.start, batch.instance)
-    algorithm, metrics = choose_metrics(batch.metrics, algorithm, problem, shape_start(problem, x0))
+    algorithm, metrics = choose_metrics(batch.metrics, algorithm, problem, shape_start(problem, x0), on_host)
     trace = run(
         algorithm,
         problem,
@@ -260,12 +271,12 @@ def run_batch_at_once(batch: Batch, problem: Problem) -> list[RunRow]:
     }
     diverged = np.broadcast_to(trace.diverged_at, shape).T
     rows = batch.rows()
-    for place, row in zip(np.ndindex(*diverged.shape), rows, strict=True):
-        row |= {f"{name}_at_start": _number(curves[name][place][0]) for name in batch.metrics}
-        row |= {name: _number(values[place][-1]) for name, values in curves.items()}
-        row |= {"diverged_at": int(diverged[place]) if diverged[place] >= 0 else None, "error": None}
+    for at, row in zip(np.ndindex(*diverged.shape), rows, strict=True):
+        row |= {f"{name}_at_start": _number(curves[name][at][0]) for name in batch.metrics}
+        row |= {name: _number(values[at][-1]) for name, values in curves.items()}
+        row |= {"diverged_at": int(diverged[at]) if diverged[at] >= 0 else None, "error": None}
         if batch.every is not None:
-            lists = {name: [_number(v) for v in values[place]] for name, values in curves.items()}
+            lists = {name: [_number(v) for v in values[at]] for name, values in curves.items()}
             row["trace"] = {"round": trace.rounds.tolist()} | lists
     return rows
 
@@ -274,9 +285,17 @@ def _failed(row: RunRow, error: str) -> RunRow:
     return row | {"diverged_at": None, "error": error}
 
 
+def _placed(batch: Batch) -> Placed:
+    return _instance(
+        *(batch.problem, tuple(batch.options.items()), batch.instance, batch.data, batch.device, batch.library)
+    )
+
+
 @lru_cache(maxsize=4)
-def _instance(name: str, options: tuple[tuple[str, Any], ...], seed: int, data: str | None) -> Any:
-    return build_problem(name, **dict(options), seed=seed, data=data)
+def _instance(
+    name: str, options: tuple[tuple[str, Any], ...], seed: int, data: str | None, device: str, library: str
+) -> Placed:
+    return build_at(name, device, library, **dict(options), seed=seed, data=data)
 
 
 def _number(value: Any) -> float | None:

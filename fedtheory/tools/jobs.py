@@ -12,8 +12,9 @@ import pickle
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
-from concurrent.futures import CancelledError, Executor, as_completed
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,9 @@ class Outcome:
     kept: bool = False
 
 
+Follow = Callable[[Outcome], dict[str, bytes]]  #: the jobs, packed, that follow an outcome
+
+
 def run_jobs(
     task: Callable[..., Any],
     jobs: Mapping[str, tuple[Any, ...]],
@@ -49,8 +53,9 @@ def run_jobs(
     scheduler: str | None = None,
     journal: Journal | None = None,
     apart: bool = False,
+    then: Callable[[Outcome], Mapping[str, tuple[Any, ...]]] | None = None,
 ) -> Iterator[Outcome]:
-    """Run ``task(*arguments)`` for every job and yield outcomes as they are ready, in no particular order.
+    """Run ``task(*arguments)`` for every job and yield outcomes as they are ready, in no particular order; jobs are begun in theirs.
 
     Parameters
     ----------
@@ -64,9 +69,11 @@ def run_jobs(
         dask's limit of such deaths (``distributed.scheduler.allowed-failures``) it is run once more when no other job is,
         since the deaths may have been a neighbour's doing; if the limit is reached again, it becomes an error.
     journal : Journal, optional
-        What it holds is not run again and comes first; values are appended to it before they are yielded.
+        What it holds is not run again and comes first; values are appended to it before they are yielded, None excepted.
     apart : bool
         Also a single job runs in a process of its own, so that it cannot end this one.
+    then : function of an outcome, optional
+        The jobs that it makes possible: they are run next, on a dask scheduler after those that were there.
 
     Raises
     ------
@@ -80,9 +87,11 @@ def run_jobs(
     left = {key: arguments for key, arguments in jobs.items() if key not in kept}
     if not left:
         return
-    with contextlib.closing(_run_packed(_pack(task, left), min(workers, len(left)), scheduler, apart)) as outcomes:
+    follow = (lambda outcome: {}) if then is None else (lambda outcome: _pack(task, then(outcome)))
+    count = min(workers, len(left)) if then is None else workers
+    with contextlib.closing(_run_packed(_pack(task, left), count, scheduler, apart, follow)) as outcomes:
         for outcome in outcomes:
-            if journal is not None and outcome.error is None:
+            if journal is not None and outcome.error is None and outcome.value is not None:
                 journal.add(outcome.key, outcome.value)
             yield outcome
 
@@ -94,36 +103,63 @@ def _pack(task: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> dict
     return {key: cloudpickle.dumps((task, arguments)) for key, arguments in jobs.items()}
 
 
-def _run_packed(packed: Mapping[str, bytes], workers: int, scheduler: str | None, apart: bool) -> Generator[Outcome]:
+def _run_packed(
+    packed: dict[str, bytes], workers: int, scheduler: str | None, apart: bool, follow: Follow
+) -> Generator[Outcome]:
     if workers == 1 and scheduler is None and not apart:
-        for key, job in packed.items():
-            yield _call(key, job)
+        left = deque(packed.items())
+        while left:
+            outcome = _call(*left.popleft())
+            left.extendleft(reversed(follow(outcome).items()))
+            yield outcome
         return
+    at_once = (
+        None if scheduler is not None else 2 * workers
+    )  # a job waits for each worker; those that come later may overtake the rest
     with _local_workers(workers) if scheduler is None else _dask_workers(scheduler) as executor:
-        lost = yield from _submit_and_wait(executor, packed)
-        for key in lost:  # alone: the workers may have died of a neighbour
-            lost_again = yield from _submit_and_wait(executor, {key: packed[key]})
-            yield from (Outcome(key, None, describe(error), 0.0) for error in lost_again.values())
+        lost = yield from _submit_and_wait(executor, packed, at_once, follow)
+        while lost:
+            key = next(iter(lost))  # alone: the workers may have died of a neighbour
+            del lost[key]
+            alone = {key: packed[key]}
+            more = yield from _submit_and_wait(executor, alone, at_once, follow)
+            packed |= alone
+            if key in more:
+                outcome = Outcome(key, None, describe(more.pop(key)), 0.0)
+                following = follow(outcome)
+                yield outcome
+                more |= yield from _submit_and_wait(executor, following, at_once, follow)
+                packed |= following
+            lost |= more
 
 
 def _submit_and_wait(
-    executor: Executor, packed: Mapping[str, bytes]
+    executor: Executor, packed: dict[str, bytes], at_once: int | None = None, follow: Follow = lambda outcome: {}
 ) -> Generator[Outcome, None, dict[str, BaseException]]:
-    """Yield outcomes as they are ready; return the errors of jobs that no worker could bring to an outcome."""
-    with _holding_signals_back():  # processes inherit it: both may reach them all, and are this one's affair alone
-        waiting = {executor.submit(_call, key, job): key for key, job in packed.items()}
-    lost = {}
-    for future in as_completed(list(waiting)):
-        key, error = waiting.pop(future), future.exception()
-        if error is None:
-            yield future.result()
-        elif isinstance(error, BrokenProcessPool | KeyboardInterrupt):
-            for other in waiting:  # what is ready comes in no order: nothing that was done is lost
-                if other.done() and not other.cancelled() and other.exception() is None:
-                    yield other.result()
-            raise error
-        else:
-            lost[key] = error
+    """Yield outcomes as they are ready; return the errors of jobs that no worker could bring to an outcome.
+
+    What follows an outcome is added to the jobs ``packed``, and comes next.
+    """
+    left, waiting, lost = deque(packed), dict[Future[Outcome], str](), dict[str, BaseException]()
+    while left or waiting:
+        with _holding_signals_back():  # processes inherit it: both may reach them all, and are this one's affair alone
+            while left and (at_once is None or len(waiting) < at_once):
+                key = left.popleft()
+                waiting[executor.submit(_call, key, packed[key])] = key
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            key, error = waiting.pop(future), future.exception()
+            if error is None:
+                more = follow(future.result())
+                packed |= more
+                left.extendleft(reversed(more))
+                yield future.result()
+            elif isinstance(error, BrokenProcessPool | KeyboardInterrupt):
+                for other in waiting:  # what is ready comes in no order: nothing that was done is lost
+                    if other.done() and not other.cancelled() and other.exception() is None:
+                        yield other.result()
+                raise error
+            else:
+                lost[key] = error
     return lost
 
 

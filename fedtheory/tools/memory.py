@@ -22,11 +22,20 @@ def find_free_bytes(beside: Array) -> int | None:
         cuda = require("torch", "asking a GPU for its free memory").cuda
         unused = cuda.memory_reserved(place) - cuda.memory_allocated(place)
         return int(cuda.mem_get_info(place)[0]) + int(unused)
+    if hasattr(place, "mem_info"):  # CuPy
+        pool = require("cupy", "asking a GPU for its free memory").get_default_memory_pool()
+        return int(place.mem_info[0]) + int(pool.free_bytes())
     if is_on_host(beside):
         import psutil
 
         return int(psutil.virtual_memory().available)
     return None
+
+
+def find_free_gpu_bytes(device: str) -> int:
+    """Memory that is free on a GPU by its name in PyTorch, such as ``cuda:1``."""
+    cuda = require("torch", "asking a GPU for its free memory").cuda
+    return int(cuda.mem_get_info(device)[0])
 
 
 def require_room(what: str, needed: int, beside: Array, advice: str) -> None:

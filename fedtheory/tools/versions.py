@@ -6,7 +6,10 @@ import platform
 from functools import cache
 from importlib import metadata
 
-PACKAGES = ("fedtheory", "numpy", "scipy", "cvxpy", "clarabel", "scs", "sympy", "pepit", "scikit-learn", "torch")
+PACKAGES = (
+    *("fedtheory", "numpy", "scipy", "array-api-compat", "cvxpy", "clarabel", "scs", "sympy", "pepit", "scikit-learn"),
+    *("torch", "cupy-cuda12x", "cupy-cuda13x"),
+)
 
 
 @cache

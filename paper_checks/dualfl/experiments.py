@@ -6,7 +6,7 @@ What "similar", "does not deteriorate" and "several" mean is said below as numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -50,10 +50,10 @@ class MethodRuns:
         """The study's name and the method's."""
         return f"dualfl-{self.study.name}-{self.name}"
 
-    def judged(self, ctx: Context) -> list[Training]:
-        """Return the runs that are judged, which follow from those of the grid."""
+    def judged(self, ctx: Context, settings: Mapping[str, Any] | None = None) -> list[Training]:
+        """Return the runs that are judged, whose settings follow from the grid's runs where none are given."""
         scale = self.study.at(ctx)
-        settings = runs.chosen(ctx, scale, self.name)
+        settings = settings or runs.chosen(ctx, scale, self.name)
         groups = [runs.judged(ctx, scale, self.name, settings)]
         if self.name == DUALFL:
             groups += [runs.judged(ctx, scale, self.name, settings, clients=n) for n in scale.counts]
@@ -67,8 +67,10 @@ class MethodRuns:
         return list_runs(runs.tuning_runs(ctx, self.study.at(ctx), self.name))
 
     def trainings(self, ctx: Context) -> list[Training]:
-        """Return all runs; those of the grid are made for it."""
-        return self.grid(ctx) + self.judged(ctx)
+        """Return all runs; as long as those of the grid are not kept, the first settings of it stand for the chosen ones."""
+        grid = self.grid(ctx)
+        known = all(t.is_done(ctx) for t in grid)
+        return grid + self.judged(ctx, None if known else runs.BENCHMARKS[self.name].candidates[0])
 
     def is_done(self, ctx: Context) -> bool:
         """Whether all of them are kept."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Kind, Part, Picture, Role
 from fedtheory.claims.parts import at_most
+from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.core.arrays import Array, average, choose, spread
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.participation import Clients
@@ -179,13 +180,15 @@ def claim(
     id: str,
     kind: Kind,
     source: str,
-    statement: str,
+    statement: str | tuple[Clause, ...],
     check: Check,
     *faults: Fault,
     assumes: tuple[str, ...],
     **more: Any,
 ) -> Claim:
-    """A claim of this paper."""
+    """A claim of this paper; a statement may be given as its clauses."""
+    if not isinstance(statement, str):
+        statement, more = join_clauses(statement), more | {"clauses": statement}
     return Claim(id, PAPER, kind, source, statement, check, faults, assumes, **more)
 
 

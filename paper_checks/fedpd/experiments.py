@@ -18,6 +18,7 @@ from fedtheory.claims.chance import chance_of_mean
 from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Reading
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import at_most, disproved, equal, holds
+from fedtheory.claims.protocol import Clause
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.problem import constant
@@ -31,6 +32,7 @@ from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, claim, communications, draw, find_stated, put, total
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
+from paper_checks.fedpd.protocol import figure_two
 from paper_checks.fedpd.variance_reduced import CountedSamples
 from problems.datasets import breast_cancer
 from problems.logistic import Logistic, fedpd_synthetic
@@ -291,10 +293,11 @@ def check_tab1(
     )
 
 
-def _claim(id: str, figure: str, text: str, check: Any, fault: Fault, *assumed: str) -> Claim:
-    """An ordering of Figure 2."""
-    assumptions = (A1, A2, "full participation", "x^0 = 0, lam_i^0 = 0", *assumed)
-    return claim(id, "ordering", f"Section V, Fig. 2({figure})", text, check, fault, assumes=assumptions)
+def _claim(id: str, figure: str, text: str, check: Any, decided: tuple[str, ...], fault: Fault, *assumed: str) -> Claim:
+    """An ordering of Figure 2, of one clause."""
+    assumptions, clauses = (A1, A2, "full participation", "x^0 = 0, lam_i^0 = 0", *assumed), (Clause(text, decided),)
+    source = f"Section V, Fig. 2({figure})"
+    return claim(id, "ordering", source, clauses, check, fault, assumes=assumptions, setting=figure_two)
 
 
 _WEAK, _STRONG = (f"{how} non-iid synthetic data, penalised logistic regression" for how in ("weakly", "strongly"))
@@ -304,6 +307,7 @@ CLAIMS = [
         "a",
         "On weakly non-iid data FedProx and FedPD with p = 0 are comparable.",
         check_ex1,
+        ("rates",),
         Fault("FedProx with a tenth of the penalty", "rates", {"ratio": 0.1}),
         _WEAK,
         "rho = 1/eta, equal local steps",
@@ -313,6 +317,7 @@ CLAIMS = [
         "a",
         "FedAvg with local GD, a constant step and Q > 1 does not converge to the stationary point.",
         check_ex2,
+        ("stands still", "at a floor"),
         Fault("a single local step", "at a floor", {"steps": 1}),
         "full local gradients, constant step",
     ),
@@ -321,6 +326,7 @@ CLAIMS = [
         "a",
         "Skipping half of the communication, FedPD with local GD reaches an error similar to FedAvg's with fewer communications.",
         check_ex3,
+        ("communications", "error"),
         Fault("no skipping", "communications", {"period": 1}),
         _WEAK,
         "every second round communicates",
@@ -330,6 +336,7 @@ CLAIMS = [
         "b",
         "Algorithms with stochastic solvers become less stable on strongly non-iid data.",
         check_ex4,
+        ("less stable",),
         Fault("data exchanged and quietened", "less stable on strongly non-iid data", {"swap": True}),
         _STRONG,
         "decreasing inner steps as in the authors' code, B = 1",
@@ -339,6 +346,7 @@ CLAIMS = [
         "b",
         "On strongly non-iid data FedPD-VR and FedPD-GD with p = 0 still converge to the stationary point.",
         check_ex5,
+        ("FedPD-GD", "FedPD-VR"),
         Fault("skipping half of the rounds", "FedPD-GD, strongly non-iid", {"p": 0.5}),
         _STRONG,
         "p = 0",
@@ -348,6 +356,7 @@ CLAIMS = [
         "b",
         "On strongly non-iid data FedProx ends at an error similar to FedAvg with local GD.",
         check_ex6,
+        ("the paper's settings",),
         Fault("equal steps, where they are similar", "the paper's settings", {"equal": True}, holds=True),
         _STRONG,
     ),

@@ -19,6 +19,7 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
+from fedtheory.tools.devices import Placement
 from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import (
     A1,
@@ -73,8 +74,8 @@ def _on_runs(problem: Any, algorithm: Any, u: Any, rounds: int, strength: Any, x
     return at_most(problem.name, spent, factor[..., None] * drop, "numeric", text)
 
 
-def _scalar_search(strength: float, algorithm: Any, rounds: int = 20, n: int = 3) -> Search:
-    """Search over scalar quadratics, starts and step sizes for the largest ratio of the sum to its bound."""
+def _scalar_search(strength: float, algorithm: Any, place: Placement, rounds: int = 20, n: int = 3) -> Search:
+    """Search over scalar quadratics, starts and step sizes for the largest ratio of the sum to its bound; they are run at the place."""
 
     def sample(rng: np.random.Generator, count: int) -> dict[str, NDArray[np.float64]]:
         return {
@@ -88,8 +89,8 @@ def _scalar_search(strength: float, algorithm: Any, rounds: int = 20, n: int = 3
         return c | {"h": np.clip(c["h"], -1, 1), "u": np.clip(c["u"], 0.01, 0.49)}
 
     def ratio(c: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        problem = Quadratic(c["h"][..., None, None], c["b"][..., None])
-        trace = total(problem, algorithm(along_batch(c["u"])), c["x0"], rounds)  # L = 1, so eta = u
+        problem, x0 = place.move(Quadratic(c["h"][..., None, None], c["b"][..., None])), place.array(c["x0"])
+        trace = total(problem, algorithm(along_batch(c["u"], x0)), x0, rounds)  # L = 1, so eta = u
         limit = theorem_one_factor(c["u"], c["u"], strength) * (trace["value"][..., 0] - trace["value"][..., -1])
         admissible = (c["h"].mean(axis=-1) > 0.02) & (limit > 1e-12)
         return np.where(admissible, cumulative(trace)[..., -1] / np.where(limit > 0, limit, 1), -np.inf)
@@ -168,7 +169,8 @@ def _summed_over_rounds(u: Any, eta: Any, strength: Fraction, accuracy: Fraction
 
 def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: Any = 4) -> Iterator[Finding]:
     """Falsifier, runs beyond quadratics, worst cases over the class, and the proof."""
-    search = falsify(_scalar_search(float(rational(strength)), algorithm), ctx.pick(6000, 200_000), seed=ctx.seed)
+    searched = _scalar_search(float(rational(strength)), algorithm, ctx.place)
+    search = falsify(searched, ctx.pick(6000, 200_000), seed=ctx.seed)
     yield at_most(
         "falsifier",
         search.ratio,

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.experiments import Repeated, list_runs
-from fedtheory.claims.orderings import make_table, mean_and_deviation
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
+from fedtheory.claims.experiments import Repeated, claim_ordering, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
+from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.runs import GKR, PAPER, compare_paired, fedslr, final_accuracy, of, scale
+from paper_checks.fedslr.protocol import END, PROTOCOL, setting
+from paper_checks.fedslr.runs import GKR, fedslr, final_accuracy, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
 
 PURE = 10.0  #: the paper's lam that leaves nothing of the global part
@@ -28,9 +30,9 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
     best_global = final_accuracy(ctx, GKR)
     rows = []
     for component, text in STARTS.items():
-        found = {mu: alone(ctx, mu, component).last(ctx, "personal_accuracy", 0.1) for mu in s.pure}
+        found = {mu: alone(ctx, mu, component).last(ctx, "personal_accuracy", END) for mu in s.pure}
         best = max(found.values(), key=lambda a: float(np.nanmean(a)))
-        yield compare_paired(
+        yield ordered(
             f"global above personal, {text}",
             best_global if penalty is None else accuracies(ctx, fedslr(ctx, lam=penalty), "GKR"),
             best,
@@ -39,7 +41,7 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
             scale=100,
         )
         small, large = s.pure[0], s.pure[-1]
-        yield compare_paired(
+        yield ordered(
             f"sparsity costs accuracy, {text}",
             found[small],
             found[large],
@@ -69,15 +71,17 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
 
 
 CLAIMS = [
-    Claim(
+    claim_ordering(
         "FEDSLR-Q9",
-        PAPER,
-        "ordering",
+        PROTOCOL,
         "Appendix B.3.3; Tables 7 and 8",
-        "The personal component alone is less accurate than the global one alone, the more so the sparser it is.",
+        (
+            Clause("The personal component alone is less accurate than the global one alone,", ("global above",)),
+            Clause("the more so the sparser it is.", ("sparsity costs accuracy",)),
+        ),
         check_pure,
         (Fault("a global part that vanished", "global above personal, p_0 = w_0", {"penalty": PURE}),),
-        needs=lambda ctx: list_runs(
+        lambda ctx: list_runs(
             [
                 *(alone(ctx, mu, component) for mu in scale(ctx).pure for component in STARTS),
                 *(fedslr(ctx, lam=lam) for lam in scale(ctx).lam),
@@ -85,5 +89,6 @@ CLAIMS = [
                 of(ctx, "Local"),
             ]
         ),
+        setting,
     ),
 ]

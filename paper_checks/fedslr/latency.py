@@ -13,6 +13,7 @@ from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most
+from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.runs import PAPER
 
@@ -64,14 +65,17 @@ def check_latency(ctx: Context, *, rank: int = RANK) -> Iterator[Finding]:
     )
 
 
+CLAUSES = (Clause("Layers of low rank compute faster by their factors.", ("factored layer",)),)
 CLAIMS = [
     Claim(
         "FEDSLR-C7",
         PAPER,
         "ordering",
         "Appendix B.3.5; Table 9",
-        "Layers of low rank compute faster by their factors.",
+        join_clauses(CLAUSES),
         check_latency,
         (Fault("factors of full rank", "factored layer", {"rank": SIDE}),),
+        setting=lambda ctx: Setting("random batches", f"a layer of {SIDE} x {SIDE} on this machine's processor", False),
+        clauses=CLAUSES,
     ),
 ]

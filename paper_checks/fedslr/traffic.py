@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
-from fedtheory.claims.experiments import Log, list_runs
+from fedtheory.claims.claim import Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.experiments import Log, claim_ordering, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import equal
+from fedtheory.claims.protocol import Clause
 from fedtheory.core.layers import ranks
 from fedtheory.measures import metrics
 from fedtheory.running.runner import run
-from paper_checks.fedslr.runs import GKR, MIXED, NON_IID, PAPER, of
+from paper_checks.fedslr.protocol import FALL, PROTOCOL, setting
+from paper_checks.fedslr.runs import GKR, MIXED, NON_IID, of
 from paper_checks.fedslr.sensitivity import parameters
 from problems.low_rank import low_rank_regression
 
 SENDERS = ("FedAvg", "SCAFFOLD", "APFL", "FedSpa", "LG-FedAvg", "FedRep", GKR)
-FALL = 0.05  #: of the network: what counts as falling
 
 
 def downlink(log: Log, up: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -28,14 +29,16 @@ def downlink(log: Log, up: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.diff(log["floats_down"]) / np.diff(up))
 
 
-def check_falling(ctx: Context, *, method: str = GKR) -> Iterator[Finding]:
+def check_falling(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     """Follow the downlink of a round along the run."""
     dense = [log["floats_up"] for log in of(ctx, "FedAvg").logs(ctx)]
+    runs = {name: of(ctx, name) for name in (GKR, "FedAvg", "SCAFFOLD")}
+    runs[GKR] = runs[GKR].mistaken(mistake)
     shares = {
-        name: np.array([downlink(log, up) for log, up in zip(of(ctx, name).logs(ctx), dense, strict=True)])
-        for name in {GKR, "FedAvg", "SCAFFOLD", method}
+        name: np.array([downlink(log, up) for log, up in zip(group.logs(ctx), dense, strict=True)])
+        for name, group in runs.items()
     }
-    ours = shares[method]
+    ours = shares[GKR]
     yield ordered(
         "the downlink falls",
         ours[:, 0],
@@ -56,7 +59,7 @@ def check_falling(ctx: Context, *, method: str = GKR) -> Iterator[Finding]:
     ups = float(np.mean(np.diff(ours, axis=-1) > 0))
     rounds = of(ctx, GKR).logs(ctx)[0]["round"][1:]
     yield Reading(
-        f"From one measurement to the next the downlink of {method} rises in {ups:.0%} of the cases and falls or stays in the others."
+        f"From one measurement to the next the downlink of {GKR} rises in {ups:.0%} of the cases and falls or stays in the others."
     )
     yield Reading(_from_zero())
     yield make_table(
@@ -103,16 +106,19 @@ def _from_zero() -> str:
     )
 
 
+WRONG = "no proximal step at the server"
 CLAIMS = [
-    Claim(
+    claim_ordering(
         "FEDSLR-C6",
-        PAPER,
-        "ordering",
+        PROTOCOL,
         "Appendix B.3.4; Fig. 5",
-        "FedSLR's communication of a round falls during training, because ranks fall; FedAvg's and SCAFFOLD's stay, the latter at twice the "
-        "former.",
+        (
+            Clause("FedSLR's communication of a round falls during training, because ranks fall;", ("the downlink",)),
+            Clause("FedAvg's and SCAFFOLD's stay, the latter at twice the former.", ("FedAvg and SCAFFOLD",)),
+        ),
         check_falling,
-        (Fault("FedAvg in FedSLR's place", "the downlink falls", {"method": "FedAvg"}),),
-        needs=lambda ctx: list_runs(of(ctx, name, NON_IID) for name in SENDERS),
+        (Fault(WRONG, "the downlink falls", {"mistake": WRONG}),),
+        lambda ctx: list_runs(of(ctx, name, NON_IID) for name in SENDERS),
+        setting,
     ),
 ]

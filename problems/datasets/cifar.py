@@ -32,24 +32,31 @@ def cifar10(folder: str | Path | None = None, part: Part = "train") -> Dataset:
     InvalidInput
         A file is malformed; the message has the bytes or sizes that were wrong.
     """
-    root = root_folder("cifar10", folder)
-    names = [f"data_batch_{k}.bin" for k in range(1, 6)] if part == "train" else ["test_batch.bin"]
-    home = next((place for place in FOLDERS if (root / place / names[0]).is_file()), None)
-    if home is not None:
-        batches = [read_batch(_there(root, home + name)) for name in names]
+    files = list_cifar10(root_folder("cifar10", folder), part)
+    if files[0].suffix == ".bin":
+        batches = [read_batch(path) for path in files]
         pixels, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         # of the 10000 test images the checksum of the first 1000 is known
         checked = 1000 if part == "test" and len(labels) == 10000 else None
-        return images("cifar10", root / home, pixels, labels, (SIDE, SIDE, 3), CLASSES, checked)
+        return images("cifar10", files[0].parent, pixels, labels, (SIDE, SIDE, 3), CLASSES, checked)
+    where, *sheets = files
+    (labels,) = read_arrays(where, "train" if part == "train" else "test_first1000")
+    pixels = np.concatenate([read_sheet(sheet) for sheet in sheets])
+    return images("cifar10", where.parent, pixels, labels, (SIDE, SIDE, 3), CLASSES)
+
+
+def list_cifar10(root: Path, part: Part) -> list[Path]:
+    """Return the files that `cifar10` reads a part from: batches, or the labels and then the sheets."""
+    names = [f"data_batch_{k}.bin" for k in range(1, 6)] if part == "train" else ["test_batch.bin"]
+    home = next((place for place in FOLDERS if (root / place / names[0]).is_file()), None)
+    if home is not None:
+        return [_there(root, home + name) for name in names]
     sheets = [f"cifar10/train_{k:02d}.webp" for k in range(50)] if part == "train" else ["cifar10/test_first1000.webp"]
     if first_file(root, sheets[:1]) is None:
         raise not_found(
             "cifar10", root, [FOLDERS[0] + names[0], *(p + names[0] for p in FOLDERS[1:]), sheets[0]], _pickles(root)
         )
-    where = _there(root, "cifar10/labels.npz")
-    (labels,) = read_arrays(where, "train" if part == "train" else "test_first1000")
-    pixels = np.concatenate([read_sheet(_there(root, sheet)) for sheet in sheets])
-    return images("cifar10", where.parent, pixels, labels, (SIDE, SIDE, 3), CLASSES)
+    return [_there(root, place) for place in ("cifar10/labels.npz", *sheets)]
 
 
 def _there(root: Path, place: str) -> Path:

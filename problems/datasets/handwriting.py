@@ -38,10 +38,15 @@ def mnist(folder: str | Path | None = None, part: Part = "train") -> Dataset:
     InvalidInput
         A file is malformed; the message has the bytes or sizes that were wrong.
     """
+    where, pixels, labels = _read(list_mnist(root_folder("mnist", folder), part), transposed=False)
+    return images("mnist", where, pixels, labels, SHAPE, tuple(string.digits))
+
+
+def list_mnist(root: Path, part: Part) -> list[Path]:
+    """Return the files that `mnist` reads a part from."""
     stem = {"train": "train", "test": "t10k"}[part]
     stems = (f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte")
-    where, pixels, labels = _read("mnist", folder, ("mnist/", "MNIST/raw/", ""), stems, f"mnist_{part}.npz", False)
-    return images("mnist", where, pixels, labels, SHAPE, tuple(string.digits))
+    return _find("mnist", root, ("mnist/", "MNIST/raw/", ""), stems, f"mnist_{part}.npz")
 
 
 def emnist_letters(folder: str | Path | None = None, part: Part = "train") -> Dataset:
@@ -58,37 +63,41 @@ def emnist_letters(folder: str | Path | None = None, part: Part = "train") -> Da
     InvalidInput
         A file is malformed; the message has the bytes or sizes that were wrong.
     """
-    stems = (f"emnist-letters-{part}-images-idx3-ubyte", f"emnist-letters-{part}-labels-idx1-ubyte")
-    folders = ("emnist_letters/", "EMNIST/raw/", "")
-    where, pixels, labels = _read("emnist_letters", folder, folders, stems, f"emnist_letters_{part}.npz", True)
+    where, pixels, labels = _read(list_emnist_letters(root_folder("emnist_letters", folder), part), transposed=True)
     if labels.size and labels.min() < 1:
         raise InvalidInput(f"{where} has the label 0; EMNIST Letters counts its letters from 1")
     return images("emnist_letters", where, pixels, labels - np.uint8(1), SHAPE, tuple(string.ascii_uppercase))
 
 
-def _read(
-    name: str,
-    folder: str | Path | None,
-    folders: tuple[str, ...],
-    stems: tuple[str, str],
-    packed: str,
-    transposed: bool,
-) -> tuple[Path, NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return where images lie, and the images and labels: from a pair of idx files, else from an npz file."""
-    root = root_folder(name, folder)
+def list_emnist_letters(root: Path, part: Part) -> list[Path]:
+    """Return the files that `emnist_letters` reads a part from."""
+    stems = (f"emnist-letters-{part}-images-idx3-ubyte", f"emnist-letters-{part}-labels-idx1-ubyte")
+    folders = ("emnist_letters/", "EMNIST/raw/", "")
+    return _find("emnist_letters", root, folders, stems, f"emnist_letters_{part}.npz")
+
+
+def _find(name: str, root: Path, folders: tuple[str, ...], stems: tuple[str, str], packed: str) -> list[Path]:
+    """Return a pair of idx files, images and labels, else an npz file."""
     places = [[f"{place}{stem}{ending}" for place in folders for ending in ("", ".gz")] for stem in stems]
     pixels, labels = (first_file(root, found) for found in places)
     if pixels is not None and labels is not None:
-        image = read_idx(pixels, 3)
-        return pixels, np.swapaxes(image, 1, 2) if transposed else image, read_idx(labels, 1)
+        return [pixels, labels]
     alone = [f"{place}{packed}" for place in folders]
     path = first_file(root, alone)
     if path is None:
         half = pixels or labels
         hint = f"; {half} is there, but not the other one of images and labels" if half is not None else ""
         raise not_found(name, root, [*places[0], *alone], hint)
-    found = read_arrays(path, "images", "labels")
-    return path, found[0], found[1]
+    return [path]
+
+
+def _read(files: list[Path], *, transposed: bool) -> tuple[Path, NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return where images lie, and the images and labels; those of idx files may be transposed."""
+    if len(files) == 1:
+        found = read_arrays(files[0], "images", "labels")
+        return files[0], found[0], found[1]
+    image = read_idx(files[0], 3)
+    return files[0], np.swapaxes(image, 1, 2) if transposed else image, read_idx(files[1], 1)
 
 
 def read_idx(path: Path, axes: int) -> NDArray[np.uint8]:

@@ -37,11 +37,7 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     """
     if name not in LIBSVM:
         raise InvalidInput(f"unknown LIBSVM set {name!r}; known are {', '.join(LIBSVM)}")
-    root = root_folder(name, folder)
-    places = [f"{place}{name}{ending}" for place in ("libsvm/", "") for ending in (".bz2", ".gz", "")]
-    path = first_file(root, places)
-    if path is None:
-        raise not_found(name, root, places)
+    path = find_libsvm(name, root_folder(name, folder))
     read = require("sklearn.datasets", "reading LIBSVM files").load_svmlight_file
     try:
         features, labels = read(str(path), n_features=LIBSVM[name])
@@ -56,3 +52,12 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     entries = (features.indptr.astype(np.int64), features.indices.astype(np.int64), features.data)
     told = name_of(name, path, len(signs), checksum(*entries, signs.astype(np.int8)))
     return Dataset(np.asarray(features.toarray()), signs, told)
+
+
+def find_libsvm(name: str, root: Path) -> Path:
+    """Return the file that `libsvm` reads."""
+    places = [f"{place}{name}{ending}" for place in ("libsvm/", "") for ending in (".bz2", ".gz", "")]
+    path = first_file(root, places)
+    if path is None:
+        raise not_found(name, root, places)
+    return path

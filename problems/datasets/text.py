@@ -32,10 +32,7 @@ def shakespeare(folder: str | Path | None = None) -> Dataset:
     InvalidInput
         The file is damaged, or has no speeches.
     """
-    root = root_folder("shakespeare", folder)
-    path = first_file(root, FILES)
-    if path is None:
-        raise not_found("shakespeare", root, FILES)
+    path = find_shakespeare(root_folder("shakespeare", folder))
     windows, roles = [], []
     for speech in read_packed(path).decode("latin-1").replace("\r\n", "\n").split("\n\n"):
         role, colon, words = speech.strip("\n").partition(":\n")
@@ -52,6 +49,14 @@ def shakespeare(folder: str | Path | None = None) -> Dataset:
     groups = np.unique(np.concatenate(roles), return_inverse=True)[1]
     told = name_of("shakespeare", path, len(seen), checksum(seen, groups.astype(np.int64)))
     return Dataset(features, seen[:, CONTEXT].astype(np.int64), told, classes=CHARACTERS, groups=groups)
+
+
+def find_shakespeare(root: Path) -> Path:
+    """Return the file that `shakespeare` reads."""
+    path = first_file(root, FILES)
+    if path is None:
+        raise not_found("shakespeare", root, FILES)
+    return path
 
 
 def _numbers(words: str) -> NDArray[np.uint8]:

@@ -444,22 +444,26 @@ def test_safari_in_the_worst_case() -> None:
 
 
 def test_traffic() -> None:
-    """F-SVRG sends 2d each way, FedCM d up and 2d down."""
+    """F-SVRG sends 2d each way, and d for the first anchor; FedCM d up and 2d down."""
     f = assisted("quadratics")
     one = GradientSteps(1, LR)
     expected = {
         FedCM(one, 0.5): (1, 2),
         FedLin(one): (2, 2),
-        LocalSvrg(1, LR): (2, 2),
+        LocalSvrg(1, LR): (2 + 1 / 7, 2 + 1 / 7),
         FedDualAvg(1, LR): (1, 1),
         ServerSgd(one): (0, 0),
     }
     for algorithm, (up, down) in expected.items():
         trace = run(algorithm, f, start(f), 7)
-        assert (trace.floats_up[-1], trace.floats_down[-1]) == (7 * up * f.n * f.d, 7 * down * f.n * f.d)
+        assert (trace.floats_up[-1], trace.floats_down[-1]) == (
+            round(7 * up * f.n * f.d),
+            round(7 * down * f.n * f.d),
+        )
+    assert run(LocalSvrg(1, LR), f, start(f), 0).floats_down.tolist() == [f.n * f.d], "the first anchor's"
     rounds, q = 400, 0.3
     trace = run(LocalSvrg(1, LR, q=q), f, start(f), rounds)
-    renewals = trace.floats_up[-1] / (f.n * f.d) - rounds
+    renewals = trace.floats_up[-1] / (f.n * f.d) - rounds - 1
     assert abs(renewals - q * rounds) < 4 * np.sqrt(q * (1 - q) * rounds)
 
 

@@ -11,7 +11,7 @@ import pytest
 from fedtheory.claims.checking import check_one, find_store, forget_runs, list_needs, make_needs, run_faults, select
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Log, Training, repeat_run
-from fedtheory.claims.orderings import mean_and_deviation, ordered
+from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
 from fedtheory.claims.report import as_html, write_headline
 from fedtheory.core.errors import InvalidInput
 
@@ -131,6 +131,26 @@ def test_reading_a_log() -> None:
     assert log.best("a") == 0.6 and log.last("a") == 0.5 and log.last("a", 0.4) == 0.55
     assert log.first("a", 0.5) == 1 and log.first("a", 0.9) == np.inf and log.first("a", 0.3, above=False) == 0
     assert not log.diverged
+
+
+def test_the_final_value_stands_beside_the_best(tmp_path) -> None:
+    context, group = Context(results=str(tmp_path)), repeat_run(FEDAVG, range(2))
+    for training, accuracies in zip(group.trainings, ([0.1, 0.9, 0.5, 0.6], [0.2, 0.3, 0.4, 0.4]), strict=True):
+        training.make(context)
+        path = tmp_path / training.key / "metrics.csv"
+        head, *lines = path.read_text().splitlines()
+        place = head.split(",").index("test_accuracy")
+        rows = [line.split(",") for line in lines]
+        path.write_text(
+            "\n".join(
+                [
+                    head,
+                    *(",".join([*r[:place], str(a), *r[place + 1 :]]) for r, a in zip(rows, accuracies, strict=True)),
+                ]
+            )
+        )
+    [row] = tabulate_best_and_final(context, "accuracy", {"ours": group}, "test_accuracy").rows
+    assert row == ["ours", "65.00 +- 35.36", "50.00 +- 14.14", "15.00 +- 21.21"]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from helpers import Case, build, check_each, for_every_method, play, rows
 
-from fedtheory.algorithms import ALGORITHMS, FedAvg, listed
+from fedtheory.algorithms import ALGORITHMS, DualFL, FedAvg, listed
 from fedtheory.algorithms.listing import listing, require_convexity
 from fedtheory.algorithms.options import Option
-from fedtheory.core.arrays import Scalar
+from fedtheory.core.arrays import Scalar, along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.randomness import Key
-from problems.quadratics import scalar_quadratics
+from fedtheory.running.runner import run
+from problems.quadratics import random_quadratics, scalar_quadratics
 
 
 # one problem of each kind: traffic does not look at the problem
@@ -27,6 +28,35 @@ def test_traffic_is_a_pair_of_non_negative_numbers(case: Case) -> None:
         for count in (up, down):
             assert np.all(np.asarray(count) >= 0)
             assert np.broadcast_shapes(np.shape(count), (1, 1)) == (1, 1)
+
+
+def test_dualfl_on_the_regularised_problem_is_that_of_section_four() -> None:
+    """nu = alpha unless nu is given; a sweep over alpha takes nu along."""
+    entry = listed("dualfl-regularised")
+    assert (entry.build().nu, entry.build().alpha) == (1.0, 1.0)
+    assert (entry.build(alpha=0.3).nu, entry.build(alpha=0.3, nu=0.2).nu) == (0.3, 0.2)
+    swept = along_batch([0.1, 0.2])
+    assert entry.build(alpha=swept).nu is swept
+    assert listed("dualfl").build().nu == 0.1
+    f, x0 = random_quadratics(3, 2, mu=0.2, seed=0), np.ones(2)
+    ends = [run(m, f, x0, 6).state.x for m in (entry.build(alpha=0.4, exact=True), DualFL.regularised(0.4))]
+    np.testing.assert_array_equal(*ends)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a-fedpd", "D-Update prints rho_t"),
+        ("a-fedpdsam", "the radius is a number of its own"),
+        ("fedcm", "server_lr = eta_g / (K lr)"),
+        ("apda-inexact", "as remembered"),
+        ("fedlin", "sparsify the gradients"),
+        ("fedslr", "Algorithm 2 divides by eta"),
+    ],
+)
+def test_departures_from_papers_are_listed(name, words) -> None:
+    assert words in listed(name).departures
+    assert listed("fedavg").departures == ""
 
 
 @dataclass(frozen=True)

@@ -280,7 +280,7 @@ def test_fedslr_refuses_settings_it_does_not_have() -> None:
 
 @pytest.mark.parametrize("participation", [None, Uniform(3)], ids=["all", "three"])
 def test_floats_sent_are_those_of_the_factors(participation) -> None:
-    """Down: the factors of the model that a round starts from; up: the local model in full."""
+    """Down: the factors of the model that a round starts from; up: the local model in full, and before the first round all first duals."""
     method, rounds, f = FedSLR(1.0), 12, regularised(LRS.inner, NuclearNorm(1.5, MATRIX))
     states = play(method, f, start(f)[None], rounds, participation)
     trace = run(method, f, start(f), rounds, participation=participation)
@@ -288,7 +288,9 @@ def test_floats_sent_are_those_of_the_factors(participation) -> None:
     sent = [int(factor_floats(state.x, MATRIX)[0]) * m for state in states[:-1]]
     assert len(set(sent)) > 1, "the rank must change for this to test anything"
     np.testing.assert_allclose(trace.floats_down, np.concatenate([[0], np.cumsum(sent)]), rtol=1e-13)
-    np.testing.assert_array_equal(trace.floats_up, np.arange(rounds + 1) * m * f.d)
+    np.testing.assert_array_equal(trace.floats_up, f.n * f.d + np.arange(rounds + 1) * m * f.d)
+    from_zero = run(FedSLR(1.0, init_dual="zero"), f, start(f), rounds, participation=participation)
+    np.testing.assert_array_equal(from_zero.floats_up, np.arange(rounds + 1) * m * f.d)
 
 
 def test_without_a_nuclear_norm_models_are_sent_in_full() -> None:

@@ -15,7 +15,7 @@ from made_up_runs import made_up
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, every, listed
 from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.claim import Context, Size
-from fedtheory.claims.experiments import Log, Repeated, Training
+from fedtheory.claims.experiments import Log, Repeated, Training, list_runs
 from fedtheory.claims.orderings import alike
 from fedtheory.core.errors import InvalidInput
 from fedtheory.local.solvers import GradientSteps
@@ -24,6 +24,7 @@ from fedtheory.running.families import build_problem, make_first_model
 from fedtheory.running.runner import run
 from paper_checks.fedpd import character_runs as runs
 from paper_checks.fedpd.characters import CLAIMS
+from paper_checks.fedpd.protocol import PROTOCOL
 from paper_checks.fedpd.variance_reduced import CountedSamples
 
 SIZES = get_args(Size)
@@ -47,13 +48,33 @@ def test_small_size_without_data_says_what_is_missing(monkeypatch) -> None:
 # ---- runs ----------------------------------------------------------------------------------------------------------
 
 
+def every_run(ctx: Context) -> list[Training]:
+    """All runs that do not depend on others; the judged ones with a tuned step do."""
+    needs = [need for claim in CLAIMS for need in claim.needs(ctx)]
+    tuned = {need.name for need in needs if isinstance(need, runs.TunedRuns)}
+    grids = [training for name in tuned for training in list_runs(runs.tuning(ctx, name).values())]
+    return grids + [need for need in needs if isinstance(need, Training)]
+
+
+def test_a_step_is_the_one_with_the_least_loss(monkeypatch) -> None:
+    losses = {0.001: 0.3, 0.003: 0.2, 0.01: np.inf}
+
+    def made(self, ctx):
+        assert self.seed == 99
+        loss = losses[self.settings["lr"]]
+        return Log({"round": np.array([0.0, 1.0]), "value": np.array([1.0, loss])}, 1.0)
+
+    monkeypatch.setattr(Training, "read", made)
+    assert runs.tuned(Context(), "FedAvg") == 0.003
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_every_size_can_be_asked_for(size) -> None:
     ctx = Context(size=size)
-    asked = [need for claim in CLAIMS for need in claim.needs(ctx)]
+    asked = every_run(ctx)
     assert {need.problem for need in asked} == {runs.scale(ctx).problem}
-    assert {need.seed for need in asked} == set(range(runs.scale(ctx).seeds))
-    shifted = [need for claim in CLAIMS for need in claim.needs(replace(ctx, seed=100))]
+    assert {need.seed for need in asked} == {99, *PROTOCOL.judged(ctx)}, "steps are tuned on a seed that is not judged"
+    shifted = every_run(replace(ctx, seed=1))
     assert not {need.key for need in asked} & {need.key for need in shifted}
     s = runs.scale(ctx)
     for mark in (s.rounds // 10, s.rounds // 4, s.rounds // 2, s.rounds):  # what tables and EX12 read was measured

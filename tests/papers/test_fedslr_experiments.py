@@ -19,6 +19,7 @@ from paper_checks.fedslr import communication, printed, runs
 from paper_checks.fedslr.comparison import table_1
 from paper_checks.fedslr.convolutions import convolve
 from paper_checks.fedslr.latency import compare_times
+from paper_checks.fedslr.protocol import PROTOCOL
 
 SOURCE = "paper_checks.fedslr"
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +53,7 @@ def test_what_is_counted(claim: str) -> None:
 # ---- three sizes ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("size", "count"), [("laptop", 265), ("small", 105), ("paper", 129)])
+@pytest.mark.parametrize(("size", "count"), [("laptop", 240), ("small", 105), ("paper", 129)])
 def test_all_runs_can_be_asked_for(size: str, count: int) -> None:
     ctx = Context(size=size)  # type: ignore[arg-type]
     found = {need.key: need for name in TRAINED for need in CLAIMS[name].needs(ctx)}  # type: ignore[misc]
@@ -95,14 +96,19 @@ def test_without_a_penalty_there_is_no_nuclear_norm() -> None:
     assert runs.fedslr(PAPER_SIZE, **runs.scale(PAPER_SIZE).main) == runs.of(PAPER_SIZE, runs.GKR)
 
 
-def test_comparisons_decide_where_the_paper_separates_them() -> None:
-    laptop = Context()
-    assert runs.role(PAPER_SIZE, runs.MIXED, "Ditto", runs.NON_IID) == "reading"  # 0.91 points on CIFAR-10
-    assert runs.role(laptop, runs.MIXED, "Ditto", runs.NON_IID) == "printed"  # 3.52 on CIFAR-100
-    assert runs.role(PAPER_SIZE, runs.MIXED, "Per-FedAvg", runs.IID) == "reading"
-    assert runs.role(PAPER_SIZE, "FedDyn", runs.MIXED, runs.IID) == "printed"
-    assert runs.role(laptop, "FedDyn", runs.MIXED, runs.IID) == "printed"  # 2.89 points or more
-    assert runs.role(laptop, runs.MIXED, "Ditto", runs.IID) == "printed"
+def test_only_table_one_at_paper_size_is_the_papers_own() -> None:
+    own = {
+        (name, size)
+        for name in (*TRAINED, "FEDSLR-C7")
+        for size in ("laptop", "small", "paper")
+        if CLAIMS[name].setting(Context(size=size)).own  # type: ignore[misc, arg-type]
+    }
+    assert own == {(f"FEDSLR-Q{k}", "paper") for k in (1, 2, 3, 4, 10)}, "Tables 3 to 9 and Figure 5 are of CIFAR-100"
+
+
+def test_seeds_are_those_of_the_protocol() -> None:
+    needs = [need for name in TRAINED for need in CLAIMS[name].needs(Context())]  # type: ignore[misc]
+    assert {need.seed for need in needs} == {*PROTOCOL.judged(Context())} == {*range(100, 106)}
 
 
 def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:

@@ -13,8 +13,12 @@ import pytest
 
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Training
+from fedtheory.claims.identity import FILE, SHARED, Identity, RefusedRun
+from fedtheory.core.errors import InvalidInput
+from paper_checks.dualfl.experiments import MethodRuns
+from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
-from paper_checks.kept import FILES, FOLDER, asked_for, flaws, kept, stale
+from paper_checks.kept import FILES, FOLDER, asked_for, flaws, kept, stale, stamp
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own
@@ -56,7 +60,7 @@ def test_claims_ask_for_runs_at_every_size(size) -> None:
 def test_a_run_is_done_by_three_files(root) -> None:
     context = Context(results=str(root / "laptop"))
     [folder] = kept("laptop", root)
-    assert {path.name for path in folder.iterdir()} == {*FILES}, "no checkpoint of a run that has ended"
+    assert {path.name for path in folder.iterdir()} == {*FILES, FILE}, "no checkpoint of a run that has ended"
     assert RUN.is_done(context) and flaws(folder) == [] and stale("laptop", root) == []
     assert (RUN.read(context)["value"] == RUN.read(Context())["value"]).all()
     assert kept("small", root) == [] and stale("small", root) == []
@@ -68,6 +72,43 @@ def test_a_run_that_no_claim_asks_for_is_stale(root) -> None:
     assert [folder.name for folder in stale("laptop", root)] == [other.key]
     shutil.copytree(root / "laptop", root / "paper")
     assert {folder.name for folder in stale("paper", root)} == {RUN.key, other.key}, "each size has its own runs"
+
+
+def test_work_that_consists_of_runs_names_them_without_making_any(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.claims.experiments.run", None)
+    context, work = Context(size="paper", results=str(tmp_path)), MethodRuns(MNIST, DUALFL)
+    named = work.trainings(context)
+    assert len(named) > 100 and not any(tmp_path.iterdir())
+    asked = {text for text in asked_for("paper") if '"method": "dualfl"' in text}
+    assert len(asked) >= len({*map(str, (replace(t, seed=0) for t in named))}) - 1
+
+
+def test_one_file_says_what_made_all_runs(root) -> None:
+    context, said = Context(results=str(root / "laptop")), []
+    [folder] = kept("laptop", root)
+    before = Identity.read(folder)
+    stamp("laptop", Context(), root=root, tell=said.append)
+    assert {path.name for path in folder.iterdir()} == {*FILES} and (root / "laptop" / SHARED).exists()
+    assert Identity.read(folder) == before and RUN.is_done(context) and flaws(folder) == []
+    assert said == [f"{RUN.key}: made again, byte by byte as it is kept", "1 runs of laptop size are stamped"]
+
+
+def test_nothing_is_stamped_where_a_run_comes_out_otherwise(root) -> None:
+    [folder] = kept("laptop", root)
+    (folder / FILE).unlink()
+    table = folder / "metrics.csv"
+    table.write_text(table.read_text().replace("0.", "0.0", 1))
+    with pytest.raises(InvalidInput, match="came out otherwise when it was made again; nothing was stamped"):
+        stamp("laptop", Context(), root=root)
+    assert not (root / "laptop" / SHARED).exists()
+    with pytest.raises(RefusedRun, match="does not say what made it"):
+        RUN.read(Context(results=str(root / "laptop")))
+
+
+def test_nothing_is_stamped_without_its_data(monkeypatch) -> None:
+    monkeypatch.delenv("FEDTHEORY_DATA", raising=False)
+    with pytest.raises(InvalidInput, match=r"the data of fedavg-mnist-softmax-\S+ are not here; give the data folder"):
+        stamp("paper", Context())
 
 
 def _edit(path: Path, **changes) -> None:

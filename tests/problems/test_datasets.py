@@ -500,3 +500,27 @@ def test_real_shakespeare() -> None:
     assert 250_000 < len(data) < 1_020_773 / 4 and 290 < data.groups.max() < 309
     assert data.classes[np.bincount(data.labels)[1:27].argmax() + 1] == "e"
     assert max(map(len, by_group(data.groups))) == pytest.approx(37405 / 4, rel=0.02)
+
+
+def test_the_last_images_of_cifar10_are_its_test_set_whatever_the_folder_has(tmp_path, monkeypatch) -> None:
+    """Neither the official test set, of which the folder may have a part, nor an image of it twice."""
+    from problems.networks import families
+
+    place = tmp_path / "cifar10"
+    place.mkdir()
+    rows = np.random.default_rng(0).integers(0, 10, (5, 8, 3073), dtype=np.uint8)
+    for k, batch in enumerate(rows, start=1):
+        (place / f"data_batch_{k}.bin").write_bytes(batch.tobytes())
+    (place / "test_batch.bin").write_bytes(rows[0].tobytes())
+    monkeypatch.setattr(families, "LAST_HELD_OUT", {"cifar10": (cifar10, 12)})
+    train, test = (families.load_part("cifar10", part, str(tmp_path)) for part in ("train", "test"))
+    assert (len(train), len(test)) == (28, 12)
+    whole = cifar10(tmp_path)
+    assert (np.concatenate([train.features, test.features]) == whole.features).all()
+    assert (np.concatenate([train.labels, test.labels]) == whole.labels).all()
+    files = families.list_part_files("cifar10", str(tmp_path), tested=True)
+    assert sorted(files) == [f"cifar10/data_batch_{k}.bin" for k in range(1, 6)]
+    monkeypatch.setattr(families, "LAST_HELD_OUT", {"cifar10": (cifar10, 40)})
+    families.load_part.cache_clear()
+    with pytest.raises(InvalidInput, match="has 40 images; the last 40 are held out for tests, so more are needed"):
+        families.load_part("cifar10", "train", str(tmp_path))

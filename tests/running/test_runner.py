@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers import PROBLEMS, Counting, assert_same, build, close, fields, for_every_method, play, problem, rows, start
 
-from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, GradientDescent, Scaffold, every
+from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, FedSLR, GradientDescent, Scaffold, every
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
@@ -18,6 +18,7 @@ from fedtheory.core.problem import gradient, objective
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
+from fedtheory.measures.residuals import WithResiduals
 from fedtheory.running import record, runner
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run
@@ -353,6 +354,20 @@ def test_floats_are_counted_over_the_clients_that_take_part() -> None:
         FedAvg(GradientSteps(1, 0.1)), f, start(f), 30, participation=Bernoulli(0.5), every=30, seed=np.arange(4)
     )
     assert len(set(trace.floats_up[:, -1])) > 1, "rows differ in how many came"
+
+
+def test_what_is_exchanged_before_the_first_round_is_counted_once(tmp_path) -> None:
+    """Over all clients, also where few take part; a resumed run does not count it again, and residuals do not hide it."""
+    f, three = problem("quadratics"), Uniform(3)  # n = 4, d = 3
+    method = FedSLR(0.3)
+    whole = run(method, f, start(f), 4, participation=three)
+    assert whole.floats_up.tolist() == [12, 21, 30, 39, 48] and whole.floats_down.tolist() == [0, 9, 18, 27, 36]
+    kept = tmp_path / "run.npz"
+    run(method, f, start(f), 4, participation=three, checkpoint=kept)
+    again = run(method, f, start(f), 4, participation=three, checkpoint=kept)
+    np.testing.assert_array_equal(again.floats_up, whole.floats_up)
+    watched = run(WithResiduals(method), f, start(f), 4, participation=three)
+    np.testing.assert_array_equal(watched.floats_up, whole.floats_up)
 
 
 def test_skipped_rounds_send_nothing() -> None:

@@ -91,6 +91,8 @@ def _libraries() -> list[Library]:
 
         torch.set_num_threads(1)
         found.append(Library("torch", torch.zeros(1, dtype=torch.float64), mark="torch"))
+        if torch.cuda.is_available():
+            found.append(Library("torch-cuda", torch.zeros(1, dtype=torch.float64, device="cuda"), mark="gpu"))
     except ImportError:
         pass
     try:

@@ -127,6 +127,26 @@ def test_ctrl_c_leaves_no_thread_that_failed(monkeypatch) -> None:
     assert squares(workers=2) == squares(), "new workers start"
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_an_outcome_makes_possible_comes_next(workers, tmp_path) -> None:
+    """Before jobs that were there and are not begun; also after a job that failed."""
+    journal = Journal("then", workers, folder=tmp_path)
+
+    def then(outcome):
+        return {f"{outcome.key}+": (int(outcome.key) + 100,)} if outcome.key in ("0", "1") else {}
+
+    names = {str(k): (k,) for k in range(20)}
+    found = [o.key for o in run_jobs(job_tasks.one_is_bad, names, workers=workers, then=then, journal=journal)]
+    assert sorted(found) == sorted([*names, "0+", "1+"])
+    assert max(found.index("0+"), found.index("1+")) < 12
+    assert {*journal.read()} == {*found} - {"1", "2"}
+
+
+def test_what_has_no_value_is_not_kept(tmp_path) -> None:
+    journal = Journal("none", 0, folder=tmp_path)
+    assert len(list(run_jobs(print, {"a": (), "b": ()}, journal=journal))) == 2 and journal.read() == {}
+
+
 # ---- keeping what is done -----------------------------------------------------------------------------------------
 
 
@@ -178,7 +198,11 @@ def test_what_is_ready_beside_an_interruption_is_not_lost(monkeypatch) -> None:
                 future.set_result(key)
             return future
 
-    monkeypatch.setattr(jobs, "as_completed", lambda futures: sorted(futures, key=lambda f: f.exception() is None))
+    class First:
+        def __init__(self, futures, return_when) -> None:
+            self.done = sorted(futures, key=lambda f: f.exception() is None)
+
+    monkeypatch.setattr(jobs, "wait", First)
     running = jobs._submit_and_wait(AtOnce(), dict.fromkeys(["a", "stops", "b"], b""))
     assert {next(running), next(running)} == {"a", "b"}
     with pytest.raises(KeyboardInterrupt):

@@ -38,3 +38,9 @@ def test_beside_a_tensor_on_a_gpu_there_is_what_is_free_and_what_pytorch_holds_u
     )
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
     assert memory.find_free_bytes(SimpleNamespace(device=SimpleNamespace(type="cuda"))) == 500 + (70 - 30)
+
+
+def test_beside_an_array_of_cupy_there_is_what_is_free_and_what_its_pool_holds_unused(monkeypatch) -> None:
+    pool = SimpleNamespace(free_bytes=lambda: 40)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(get_default_memory_pool=lambda: pool))
+    assert memory.find_free_bytes(SimpleNamespace(device=SimpleNamespace(mem_info=(500, 1000)))) == 500 + 40

@@ -29,12 +29,14 @@ from fedtheory.claims.statements.named_methods import Formula, NamedMethod, whol
 from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.claims.statements.outcomes import FLAGGED
 from fedtheory.claims.statements.runs import SeparableQuadratics
+from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import NEAR_AN_END, Region
 from fedtheory.running.falsifier import Candidates, Search, falsify
+from fedtheory.tools.devices import Placement
 
 #: excess, relative to the largest quantity that is compared, that is put down to rounding
 EXCESS = 1e-10
@@ -278,7 +280,8 @@ class Inequality(OnRegion):
 
     def _compared(self, round_: Any, values: Mapping[str, Any], number: Any) -> tuple[Any, Any, Any]:
         """Both sides and the size of what is compared."""
-        named = {name: getattr(round_, name) for name in self._named}
+        read = {name: getattr(round_, name) for name in self._named}
+        named = {name: to_numpy(value) if is_array(value) else value for name, value in read.items()}
         known = {**values, **{name: number(v) for name, v in self.exact_constants.items()}, **named}
         sides = [term.at(known, number) for term in self.comparison.terms]
         size = None if number is Fraction else np.max(np.abs(np.broadcast_arrays(*sides, *named.values())), axis=0)
@@ -312,7 +315,7 @@ class Inequality(OnRegion):
         worst, where, counted = -np.inf, None, 0
         for fixed, region in cases:
             for n, d in SIZES:
-                search = _Search(self, {k: int(v) for k, v in fixed.items()}, region, n, d, context.seed)
+                search = _Search(self, {k: int(v) for k, v in fixed.items()}, region, n, d, context.seed, context.place)
                 try:
                     found = falsify(
                         Search(search.sample, search.ratio, search.repair), budget, seed=context.seed, batch=512
@@ -356,7 +359,7 @@ class Inequality(OnRegion):
                 given, allowed = constant(problem, name).value, limit.terms[1].at(values, float)
                 met = met & (given <= allowed if limit.signs[0] in ("<", "<=") else given >= allowed)
             start = rng.standard_normal((count, 1, problem.d))
-            score, rounds = self._scores(problem, start, values, met, context.seed)
+            score, rounds = self._scores(problem, start, values, met, context.seed, context.place)
             counted += rounds
             worst = max(worst, float(np.max(score)))
         excess = worst - 1
@@ -367,15 +370,19 @@ class Inequality(OnRegion):
         return Part("given instances", holds, "numeric", said, margin=-excess, covered=Covered(counted, "rounds"))
 
     def _scores(
-        self, problem: Any, start: Any, values: Mapping[str, Any], met: NDArray[np.bool_], seed: int
+        self, problem: Any, start: Any, values: Mapping[str, Any], met: NDArray[np.bool_], seed: int, place: Placement
     ) -> tuple[NDArray[np.float64], int]:
-        """One plus the largest relative excess of each run, -inf where it is not counted; how many rounds were."""
-        batched = {k: v[:, None, None] if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        """One plus the largest relative excess of each run, -inf where it is not counted; how many rounds were.
+
+        The rounds are played at the place, the two sides are compared on the host.
+        """
+        there = {k: place.array(v) if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        batched = {k: v[:, None, None] if is_array(v) else v for k, v in there.items()}
         method = self.named_method.over(batched, float)
         score = np.full(met.shape, -np.inf)
         counted = 0
         with np.errstate(all="ignore"):
-            for round_ in self._play(method, problem, start, values, seed):
+            for round_ in self._play(method, place.move(problem), place.array(start), there, seed):
                 left, right, size = self._compared(round_, values, float)
                 excess = (left - right) / np.maximum(size, np.finfo(float).tiny)
                 fine = met & np.isfinite(excess) & (size > 0)
@@ -390,9 +397,11 @@ class Inequality(OnRegion):
 class _Search:
     """Candidates for one choice of whole numbers: quadratics, a start, and a place in the box of the parameters."""
 
-    def __init__(self, stated: Inequality, fixed: Mapping[str, int], region: Region, n: int, d: int, seed: int) -> None:
+    def __init__(
+        self, stated: Inequality, fixed: Mapping[str, int], region: Region, n: int, d: int, seed: int, place: Placement
+    ) -> None:
         self.stated, self.fixed, self.region = stated, fixed, region
-        self.n, self.d, self.seed = n, d, seed
+        self.n, self.d, self.seed, self.place = n, d, seed, place
         self.counted = 0
 
     def sample(self, rng: np.random.Generator, count: int) -> Candidates:
@@ -428,7 +437,7 @@ class _Search:
         met = _rows_met(self.stated.conditions, values, len(candidates["start"]))
         if self.stated.bounded_below:
             met = met & (functions.curvature.mean(-2) > 0).all(-1)
-        score, counted = self.stated._scores(functions, candidates["start"], values, met, self.seed)
+        score, counted = self.stated._scores(functions, candidates["start"], values, met, self.seed, self.place)
         self.counted += counted
         return score
 

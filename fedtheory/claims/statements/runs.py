@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import take
+from fedtheory.core.arrays import Array, namespace, take
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
@@ -35,8 +35,8 @@ class SeparableQuadratics:
     curvature, centre : arrays ``(*batch, n, d)``
     """
 
-    curvature: NDArray[np.float64]
-    centre: NDArray[np.float64]
+    curvature: Array
+    centre: Array
     name = "separable quadratics"
 
     @property
@@ -49,21 +49,21 @@ class SeparableQuadratics:
         """Number of coordinates."""
         return int(self.curvature.shape[-1])
 
-    def value(self, x: Any) -> NDArray[np.float64]:
+    def value(self, x: Any) -> Array:
         """Values ``(*batch, n)``."""
-        return np.asarray((self.curvature * (x - self.centre) ** 2).sum(-1) / 2)
+        return namespace(self.centre, x).sum(self.curvature * (x - self.centre) ** 2, axis=-1) / 2  # type: ignore[no-any-return]
 
-    def grad(self, x: Any) -> NDArray[np.float64]:
+    def grad(self, x: Any) -> Array:
         """Gradients ``(*batch, n, d)``."""
-        return np.asarray(self.curvature * (x - self.centre))
+        return self.curvature * (x - self.centre)
 
-    def prox(self, v: Any, step: Any) -> NDArray[np.float64]:
+    def prox(self, v: Any, step: Any) -> Array:
         """argmin_x f_i(x) + ||x - v_i||^2 / (2 step)."""
-        return np.asarray((v + step * self.curvature * self.centre) / (1 + step * self.curvature))
+        return (v + step * self.curvature * self.centre) / (1 + step * self.curvature)
 
-    def conjugate_grad(self, y: Any) -> NDArray[np.float64]:
+    def conjugate_grad(self, y: Any) -> Array:
         """argmax_x <x, y_i> - f_i(x)."""
-        return np.asarray(self.centre + y / self.curvature)
+        return self.centre + y / self.curvature
 
     def take(self, clients: Clients | None) -> SeparableQuadratics:
         """Restrict to the clients that take part."""

@@ -1,4 +1,4 @@
-"""`fedtheory check --seeds` judges again what reads the seed, and tells what differs."""
+"""`fedtheory check --repeat` judges again what reads the seed, and tells what differs."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def check(tmp_path, monkeypatch):
 def test_what_reads_the_seed_is_judged_with_others(check) -> None:
     alone = check()
     assert alone.exit_code == 0 and "seed" not in alone.stderr
-    found = check("--seeds", "3")
+    found = check("--repeat", "3")
     assert found.exit_code == 1, found.output
     assert Path("calls").read_text() == "fixed fixed ", "what does not read the seed is judged once a command"
     assert "seed 1: 1 of 2 verdicts are those of seed 0" in found.stderr
     assert "differs: SHAKY: supported with seed 0, inconclusive with seed 1 (luck: holds, undecided)" in found.stderr
     assert "seed 2: 2 of 2 verdicts are those of seed 0" in found.stderr
-    assert check("--seed", "2", "--seeds", "3").exit_code == 0
+    assert check("--seed", "2", "--repeat", "3").exit_code == 0

@@ -1,0 +1,299 @@
+"""What made a run that is kept: its data, the code that decides its numbers, the device, versions; and what differs here.
+
+A run is named by what was asked for (`fedtheory.claims.experiments.Training.key`). Its numbers rest on more, which is written beside them as
+`Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code, the
+kind of device or a minor version of the libraries that compute is another one here, the run is refused. What is only told: data that are not here
+to be compared, and other versions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fedtheory.algorithms import listed
+from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.measures.catalogue import look_up
+from fedtheory.measures.residuals import RESIDUALS, WithResiduals
+from fedtheory.running.families import read_options
+from fedtheory.tools.definitions import LAMBDA, Definition, hash_definitions
+from fedtheory.tools.versions import find_versions
+
+if TYPE_CHECKING:
+    from fedtheory.claims.claim import Context
+
+FILE, SHARED = "identity.json", "identities.json"
+#: what makes the numbers of every run: `fedtheory.claims.experiments`' function for it, the rounds, the first model
+_MAKER: Definition = ("fedtheory.claims.experiments", "_trained")
+#: what decides no number, and registries, whose entries are roots of their own
+_OUTSIDE = (
+    *("fedtheory.tools", "fedtheory.core.errors", "fedtheory.claims.identity"),
+    *("fedtheory.algorithms.catalogue", "fedtheory.measures.catalogue"),
+    *(f"fedtheory.running.families.{name}" for name in ("read_options", "build_problem", "load_families")),
+)
+_DECIDING = ("numpy", "torch")  #: packages whose minor version may change numbers: their draws and their sums
+
+
+class AskedFor(Protocol):
+    """A run as it is asked for (`fedtheory.claims.experiments.Training`)."""
+
+    @property
+    def method(self) -> str:
+        """Its method's name."""
+
+    @property
+    def problem(self) -> str:
+        """Its family's name."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The method's options by name."""
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """All of it as plain data."""
+
+
+class RefusedRun(InvalidInput):
+    """A kept run that something else made than what is here."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What made a run.
+
+    Parameters
+    ----------
+    code : mapping of module to hash
+        Of the definitions in it that decide the run's numbers (`fedtheory.tools.definitions`).
+    device : str
+        ``cpu`` or ``cuda``, of problems that compute there; others are always computed on the host.
+    versions : mapping
+        Python's, NumPy's and, where it is used, PyTorch's.
+    defaults : mapping
+        The family's options that the run does not name, and the numbers and words that its functions hold.
+    data : mapping of file to SHA-256, optional
+        The files that the problem is read from; None where they are not here.
+    """
+
+    code: Mapping[str, str]
+    device: str
+    versions: Mapping[str, str]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, str] | None = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, training: AskedFor, context: Context) -> Identity:
+        """Return what would make a run here."""
+        configuration = {**training.configuration, "seed": 0, "rounds": 0}  # which decide none of it
+        found, family, options = _look_up(json.dumps(configuration, sort_keys=True), context.data, context.device)
+        return cls(**found, data=_hash_data(family, options))
+
+    @classmethod
+    def read(cls, folder: Path) -> Identity | None:
+        """Return what made the run in a folder; None where nothing says it."""
+        try:
+            if (folder / FILE).exists():
+                return cls(**json.loads((folder / FILE).read_text()))
+            found = _read_shared(folder.parent / SHARED).get(folder.name)
+            return None if found is None else cls(**found)
+        except (ValueError, TypeError, KeyError) as error:
+            raise RefusedRun(
+                f"what made the run in {folder} cannot be read ({error}); remove the folder, or give another"
+            ) from error
+
+    def write(self, folder: Path) -> None:
+        """Write it beside a run."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=1, sort_keys=True) + "\n")
+
+    def differences(self, here: Identity) -> list[str]:
+        """Return what refuses a run of this identity here, in words."""
+        found = []
+        for name in sorted({*(self.data or {}), *(here.data or {})} if here.data is not None else ()):
+            old, new = (self.data or {}).get(name), (here.data or {}).get(name)
+            if old != new:
+                found.append(f"made with data {_told(name, old)}, here {_told(name, new)}")
+        modules = sorted(name for name in {*self.code, *here.code} if self.code.get(name) != here.code.get(name))
+        if modules:
+            found.append(f"made with other code of {', '.join(modules)}")
+        names = sorted(n for n in {*self.defaults, *here.defaults} if self.defaults.get(n) != here.defaults.get(n))
+        found += [f"made with {n} = {self.defaults.get(n)!r} by default, here {here.defaults.get(n)!r}" for n in names]
+        if self.device != here.device:
+            found.append(f"made on {self.device}, here {here.device}")
+        for name in _DECIDING:
+            old, new = self.versions.get(name), here.versions.get(name)
+            if _minor(old) != _minor(new):
+                found.append(f"made with {name} {old or '(none)'}, here {new or '(none)'}")
+        return found
+
+    def remarks(self, here: Identity) -> list[str]:
+        """Return what is told of a run of this identity that is not refused here."""
+        found = []
+        if here.data is None and self.data:
+            files = ", ".join(_told(name, value) for name, value in sorted(self.data.items()))
+            found.append(f"made with data {files}, which are not here and were not compared")
+        others = sorted(n for n in self.versions if n in here.versions and self.versions[n] != here.versions[n])
+        if others:
+            found.append(f"made with {', '.join(f'{n} {self.versions[n]} (here {here.versions[n]})' for n in others)}")
+        return found
+
+
+def require_same(folder: Path, training: AskedFor, context: Context) -> None:
+    """Refuse a run that something else made than what is here; note what is to be told of it.
+
+    Raises
+    ------
+    RefusedRun
+        The message names what differs, and what to do.
+    """
+    stored, advice = (
+        Identity.read(folder),
+        "give another folder (--results FOLDER; --fresh where none was given), or remove the run to make it again",
+    )
+    if stored is None:
+        raise RefusedRun(
+            f"a kept run of {training.method} on {training.problem} does not say what made it ({FILE}); {advice}"
+        )
+    here = Identity.of(training, context)
+    differ = [*stored.differences(here), *_other_method(folder, training)]
+    if differ:
+        raise RefusedRun(f"a kept run of {training.method} on {training.problem} was {'; '.join(differ)}; {advice}")
+    for remark in stored.remarks(here):
+        _noted.get().setdefault(remark, set()).add(folder.name)
+
+
+def _other_method(folder: Path, training: AskedFor) -> list[str]:
+    """What a run's summary says of its method, where it is another one here: its defaults have changed."""
+    try:
+        said = json.loads((folder / "summary.json").read_text())["algorithm"]
+    except (OSError, ValueError, KeyError):
+        return []
+    here = repr(listed(training.method).build(**training.settings))
+    return [] if here in said else [f"made with {said}, here {here}"]
+
+
+def share_identities(root: Path, identities: Mapping[str, Identity]) -> None:
+    """Write what made the runs of a folder of runs into one file, by the runs' names."""
+    groups: dict[str, list[str]] = {}
+    for name, identity in sorted(identities.items()):
+        groups.setdefault(json.dumps(asdict(identity), sort_keys=True), []).append(name)
+    known = [{"made_with": json.loads(text), "runs": names} for text, names in groups.items()]
+    (root / SHARED).write_text(json.dumps({"format": 1, "identities": known}, indent=1) + "\n")
+    _read_shared.cache_clear()
+
+
+@lru_cache(maxsize=8)
+def _read_shared(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    return {run: known["made_with"] for known in json.loads(path.read_text())["identities"] for run in known["runs"]}
+
+
+# ---- what is told ------------------------------------------------------------------------------------------------------
+
+_noted: ContextVar[dict[str, set[str]]] = ContextVar("noted", default={})  # noqa: B039
+
+
+@contextlib.contextmanager
+def collect_remarks() -> Iterator[dict[str, set[str]]]:
+    """Collect what is told of kept runs that are read meanwhile, each with the runs it is told of."""
+    found: dict[str, set[str]] = {}
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+
+
+def _told(name: str, value: str | None) -> str:
+    return f"{name} (none)" if value is None else f"{name} (sha256 {value[:12]}...)"
+
+
+def _minor(version: str | None) -> tuple[str, ...]:
+    return tuple((version or "").split(".")[:2])
+
+
+# ---- what is hashed ----------------------------------------------------------------------------------------------------
+
+
+def _collect(thing: Any, roots: set[Definition], held: list[Any]) -> None:
+    """Add the classes and functions that an object consists of to the roots, and plain values that its functions hold."""
+    if isinstance(thing, MethodType):
+        thing = partial(thing.__func__, thing.__self__)
+    if isinstance(thing, partial):
+        for part in (thing.func, *thing.args, *thing.keywords.values()):
+            _collect(part, roots, held)
+    elif isinstance(thing, FunctionType):
+        top = thing.__qualname__.split(".")[0]
+        roots.add((thing.__module__, f"{LAMBDA}:{thing.__code__.co_firstlineno}" if top == LAMBDA else top))
+        cells = [cell.cell_contents for cell in thing.__closure__ or ()]
+        held += [value for value in cells if isinstance(value, str | int | float)]
+        for value in cells:
+            _collect(value, roots, held)
+    elif isinstance(thing, type):
+        roots.add((thing.__module__, thing.__qualname__.split(".")[0]))
+    elif isinstance(thing, Mapping):
+        for part in thing.values():
+            _collect(part, roots, held)
+    elif isinstance(thing, list | tuple):
+        for part in thing:
+            _collect(part, roots, held)
+    elif is_dataclass(thing):
+        _collect(type(thing), roots, held)
+        for part in fields(thing):
+            _collect(getattr(thing, part.name), roots, held)
+
+
+@lru_cache(maxsize=4096)
+def _look_up(configuration: str, data: str | None, device: str) -> tuple[dict[str, Any], Any, Any]:
+    """Return an identity without its data, and the family and the options that these are read by."""
+    asked = json.loads(configuration)
+    family, options = read_options(asked["problem"], {**asked["options"], "seed": 0, "data": data})
+    roots: set[Definition] = {_MAKER}
+    held: list[Any] = []
+    _collect(listed(asked["method"]).build(**asked["settings"]), roots, [])
+    _collect(family, roots, held)
+    for name in asked["metrics"]:
+        _collect(look_up(name).function, roots, held)
+    if {*asked["metrics"]} & {*RESIDUALS}:
+        _collect(WithResiduals, roots, held)
+    on_device = "device" in family.reads
+    used = ("python", "numpy", "torch") if on_device else ("python", "numpy")
+    own = {n: v for n, v in asdict(options).items() if n in family.reads and n not in (*asked["options"], "device")}
+    found = {
+        "code": _hash_code(frozenset(roots)),
+        "device": device.split(":", maxsplit=1)[0] if on_device else "cpu",
+        "versions": {name: version for name, version in find_versions().items() if name in used},
+        "defaults": own | ({"held": held} if held else {}),
+    }
+    return found, family, options
+
+
+@cache
+def _hash_code(roots: frozenset[Definition]) -> dict[str, str]:
+    return hash_definitions((root for root in sorted(roots) if root[0] != "builtins"), _OUTSIDE)
+
+
+def _hash_data(family: Any, options: Any) -> dict[str, str] | None:
+    if not hasattr(family, "files"):
+        return {}
+    try:
+        found = family.files(options)
+    except NotAvailable:
+        return None
+    return {name: _hash_file(path, path.stat().st_mtime_ns, path.stat().st_size) for name, path in found.items()}
+
+
+@lru_cache(maxsize=1024)
+def _hash_file(path: Path, changed: int, size: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
