@@ -18,12 +18,14 @@ from helpers import (
     Case,
     Library,
     as_parameters,
+    check_each,
     close,
     dressed,
     for_every_method,
     problem,
     start,
 )
+from small_sweeps import rows_of, small
 from stand_in_cupy import Costs, counted
 
 from fedtheory.algorithms import (
@@ -34,13 +36,14 @@ from fedtheory.algorithms import (
     FedPD,
     FiveGCS,
     LocalSvrg,
+    LocalTraining,
     RandProx,
     Safari,
     Scaffnew,
     listed,
 )
 from fedtheory.core.arrays import along_batch, solve_linear, squared_norm, to_numpy
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Bernoulli, Clients, Uniform
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1
@@ -55,7 +58,9 @@ from fedtheory.local.stopping import EnergyChange, ResidualBound
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import primal_dual
 from fedtheory.measures.catalogue import METRICS, offered_metrics
+from fedtheory.running import sweep as sweeping
 from fedtheory.running.falsifier import Search, falsify
+from fedtheory.running.families import Placed, build_problem, load_families
 from fedtheory.running.runner import run, shape_start
 from problems.quadratics import random_quadratics
 
@@ -106,6 +111,45 @@ def test_a_sweep_in_one_run_is_that_of_the_host(case: Case, library: Library) ->
     theirs = run(method, library.problem(f), library.array(start(f)), 3, progress=False, **options)
     close(theirs["stationarity"], ours["stationarity"], 1e-9)
     np.testing.assert_array_equal(theirs.floats_up, ours.floats_up)
+
+
+def _measure_family(name: str, away: Library) -> None:
+    try:
+        f = build_problem(name)
+    except NotAvailable:  # its data set is read from a folder
+        return
+    for method in (FedAvg(GradientSteps(2, 0.01)), LocalTraining(GradientSteps(2, 0.01))):
+        found = []
+        for g, x in ((f, start(f)), (away.problem(f), away.array(start(f)))):
+            chosen = offered_metrics(method.init(g, shape_start(g, x)), g)
+            found.append(run(method, g, x, 2, metrics=chosen, progress=False))
+        for metric, values in found[0].metrics.items():
+            close(found[1][metric], values, 1e-9, metric)
+
+
+def test_every_family_runs_and_is_measured(away: Library) -> None:
+    """Instances at their default size, models without and with personal parts, with all metrics that need no optimum."""
+    names = sorted(name for name, (family, _) in load_families().items() if "device" not in family.reads)
+    check_each(_measure_family, {name: (name, away) for name in names})
+
+
+def test_a_sweep_on_a_device(away: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are those of the host, also where a batch has no room and is halved."""
+    sweep = small(
+        "fedavg,scaffnew,fedpd", settings={"lr": (0.1, 0.2), "eta": (0.1, 0.3), "p": (0.3, 0.6)}, seeds=(0, 1)
+    )
+    ours = rows_of(sweep)
+    placed = sweeping._placed
+
+    def moved(batch: Any) -> Placed:
+        return Placed(away.problem(placed(batch).problem), placed(batch).on_host, away)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sweeping, "_placed", moved)
+    for floats in (2**24, 2 * 4 * 3):
+        monkeypatch.setattr(sweeping, "BATCH_FLOATS", floats)
+        for row, other in zip(rows_of(sweep), ours, strict=True):
+            assert row["error"] is None and row["floats_up"] == other["floats_up"]
+            assert abs(row["stationarity"] - other["stationarity"]) <= 1e-12
 
 
 def test_the_falsifier_takes_ratios_from_a_device(away: Library) -> None:
