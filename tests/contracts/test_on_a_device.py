@@ -248,13 +248,13 @@ def test_numbers_of_the_device_are_checked(away: Library) -> None:
 # ---- what NumPy does and a device does not ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["dualfl", "dual-fista", "dual-ascent"])
-def test_exact_dual_methods_on_a_batch_of_quadratics(away: Library, name: str) -> None:
-    f = random_quadratics(4, 3, mu=0.2, batch=(2,), seed=1)
-    method = Case(listed(name), "exact", "quadratics").algorithm()
-    ours, theirs = (
-        run(method, g, x, 3, progress=False) for g, x in ((f, start(f)), (away.problem(f), away.array(start(f))))
-    )
+@pytest.mark.parametrize("name", ["dualfl", "dual-fista", "dual-ascent", "accelerated-dual-ascent"])
+def test_exact_dual_methods_on_quadratics_that_runs_share(away: Library, name: str) -> None:
+    """One set of matrices, and right-hand sides with an axis of settings."""
+    f = problem("quadratics")
+    method = Case(listed(name), "exact", "quadratics").algorithm(along_batch([1.0, 0.5]))
+    ours = run(method, f, start(f), 3, progress=False)
+    theirs = run(method, away.problem(f), away.array(start(f)), 3, progress=False)
     close(theirs["stationarity"], ours["stationarity"], 1e-12)
 
 
