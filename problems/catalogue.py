@@ -38,6 +38,9 @@ from problems.softmax import Softmax
 from problems.svm import svm
 from problems.with_test_set import WithTestSet
 
+#: how a linear model keeps its samples, by the words for it
+ROWS: dict[str, bool | None] = {"auto": None, "sparse": True, "dense": False}
+
 NO_SERVER, AVERAGE = "none", "average"  #: words for a server without data, and for one that knows the clients' average
 
 
@@ -109,6 +112,7 @@ class Options:
         1.0, "How far the clients' minimisers are apart; of 'prescribed', the gradients at x*."
     )
     l2: float = _asked(0.0, "Weight of the ridge (l2/2) ||x||^2.")
+    rows: str = _asked("auto", "Of linear models: samples with or without their zeros, or what is faster.", *ROWS)
     bias: float = _asked(0.0, "Constant feature of softmax regression; 0 for none.")
     beta: float = _asked(0.0, "Weight of the non-convex penalty.")
     lam: float = _asked(0.1, "Weight of the nuclear norm of low-rank problems.")
@@ -337,8 +341,14 @@ class DataFamily:
 # ---- models of one data set a client ------------------------------------------------------------------------------
 
 
+def _kept_sparse(o: Options) -> bool | None:
+    if o.rows not in ROWS:
+        raise InvalidInput(f"--rows is {', '.join(ROWS)}, got {o.rows!r}")
+    return ROWS[o.rows]
+
+
 def _logistic(clients: list[Dataset], o: Options) -> Any:
-    return splits.logistic_of(clients, l2=o.l2, beta=o.beta)
+    return splits.logistic_of(clients, l2=o.l2, beta=o.beta, sparse=_kept_sparse(o))
 
 
 def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
@@ -348,6 +358,7 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
             [client.labels for client in clients],
             l2=o.l2,
             width=width,
+            sparse=_kept_sparse(o),
             name=f"support vector machine on {clients[0].name}, {len(clients)} clients",
         )
 
@@ -355,14 +366,13 @@ def _machine(width: float) -> Callable[[list[Dataset], Options], Any]:
 
 
 def _softmax(clients: list[Dataset], o: Options) -> Any:
-    features, targets, weights = splits.pad_clients(clients)
     if o.bias:
         if o.test != "none":
             raise InvalidInput("--bias adds a feature that test samples do not have; leave --test out")
-        constant = np.where(weights > 0, o.bias, 0.0)[..., None]
-        features = np.concatenate([features, constant], axis=-1)
+        wider = (np.column_stack([c.features, np.full(len(c), o.bias)]) for c in clients)
+        clients = [replace(c, features=features, shape=()) for c, features in zip(clients, wider, strict=True)]
     name = f"softmax regression on {clients[0].name}, {len(clients)} clients"
-    return Softmax(features, targets, weights, o.l2, name=name)
+    return Softmax(*splits.pad_clients(clients, sparse=_kept_sparse(o)), o.l2, name=name)
 
 
 def _parity(clients: list[Dataset], o: Options) -> Any:
@@ -605,28 +615,28 @@ PROBLEMS: tuple[Family | DataFamily, ...] = (
         "hinge",
         "support vector machine on breast_cancer, nonsmooth",
         "breast_cancer",
-        ("l2",),
+        ("l2", "rows"),
         _machine(0.0),
     ),
     DataFamily(
         "smoothed-hinge",
         "support vector machine with a hinge rounded over a width of 1/2, on breast_cancer",
         "breast_cancer",
-        ("l2",),
+        ("l2", "rows"),
         _machine(0.5),
     ),
-    *_on_data("", "logistic regression on {name}", ("l2", "beta"), _logistic, "breast_cancer", *LIBSVM),
+    *_on_data("", "logistic regression on {name}", ("l2", "beta", "rows"), _logistic, "breast_cancer", *LIBSVM),
     *_on_data(
         "-softmax",
         "softmax regression on {name}",
-        ("l2", "bias"),
+        ("l2", "bias", "rows"),
         _softmax,
         *("digits", "iris", "wine", "mnist", "emnist_letters", "cifar10", "shakespeare"),
     ),
     *_on_data(
         "-parity",
         "logistic regression: even or odd {name}",
-        ("l2", "beta"),
+        ("l2", "beta", "rows"),
         _parity,
         "digits",
         "mnist",

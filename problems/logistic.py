@@ -10,13 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, identity, namespace, rows_times, take, to_numpy
+from fedtheory.core.arrays import Array, identity, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
-from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
+from fedtheory.core.sample_rows import Rows, combine_rows, pick_samples, row_products, total_gram, weighted_gram
+from fedtheory.core.shapes import (
+    ClientPoints,
+    ClientValues,
+    Matrices,
+    Points,
+    SampleNumbers,
+    SampleValues,
+    ServerPoint,
+    SquareMatrices,
+)
 from fedtheory.local.conjugates import newton_conjugate
 from problems.margins import Margins
-from problems.samples import equal_weights, fill_up, scales_of
+from problems.samples import as_matrix, entries_of, equal_weights, scales_of, stack_rows, times_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +38,7 @@ class Logistic(Margins):
 
     Parameters
     ----------
-    signed : array ``(*batch, n, m, d)``
+    signed : array or `fedtheory.core.sample_rows.SparseRows` ``(*batch, n, m, d)``
         Rows b_ik a_ik; clients with fewer than m samples are filled up with zero rows of weight zero.
     weights : array ``(n, m)``
         w_ik >= 0.
@@ -37,7 +47,7 @@ class Logistic(Margins):
     name : str
     """
 
-    signed: Array
+    signed: Rows
     weights: Array
     l2: float = 0.0
     alpha: float = 1.0
@@ -56,7 +66,7 @@ class Logistic(Margins):
     def value(self, x: Points) -> ClientValues:
         """Values f_i(x_i)."""
         xp = namespace(x, self.signed)
-        margin = rows_times(x, self._transposed)
+        margin = row_products(self.signed, x)
         # log(1 + exp(-z)) without overflow
         loss = xp.maximum(-margin, xp.zeros_like(margin)) + xp.log1p(xp.exp(-xp.abs(margin)))
         return xp.sum(self.weights * loss, axis=-1) + self._penalty(x)
@@ -71,7 +81,7 @@ class Logistic(Margins):
 
     def grad(self, x: Points) -> ClientPoints:
         """Gradients of f_i at x_i."""
-        return self._add_penalty(rows_times(self.slopes(rows_times(x, self._transposed)), self.signed), x)
+        return self._add_penalty(combine_rows(self.signed, self.slopes(row_products(self.signed, x))), x)
 
     def slopes(self, margin: SampleValues) -> SampleValues:
         """Derivatives of the samples' losses in the margins b_ik a_ik^T x."""
@@ -98,25 +108,37 @@ class Logistic(Margins):
 
     def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
         """Mean gradient over minibatches of samples by their numbers."""
-        xp = namespace(x, self.signed)
-        rows = take(self.signed, samples)
-        margin = xp.sum(rows * x[..., None, :], axis=-1)
-        slope = (xp.tanh(margin / 2) - 1) / 2
+        rows = pick_samples(self.signed, samples)
+        margin = row_products(rows, x)
+        slope = (namespace(margin).tanh(margin / 2) - 1) / 2
         scales = scales_of(self._scales, samples)
         slope = slope if scales is None else slope * scales
-        g = xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1]
-        return self._add_penalty(g, x)
+        return self._add_penalty(combine_rows(rows, slope) / slope.shape[-1], x)
 
     def hess(self, x: Points) -> Matrices:
         """Hessians of f_i at x_i."""
-        xp = namespace(x, self.signed)
-        margin = rows_times(x, self._transposed)
-        sigma = (xp.tanh(margin / 2) + 1) / 2
-        weight = self.weights * sigma * (1 - sigma)
-        h = xp.matmul(xp.matrix_transpose(self.signed) * weight[..., None, :], self.signed)
+        h = weighted_gram(self.signed, self._curvatures(x))
+        return h + self._penalty_curvatures(x)[..., None] * identity(self.d, x)
+
+    def average_hess(self, x: ServerPoint) -> SquareMatrices:
+        """Hessian of the average at a common point."""
+        h = total_gram(self.signed, self._curvatures(x)) / self.n
+        return h + self._penalty_curvatures(x) * identity(self.d, x)
+
+    def hess_times(self, x: Points, v: Points) -> ClientPoints:
+        """Hessians of f_i at x_i times vectors v_i."""
+        along = self._curvatures(x) * row_products(self.signed, v)
+        return combine_rows(self.signed, along) + self._penalty_curvatures(x) * v
+
+    def _curvatures(self, x: Array) -> Array:
+        """Second derivatives of the samples' losses in their margins."""
+        margin = row_products(self.signed, x)
+        sigma = (namespace(margin).tanh(margin / 2) + 1) / 2
+        return self.weights * sigma * (1 - sigma)
+
+    def _penalty_curvatures(self, x: Array) -> Array:
         square = self.alpha * x * x
-        diagonal = self.l2 + 2 * self.alpha * self.beta * (1 - 3 * square) / (1 + square) ** 3
-        return h + diagonal[..., None] * identity(self.d, x)
+        return self.l2 + 2 * self.alpha * self.beta * (1 - 3 * square) / (1 + square) ** 3
 
     @property
     def conjugate(self) -> Callable[[Points], ClientValues] | None:
@@ -150,10 +172,10 @@ class Logistic(Margins):
         at most ||W^{1/2} A|| (sum of weights)^{1/2}; penalties cancel in differences (FedPD supplement, App. E).
         """
         weights = to_numpy(self.weights)
-        top, average = self._largest_curvatures()
+        top, average, found_by = self._curvatures_found
         bend, dip = 2 * self.alpha * self.beta, self.alpha * self.beta / 2
         floor = self.l2 - dip - (4 * np.finfo(float).eps * (self.l2 + dip) if dip else 0.0)  # below its own rounding
-        how = "lambda_max(A_i^T W_i A_i)/4 (widened) plus the penalty's largest curvature"
+        how = f"lambda_max(A_i^T W_i A_i)/4 ({found_by}) plus the penalty's largest curvature"
         below = "l2 minus the penalty's largest negative curvature alpha beta / 2"
         size = top / 4 + self.l2 + bend
         norms = np.sort(np.sqrt(top * weights.sum(axis=-1)), axis=-1)
@@ -187,10 +209,12 @@ def logistic(
     alpha: float = 1.0,
     beta: float = 0.0,
     name: str = "logistic regression",
+    sparse: bool | None = None,
 ) -> Logistic:
     """Build the problem from one feature matrix ``(n_i, d)`` and one label vector ``(n_i,)`` a client.
 
-    Labels are -1 and +1, or 0 and 1. Every client's samples weigh 1/n_i.
+    Labels are -1 and +1, or 0 and 1. Every client's samples weigh 1/n_i. Matrices are arrays or sparse matrices of SciPy; ``sparse`` says how
+    the samples are kept, by default as is faster (`fedtheory.core.sample_rows.sparse_pays`).
 
     Raises
     ------
@@ -201,7 +225,7 @@ def logistic(
         raise InvalidInput(
             f"got {len(features)} feature matrices and {len(labels)} label vectors; expected one a client"
         )
-    matrices = [np.asarray(a, dtype=float) for a in features]
+    matrices = [as_matrix(a) for a in features]
     vectors = [_signs(np.asarray(b), i) for i, b in enumerate(labels)]
     if matrices[0].ndim != 2:
         raise InvalidInput(f"client 0 has features of shape {matrices[0].shape}; expected (n_i, d)")
@@ -211,11 +235,11 @@ def logistic(
             raise InvalidInput(
                 f"client {i} has features of shape {a.shape} and labels of shape {b.shape}; expected (n_i, {d}) and (n_i,)"
             )
-        if len(a) == 0:
+        if a.shape[0] == 0:
             raise InvalidInput(f"client {i} has no data; give every client at least one sample or leave it out")
-        if not np.isfinite(a).all():
+        if not np.isfinite(entries_of(a)).all():
             raise InvalidInput(f"client {i} has NaN or infinite features; clean the data first")
-    signed = fill_up([b[:, None] * a for a, b in zip(matrices, vectors, strict=True)])
+    signed = stack_rows([times_signs(a, b) for a, b in zip(matrices, vectors, strict=True)], sparse)
     return Logistic(signed, equal_weights(vectors), l2, alpha, beta, name)
 
 

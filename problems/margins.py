@@ -9,21 +9,29 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, namespace, take, to_numpy
+from fedtheory.core.arrays import Array, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
-from problems.samples import sample_scales
+from fedtheory.core.sample_rows import (
+    Rows,
+    SparseRows,
+    row_gram,
+    row_squares,
+    slice_clients,
+    take_clients,
+)
+from problems.samples import largest_curvatures, sample_scales
 
 
 class Margins:
     """Counts, rows and their inner products, restriction to clients; for dataclasses with the fields below.
 
-    ``signed`` ``(*batch, n, m, d)`` holds the rows s_ik, zero rows of weight zero behind those of clients with fewer than m;
-    ``weights`` ``(n, m)``; ``whole`` is what this restricts, and to which clients.
+    ``signed`` ``(*batch, n, m, d)`` holds the rows s_ik, an array or `fedtheory.core.sample_rows.SparseRows`, zero rows of weight zero
+    behind those of clients with fewer than m; ``weights`` ``(n, m)``; ``whole`` is what this restricts, and to which clients.
     """
 
-    signed: Array
+    signed: Rows
     weights: Array
     name: str
     whole: tuple[Any, Any] | None
@@ -48,7 +56,11 @@ class Margins:
     @property
     def client_bytes(self) -> int:
         """Size of one client's data, for working in blocks."""
-        return 8 * int(self.signed.shape[-2]) * self.d if self.signed.ndim == 3 else 0
+        if self.signed.ndim > 3:
+            return 0
+        if isinstance(self.signed, SparseRows):
+            return 12 * len(self.signed.values) // self.n
+        return 8 * int(self.signed.shape[-2]) * self.d
 
     @cached_property
     def n_samples(self) -> NDArray[np.int64]:
@@ -65,57 +77,51 @@ class Margins:
         return self.signed
 
     @cached_property
-    def _transposed(self) -> Array:
-        return namespace(self.signed).matrix_transpose(self.signed)
-
-    @cached_property
     def gram(self) -> Array:
         """Inner products of a client's rows ``(n, m, m)``; a restriction takes them from the whole problem."""
         if self.whole is not None:
             problem, chosen = self.whole
-            moved = type(problem.signed) is not type(self.signed) or problem.signed.dtype != self.signed.dtype
+            moved = type(problem.weights) is not type(self.weights) or problem.weights.dtype != self.weights.dtype
             if not moved:
                 by_range = isinstance(chosen, slice)
                 return problem.gram[..., chosen, :, :] if by_range else take(problem.gram, chosen, axes_behind=2)
-        return namespace(self.signed).matmul(self.signed, self._transposed)
+        return row_gram(self.signed)
 
     def take(self, clients: Clients | None) -> Self:
         """Restrict to the clients that take part."""
         if clients is None:
             return self
         return self._restricted(
-            take(self.signed, clients.index, axes_behind=2), take(self.weights, clients.index), clients.index
+            take_clients(self.signed, clients.index), take(self.weights, clients.index), clients.index
         )
 
     def slice(self, first: int, last: int) -> Self:
         """Clients first, ..., last - 1, without copying."""
         return self._restricted(
-            self.signed[..., first:last, :, :], self.weights[..., first:last, :], slice(first, last)
+            slice_clients(self.signed, first, last), self.weights[..., first:last, :], slice(first, last)
         )
 
-    def _restricted(self, signed: Array, weights: Array, chosen: Any) -> Self:
+    def _restricted(self, signed: Rows, weights: Array, chosen: Any) -> Self:
         return replace(self, signed=signed, weights=weights, whole=(self, chosen))  # type: ignore[type-var]
 
     def lower_bound(self) -> Certified:
         """Zero: no term is negative."""
         return Certified(0.0, "every term is non-negative")
 
-    def _samples(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """All clients' rows and their weights in the average objective, for a CVXPY model."""
+    def _samples(self) -> tuple[Any, NDArray[np.float64]]:
+        """All clients' rows, as an array or a matrix of SciPy, and their weights in the average objective, for a CVXPY model."""
         if self.signed.ndim > 3:
             raise NotAvailable("a batch of instances has no single CVXPY model; take one instance")
-        rows, weights = to_numpy(self.signed).reshape(-1, self.d), to_numpy(self.weights).ravel() / self.n
+        rows = self.signed.matrix if isinstance(self.signed, SparseRows) else to_numpy(self.signed).reshape(-1, self.d)
+        weights = to_numpy(self.weights).ravel() / self.n
         return rows[weights > 0], weights[weights > 0]
 
     @property
     def _sample_sizes(self) -> NDArray[np.float64]:
         """n_i w_ik ||s_ik||^2 ``(*batch, n, m)``; ||s_ik||^2 where the weights of a client are equal."""
-        squares = (to_numpy(self.signed) ** 2).sum(axis=-1)
+        squares = row_squares(self.signed)
         return np.asarray(squares if self._scales is None else to_numpy(self._scales) * squares)
 
-    def _largest_curvatures(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Largest eigenvalues of S_i^T W_i S_i ``(*batch, n)`` and of their mean ``(*batch)``, widened by their rounding."""
-        weighted = np.sqrt(to_numpy(self.weights))[..., None] * to_numpy(self.signed)
-        gram = np.swapaxes(weighted, -1, -2) @ weighted
-        slack = 1 + 8 * self.d * np.finfo(float).eps
-        return np.linalg.eigvalsh(gram)[..., -1] * slack, np.linalg.eigvalsh(gram.mean(axis=-3))[..., -1] * slack
+    @cached_property
+    def _curvatures_found(self) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+        return largest_curvatures(self.signed, self.weights)

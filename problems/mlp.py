@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class MultilayerPerceptron(Classified):
         xp = namespace(x)
         p, h, c = self.inputs, self.hidden, self.classes
         lead = x.shape[:-1]
-        cuts = np.cumsum([p * h, h, h * c])
+        cuts = list(accumulate([p * h, h, h * c]))
         return (
             xp.reshape(x[..., : cuts[0]], (*lead, p, h)),
             x[..., None, cuts[0] : cuts[1]],

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import Array, like, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
+from fedtheory.core.sample_rows import Rows, SparseRows, sparse_pays, take_clients, weighted_gram
 from fedtheory.core.shapes import Lengths, Vectors
+
+#: bytes that the clients' matrices A_i^T W_i A_i may take
+ROOM = 2**29
 
 
 def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -22,6 +26,46 @@ def fill_up(matrices: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     for i, a in enumerate(matrices):
         filled[i, : len(a)] = a
     return filled
+
+
+def as_matrix(features: Any) -> Any:
+    """A client's features in double precision: an array, or a matrix of SciPy in CSR format where they are sparse."""
+    if not hasattr(features, "tocsr"):
+        return np.asarray(features, dtype=float)
+    from scipy import sparse
+
+    return sparse.csr_array(features, dtype=float)
+
+
+def entries_of(matrix: Any) -> NDArray[Any]:
+    """The entries of an array or, of a matrix of SciPy, those that are stored."""
+    return np.asarray(getattr(matrix, "data", matrix)) if hasattr(matrix, "tocsr") else np.asarray(matrix)
+
+
+def as_array(matrix: Any) -> NDArray[Any]:
+    """A matrix of SciPy with its zeros; an array as it is."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "tocsr") else matrix)
+
+
+def times_signs(matrix: Any, signs: NDArray[Any]) -> Any:
+    """Multiply the rows of a matrix with numbers ``(n_i,)``."""
+    if not hasattr(matrix, "tocsr"):
+        return signs[:, None] * matrix
+    found = matrix.copy()
+    found.data *= np.repeat(signs, np.diff(found.indptr))
+    return found
+
+
+def stack_rows(matrices: Sequence[Any], sparse: bool | None = None) -> Rows:
+    """Stack one matrix ``(n_i, d)`` a client to rows ``(n, m, d)``: sparse ones, an array, or by default (None) what is faster."""
+    if sparse is None:
+        entries = sum(int(np.count_nonzero(entries_of(a))) for a in matrices)
+        sparse = sparse_pays(sum(a.shape[0] for a in matrices), matrices[0].shape[1], entries)
+    if not sparse:
+        return fill_up([as_array(a) for a in matrices])
+    from scipy.sparse import csr_array
+
+    return SparseRows.stack([csr_array(a, dtype=float) for a in matrices])
 
 
 def equal_weights(samples: Sequence[Any]) -> NDArray[np.float64]:
@@ -48,6 +92,22 @@ def sample_scales(weights: Array) -> Array | None:
     return None if bool(np.all(equal)) else like(scales, weights)
 
 
+def largest_curvatures(rows: Rows, weights: Array) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """Largest eigenvalues of A_i^T W_i A_i ``(*batch, n)`` and of their mean ``(*batch)``, and how they were found: widened by their rounding.
+
+    Bounds from above (`SparseRows.bound_curvatures`) where rows are sparse and these matrices have no room.
+    """
+    n, d = rows.shape[-3], rows.shape[-1]
+    if isinstance(rows, SparseRows) and 8 * n * d * d > ROOM:
+        host = to_numpy(weights)
+        average = rows.pooled().bound_curvatures(host.reshape(1, -1) / n)[0]
+        return rows.bound_curvatures(host), average, "bounded by (|A|^T W |A| v)_j / v_j"
+    gram = to_numpy(weighted_gram(rows, weights))
+    slack = 1 + 8 * d * np.finfo(float).eps
+    top, average = (np.linalg.eigvalsh(matrix)[..., -1] * slack for matrix in (gram, gram.mean(axis=-3)))
+    return top, average, "widened"
+
+
 def scales_of(scales: Array | None, samples: NDArray[np.integer[Any]]) -> Array | None:
     """Scales of the samples drawn, ``(..., n, b)``; None for ones."""
     return None if scales is None else take(scales[..., None], samples)[..., 0]
@@ -64,7 +124,7 @@ class Classified:
 
     Parameters
     ----------
-    features : array ``(*batch, n, m, inputs)``
+    features : array or `fedtheory.core.sample_rows.SparseRows` ``(*batch, n, m, inputs)``
         Clients with fewer than m samples are filled up and their weights are zero.
     targets : array ``(n, m, classes)``
         One-hot labels.
@@ -72,7 +132,7 @@ class Classified:
         w_ik >= 0, positive for samples, which come first.
     """
 
-    features: Array
+    features: Rows
     targets: Array
     weights: Array
 
@@ -110,7 +170,7 @@ class Classified:
         if clients is None:
             return self
         index = clients.index
-        features, targets = take(self.features, index, axes_behind=2), take(self.targets, index, axes_behind=2)
+        features, targets = take_clients(self.features, index), take(self.targets, index, axes_behind=2)
         return replace(self, features=features, targets=targets, weights=take(self.weights, index))
 
 

@@ -12,9 +12,29 @@ from fedtheory.core.arrays import Array, identity, namespace, squared_norm, take
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
+from fedtheory.core.sample_rows import (
+    Rows,
+    SparseRows,
+    pick_samples,
+    row_squares,
+    rows_times_matrices,
+    slice_clients,
+    transposed_rows_times,
+)
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers
 from fedtheory.local.conjugates import newton_conjugate
-from problems.samples import Classified, cross_entropy, equal_weights, fill_up, one_hot, probabilities
+from problems.samples import (
+    Classified,
+    as_matrix,
+    cross_entropy,
+    entries_of,
+    equal_weights,
+    fill_up,
+    largest_curvatures,
+    one_hot,
+    probabilities,
+    stack_rows,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +74,12 @@ class Softmax(Classified):
         """One matrix."""
         return (Layer("W", (self.inputs, self.classes)),)
 
-    def logits(self, x: Array, features: Array) -> Array:
+    def logits(self, x: Array, features: Rows) -> Array:
         """Scores of the classes: parameters ``(..., d)`` on samples ``(..., m, inputs)`` to ``(..., m, classes)``."""
-        xp = namespace(x, features)
-        return xp.matmul(features, xp.reshape(x, (*x.shape[:-1], self.inputs, self.classes)))
+        return rows_times_matrices(features, self._matrices(x))
+
+    def _matrices(self, x: Array) -> Array:
+        return namespace(x).reshape(x, (*x.shape[:-1], self.inputs, self.classes))
 
     def value(self, x: Points) -> ClientValues:
         """Values f_i(x_i)."""
@@ -70,19 +92,27 @@ class Softmax(Classified):
 
     def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
         """Mean gradient over minibatches of samples by their numbers."""
-        return self._grad(x, take(self.features, samples), take(self.targets, samples), self._shares(samples))
+        return self._grad(x, pick_samples(self.features, samples), take(self.targets, samples), self._shares(samples))
 
-    def _grad(self, x: Array, features: Array, targets: Array, weights: Any) -> Array:
-        xp = namespace(x, features)
+    def _grad(self, x: Array, features: Rows, targets: Array, weights: Any) -> Array:
         slope = weights * (probabilities(self.logits(x, features)) - targets)
-        g = xp.matmul(xp.matrix_transpose(features), slope)
-        return xp.reshape(g, (*g.shape[:-2], self.d)) + self.l2 * x
+        return self._vectors(transposed_rows_times(features, slope)) + self.l2 * x
+
+    def _vectors(self, matrices: Array) -> Array:
+        return namespace(matrices).reshape(matrices, (*matrices.shape[:-2], self.d))
+
+    def hess_times(self, x: Points, v: Points) -> ClientPoints:
+        """Hessians of f_i at x_i times vectors v_i."""
+        p = probabilities(self.logits(x, self.features))
+        u = p * self.logits(v, self.features)
+        along = self.weights[..., None] * (u - p * namespace(u).sum(u, axis=-1, keepdims=True))
+        return self._vectors(transposed_rows_times(self.features, along)) + self.l2 * v
 
     def hess(self, x: Points) -> Matrices:
         """Hessians sum_k w_k a a^T (x) (diag(p) - p p^T) + l2 I."""
-        xp = namespace(x, self.features)
         p = probabilities(self.logits(x, self.features))  # (..., n, m, classes)
-        a = self.features
+        a = self.features.dense() if isinstance(self.features, SparseRows) else self.features
+        xp = namespace(x, a)
         rows = xp.reshape(a[..., :, None] * p[..., None, :], (*p.shape[:-1], self.d))
         outer = xp.matmul(xp.matrix_transpose(rows), self.weights[..., None] * rows)
         weight = xp.matrix_transpose(self.weights[..., None] * p)[..., :, None, :]  # (..., n, classes, 1, m)
@@ -103,7 +133,7 @@ class Softmax(Classified):
 
     def slice(self, first: int, last: int) -> Softmax:
         """Clients first, ..., last - 1, without copying."""
-        features, targets = self.features[..., first:last, :, :], self.targets[..., first:last, :, :]
+        features, targets = slice_clients(self.features, first, last), self.targets[..., first:last, :, :]
         return replace(self, features=features, targets=targets, weights=self.weights[..., first:last, :])
 
     def lower_bound(self) -> Certified:
@@ -117,7 +147,8 @@ class Softmax(Classified):
         cp = require("cvxpy", "ground truth from an independent solver")
         weights = to_numpy(self.weights).ravel() / self.n
         keep = weights > 0
-        features = to_numpy(self.features).reshape(-1, self.inputs)[keep]
+        thin = isinstance(self.features, SparseRows)
+        features = (self.features.matrix if thin else to_numpy(self.features).reshape(-1, self.inputs))[keep]
         targets = to_numpy(self.targets).reshape(-1, self.classes)[keep]
         x = cp.Variable(self.d)
         out = features @ cp.reshape(x, (self.inputs, self.classes), order="C")
@@ -129,15 +160,12 @@ class Softmax(Classified):
 
         The upper end is Gershgorin's: row l has the sum of absolute values 2 p_l (1 - p_l) <= 1/2. It is reached at p = (1/2, 1/2, 0, ...).
         """
-        rows, weights = to_numpy(self.features), to_numpy(self.weights)
-        weighted = np.sqrt(weights)[..., None] * rows
-        gram = np.swapaxes(weighted, -1, -2) @ weighted
-        slack = 1 + 8 * self.inputs * np.finfo(float).eps
-        size = np.linalg.eigvalsh(gram)[..., -1] * slack / 2 + self.l2
-        average = np.linalg.eigvalsh(gram.mean(axis=-3))[..., -1] * slack / 2 + self.l2
+        top, mean, found_by = largest_curvatures(self.features, self.weights)
+        size, average = top / 2 + self.l2, mean / 2 + self.l2
         batch = size.shape
-        squares = (rows**2).sum(axis=-1) if self._scales is None else to_numpy(self._scales) * (rows**2).sum(axis=-1)
-        how, below = "lambda_max(A_i^T W_i A_i)/2 (widened) plus l2", "l2; the losses are convex"
+        squares = row_squares(self.features)
+        squares = squares if self._scales is None else to_numpy(self._scales) * squares
+        how, below = f"lambda_max(A_i^T W_i A_i)/2 ({found_by}) plus l2", "l2; the losses are convex"
         return {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),
@@ -150,11 +178,17 @@ class Softmax(Classified):
 
 
 def softmax(
-    features: list[Any] | Array, labels: list[Any] | Array, *, l2: float = 0.0, name: str = "softmax regression"
+    features: list[Any] | Array,
+    labels: list[Any] | Array,
+    *,
+    l2: float = 0.0,
+    name: str = "softmax regression",
+    sparse: bool | None = None,
 ) -> Softmax:
     """Build the problem from one feature matrix ``(n_i, inputs)`` and one label vector ``(n_i,)`` a client.
 
-    Labels are whole numbers from 0; there are as many classes as the largest one says. Every client's samples weigh 1/n_i.
+    Labels are whole numbers from 0; there are as many classes as the largest one says. Every client's samples weigh 1/n_i. Features may be
+    sparse, and ``sparse`` says how they are kept, as in `problems.logistic.logistic`.
 
     Raises
     ------
@@ -165,17 +199,17 @@ def softmax(
         raise InvalidInput(
             f"got {len(features)} feature matrices and {len(labels)} label vectors; expected one a client"
         )
-    matrices, vectors = [np.asarray(a, dtype=float) for a in features], [np.asarray(b) for b in labels]
+    matrices, vectors = [as_matrix(a) for a in features], [np.asarray(b) for b in labels]
     for i, (a, b) in enumerate(zip(matrices, vectors, strict=True)):
-        if a.ndim != 2 or len(a) == 0 or b.shape != (len(a),) or a.shape[1] != matrices[0].shape[1]:
+        if a.ndim != 2 or a.shape[0] == 0 or b.shape != (a.shape[0],) or a.shape[1] != matrices[0].shape[1]:
             raise InvalidInput(
                 f"client {i} has features of shape {a.shape} and labels of shape {b.shape}; expected (n_i, inputs), the same "
                 "inputs for all, and (n_i,) with n_i >= 1"
             )
-        if not np.isfinite(a).all():
+        if not np.isfinite(entries_of(a)).all():
             raise InvalidInput(f"client {i} has NaN or infinite features; clean the data first")
         if not (np.all(b == np.round(b)) and b.min() >= 0):
             raise InvalidInput(f"client {i} has labels {np.unique(b)[:5].tolist()}; expected whole numbers from 0")
     classes = 1 + int(max(b.max() for b in vectors))
     targets = fill_up([one_hot(b, classes) for b in vectors])
-    return Softmax(fill_up(matrices), targets, equal_weights(vectors), l2, name)
+    return Softmax(stack_rows(matrices, sparse), targets, equal_weights(vectors), l2, name)

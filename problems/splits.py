@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.randomness import Key
+from fedtheory.core.sample_rows import Rows
 from problems.datasets import Dataset
 from problems.logistic import Logistic, logistic
-from problems.samples import equal_weights, fill_up, one_hot
+from problems.samples import equal_weights, fill_up, one_hot, stack_rows
 
 Split = list[NDArray[np.int64]]
 Draw = Literal["without", "refill", "with"]
@@ -309,8 +310,12 @@ def client_tests(clients: Sequence[Dataset], test: Dataset, size: int, seed: int
     return out
 
 
-def pad_clients(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def pad_clients(
+    clients: Sequence[Dataset], *, sparse: bool | None = False
+) -> tuple[Rows, NDArray[np.float64], NDArray[np.float64]]:
     """Features ``(n, m, d)``, one-hot targets ``(n, m, classes)`` and weights ``(n, m)``: 1/n_i, or 0 where a client is filled up.
+
+    Features are an array unless ``sparse`` says otherwise, as in `problems.logistic.logistic`.
 
     Raises
     ------
@@ -323,22 +328,23 @@ def pad_clients(clients: Sequence[Dataset]) -> tuple[NDArray[np.float64], NDArra
     if classes < 2:
         raise InvalidInput(f"{clients[0].name} has labels without classes; expected labels 0, 1, ... of named classes")
     targets = fill_up([one_hot(client.labels, classes) for client in clients])
-    return fill_up([client.features for client in clients]), targets, equal_weights(clients)
+    return stack_rows([client.features for client in clients], sparse), targets, equal_weights(clients)
 
 
-def logistic_of(clients: Sequence[Dataset], **penalties: float) -> Logistic:
-    """Logistic regression on one data set a client; ``penalties`` are l2, alpha, beta."""
+def logistic_of(clients: Sequence[Dataset], *, sparse: bool | None = None, **penalties: float) -> Logistic:
+    """Logistic regression on one data set a client; ``penalties`` are l2, alpha, beta; ``sparse`` as in `problems.logistic.logistic`."""
     return logistic(
         [client.features for client in clients],
         [client.labels for client in clients],
         name=f"logistic regression on {clients[0].name}, {len(clients)} clients",
+        sparse=sparse,
         **penalties,  # type: ignore[arg-type]
     )
 
 
-def federate(dataset: Dataset, split: Split, **penalties: float) -> Logistic:
-    """Logistic regression on a split data set; ``penalties`` are l2, alpha, beta."""
-    return logistic_of(clients_of(dataset, split), **penalties)
+def federate(dataset: Dataset, split: Split, *, sparse: bool | None = None, **penalties: float) -> Logistic:
+    """Logistic regression on a split data set; ``penalties`` are l2, alpha, beta; ``sparse`` as in `problems.logistic.logistic`."""
+    return logistic_of(clients_of(dataset, split), sparse=sparse, **penalties)
 
 
 def _generator(seed: int, purpose: str) -> np.random.Generator:

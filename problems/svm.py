@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import (
-    Array,
-    clamp,
-    identity,
-    namespace,
-    rows_times,
-    solve_linear,
-    squared_norm,
-    take,
-    to_numpy,
-)
+from fedtheory.core.arrays import Array, clamp, identity, namespace, solve_linear, squared_norm
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Certified
-from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Points, SampleNumbers, SampleValues
+from fedtheory.core.sample_rows import Rows, combine_rows, pick_samples, row_products, total_gram, weighted_gram
+from fedtheory.core.shapes import (
+    ClientPoints,
+    ClientValues,
+    Matrices,
+    Points,
+    SampleNumbers,
+    SampleValues,
+    ServerPoint,
+    SquareMatrices,
+)
 from fedtheory.local.conjugates import newton_maximiser
 from problems.logistic import logistic
 from problems.margins import Margins
@@ -43,7 +43,7 @@ class SupportVectorMachine(Margins):
 
     Parameters
     ----------
-    signed : array ``(*batch, n, m, d)``
+    signed : array or `fedtheory.core.sample_rows.SparseRows` ``(*batch, n, m, d)``
         Rows s_ik; clients with fewer than m samples are filled up with zero rows of weight zero.
     weights : array ``(n, m)``
         w_ik >= 0.
@@ -52,7 +52,7 @@ class SupportVectorMachine(Margins):
     name : str
     """
 
-    signed: Array
+    signed: Rows
     weights: Array
     l2: float = 0.0
     width: float = 0.0
@@ -73,7 +73,7 @@ class SupportVectorMachine(Margins):
     def value(self, x: Points) -> ClientValues:
         """Values f_i(x_i)."""
         xp = namespace(x, self.signed)
-        u = clamp(1 - rows_times(x, self._transposed), low=0.0)
+        u = clamp(1 - row_products(self.signed, x), low=0.0)
         loss = u
         if self.width:
             loss = u * u / (2 * self.width)
@@ -90,16 +90,15 @@ class SupportVectorMachine(Margins):
 
     def grad(self, x: Points) -> ClientPoints:
         """Gradients, for the hinge subgradients."""
-        return rows_times(self.slopes(rows_times(x, self._transposed)), self.signed) + self.l2 * x
+        return combine_rows(self.signed, self.slopes(row_products(self.signed, x))) + self.l2 * x
 
     def sample_grad(self, x: Points, samples: SampleNumbers) -> ClientPoints:
         """Mean gradient over minibatches of samples by their numbers."""
-        xp = namespace(x, self.signed)
-        rows = take(self.signed, samples)
-        slope = self._slope(xp.sum(rows * x[..., None, :], axis=-1))
+        rows = pick_samples(self.signed, samples)
+        slope = self._slope(row_products(rows, x))
         scales = scales_of(self._scales, samples)
         slope = slope if scales is None else slope * scales
-        return xp.sum(rows * slope[..., None], axis=-2) / slope.shape[-1] + self.l2 * x
+        return combine_rows(rows, slope) / slope.shape[-1] + self.l2 * x
 
     @property
     def hess(self) -> Callable[[Points], Matrices] | None:
@@ -107,12 +106,29 @@ class SupportVectorMachine(Margins):
         return self._hess if self.width else None
 
     def _hess(self, x: Points) -> Matrices:
-        xp = namespace(x, self.signed)
-        u = 1 - rows_times(x, self._transposed)
+        return weighted_gram(self.signed, self._curvatures(x)) + self.l2 * identity(self.d, x)
+
+    @property
+    def average_hess(self) -> Callable[[ServerPoint], SquareMatrices] | None:
+        """Hessian of the average at a common point; None for the hinge."""
+        return self._average_hess if self.width else None
+
+    def _average_hess(self, x: ServerPoint) -> SquareMatrices:
+        return total_gram(self.signed, self._curvatures(x)) / self.n + self.l2 * identity(self.d, x)
+
+    @property
+    def hess_times(self) -> Callable[[Points, Points], ClientPoints] | None:
+        """Hessians times vectors; None for the hinge."""
+        return self._hess_times if self.width else None
+
+    def _hess_times(self, x: Points, v: Points) -> ClientPoints:
+        return combine_rows(self.signed, self._curvatures(x) * row_products(self.signed, v)) + self.l2 * v
+
+    def _curvatures(self, x: Array) -> Array:
+        """Second derivatives of the samples' losses in their margins (those of the pieces)."""
+        u = 1 - row_products(self.signed, x)
         curved = u > 0 if self.squared else (u > 0) & (u <= self.width)
-        weight = self.weights * xp.astype(curved, u.dtype) / self.width
-        h = xp.matmul(self._transposed * weight[..., None, :], self.signed)
-        return h + self.l2 * identity(self.d, x)
+        return self.weights * namespace(u).astype(curved, u.dtype) / self.width
 
     # ---- local steps in sample space ------------------------------------------------------------------------------
 
@@ -175,7 +191,7 @@ class SupportVectorMachine(Margins):
         eye = identity(self.d, y)
         samples = int(self.signed.shape[-2])
 
-        a = top / 2 + 0 * rows_times(y, self._transposed)
+        a = top / 2 + 0 * row_products(self.signed, y)
         low, high = xp.ones_like(a), xp.ones_like(a)  # multipliers of 0 <= a and a <= top
         best: tuple[Array, Array, Array] | None = None
         for _ in range(ITERATIONS):
@@ -197,14 +213,14 @@ class SupportVectorMachine(Margins):
             floor = (8 * eps / samples) * size[..., None]
             target = xp.maximum(0.1 * xp.mean(pressure, axis=-1, keepdims=True), floor)
             diagonal = bend + low / a
-            right = target / a - (rows_times(x, self._transposed) + bend * a - 1)
+            right = target / a - (row_products(self.signed, x) + bend * a - 1)
             if not self.squared:
                 diagonal = diagonal + high / room
                 right = right - target / room
-            curvature = xp.matmul(self._transposed / diagonal[..., None, :], self.signed)
+            curvature = weighted_gram(self.signed, 1 / diagonal)
             system = (self.l2 * eye + curvature) * (1 + 8 * self.d * eps * eye)
-            dx = solve_linear(system, rows_times(right / diagonal, self.signed))
-            da = (right - rows_times(dx, self._transposed)) / diagonal
+            dx = solve_linear(system, combine_rows(self.signed, right / diagonal))
+            da = (right - row_products(self.signed, dx)) / diagonal
             dlow = (target - low * da) / a - low
             step = xp.minimum(_longest(a, da), _longest(low, dlow))
             if not self.squared:
@@ -221,7 +237,7 @@ class SupportVectorMachine(Margins):
     def _dual_values(self, y: Array, a: Array) -> tuple[Array, Array, Array, Array]:
         """x(a), the dual value at a, its distance from <x, y> - f(x), and the size of the terms this is made of."""
         xp = namespace(y, a)
-        x = (y + rows_times(a, self.signed)) / self.l2
+        x = (y + combine_rows(self.signed, a)) / self.l2
         curved = self.width * a * a / (2 * xp.where(self.weights > 0, self.weights, xp.ones_like(self.weights)))
         losses, ridge = xp.sum(curved - a, axis=-1), (self.l2 / 2) * squared_norm(x)
         pairing, value = xp.sum(x * y, axis=-1), self.value(x)
@@ -247,8 +263,7 @@ class SupportVectorMachine(Margins):
 
     def certify(self) -> dict[str, Certified]:
         """The loss's second derivative lies in [0, 1/width]; the hinge has strong convexity constants only."""
-        rows = to_numpy(self.signed)
-        batch = rows.shape[:-2]
+        batch = tuple(self.signed.shape[:-2])
         below = "l2; the losses are convex"
         found = {
             "mu_i": Certified(np.full(batch, self.l2), below),
@@ -257,9 +272,9 @@ class SupportVectorMachine(Margins):
         }
         if not self.width:
             return found
-        top, average = self._largest_curvatures()
+        top, average, found_by = self._curvatures_found
         size, average = top / self.width + self.l2, average / self.width + self.l2
-        how = "lambda_max(S_i^T W_i S_i)/width (widened) plus l2"
+        how = f"lambda_max(S_i^T W_i S_i)/width ({found_by}) plus l2"
         return found | {
             "L_i": Certified(size, how),
             "L": Certified(size.max(axis=-1), how),
@@ -292,17 +307,18 @@ def svm(
     width: float = 0.0,
     squared: bool = False,
     name: str = "",
+    sparse: bool | None = None,
 ) -> SupportVectorMachine:
     """Build the problem from one feature matrix ``(n_i, d)`` and one label vector ``(n_i,)`` a client (-1, +1 or 0, 1).
 
-    Every client's samples weigh 1/n_i.
+    Every client's samples weigh 1/n_i. Features may be sparse, and ``sparse`` says how they are kept, as in `problems.logistic.logistic`.
 
     Raises
     ------
     InvalidInput
         As `problems.logistic.logistic`.
     """
-    data = logistic(features, labels)
+    data = logistic(features, labels, sparse=sparse)
     kind = "squared hinge" if squared else "smoothed hinge" if width else "hinge"
     return SupportVectorMachine(
         data.signed, data.weights, l2, width, squared, name or f"support vector machine, {kind}"

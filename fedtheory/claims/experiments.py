@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,15 +57,15 @@ class Training:
     settings : mapping
         The method's options by name.
     options : mapping
-        What the family is asked for, by the fields of its options.
+        What the family is asked for, by the fields of its options; a ``seed`` among them fixes data and split for all seeds of the run.
     metrics : names
         Those of `fedtheory.measures.catalogue`.
     participants, available : int, optional
         Clients a round, and how many ever take part; all by default.
     every : int
         Rounds between measurements.
-    start : float, optional
-        Every coordinate of the first model, where it is not the problem's own.
+    start : float or "random", optional
+        Every coordinate of the first model, or random weights, where it is not the problem's own.
     seed : int
     mistake : str
         Name of a known mistake of the method (`fedtheory.algorithms.mistakes`) that the run has in it, as a planted fault; none by default.
@@ -80,7 +80,7 @@ class Training:
     participants: int | None = None
     available: int | None = None
     every: int = 1
-    start: float | None = None
+    start: float | Literal["random"] | None = None
     seed: int = 0
     mistake: str = ""
 
@@ -280,7 +280,7 @@ class Prepared:
 
 def prepare(t: Training, data: str | None, device: str, library: str) -> Prepared:
     """Build a run's problem, its method and its metrics."""
-    problem, on_host, place = build_at(t.problem, device, library, **t.options, seed=t.seed, data=data)
+    problem, on_host, place = build_at(t.problem, device, library, **{"seed": t.seed, **t.options, "data": data})
     method: Any = t.build()
     x0 = make_first_model(problem, t.start, t.seed, place)
     method, metrics = choose_metrics(t.metrics, method, problem, shape_start(problem, x0), on_host)

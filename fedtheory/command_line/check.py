@@ -157,6 +157,7 @@ def check_command(
         leave_interrupted(progress.how_far)
     failed = any(not v.ran for v in verdicts)
     again = [r for r in references if done[r.id].seeded and done[r.id].size is None]
+    again.sort(key=lambda r: -done[r.id].seconds)  # so that no worker is left alone with a long one
     for other in range(seed + 1, seed + repeat):
         found, journal, progress, interrupted = judge(again, replace(context, seed=other))
         if interrupted:

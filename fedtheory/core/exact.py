@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -26,24 +27,95 @@ def rational(value: Any) -> Any:
     return value
 
 
-def reduce_rows(rows: Sequence[Sequence[Fraction]], width: int) -> tuple[list[Row], list[int]]:
-    """Reduced row echelon form with pivots in the first ``width`` columns: the rows that have one, then the others; and the pivots."""
-    table = [list(row) for row in rows]
+def reduce_rows(rows: Sequence[Sequence[Any]], width: int) -> tuple[list[list[Any]], list[int]]:
+    """Reduced row echelon form with pivots in the first ``width`` columns: the rows that have one, then the others; and the pivots.
+
+    Over any field. Fractions are reduced in whole numbers, a row being integers over one denominator: a common divisor is then looked for
+    once a row and not once a number.
+    """
+    in_fractions = all(isinstance(value, Fraction | int) for row in rows for value in row)
+    table: list[Any] = [(_Fractions if in_fractions else _Numbers).of(row) for row in rows]
     pivots: list[int] = []
     for column in range(width):
         at = len(pivots)
-        found = next((i for i in range(at, len(table)) if table[i][column] != 0), None)
+        found = next((i for i in range(at, len(table)) if table[i].numbers[column] != 0), None)
         if found is None:
             continue
         table[at], table[found] = table[found], table[at]
-        head = table[at][column]
-        table[at] = [value / head for value in table[at]]
-        for i, row in enumerate(table):
-            if i != at and row[column] != 0:
-                factor = row[column]
-                table[i] = [a - factor * b for a, b in zip(row, table[at], strict=True)]
+        table[at].divide(column)
+        for row in table[at + 1 :]:
+            row.clear(column, table[at])
         pivots.append(column)
-    return table, pivots
+    for at in range(len(pivots) - 1, 0, -1):
+        for row in table[:at]:
+            row.clear(pivots[at], table[at])
+    return [row.values for row in table], pivots
+
+
+@dataclasses.dataclass(slots=True)
+class _Numbers:
+    """A row over any field."""
+
+    numbers: list[Any]
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> _Numbers:
+        return cls(list(row))
+
+    @property
+    def values(self) -> list[Any]:
+        return self.numbers
+
+    def divide(self, column: int) -> None:
+        """Divide by the number in a column."""
+        head = self.numbers[column]
+        self.numbers = [value / head for value in self.numbers]
+
+    def clear(self, column: int, pivot: _Numbers) -> None:
+        """Subtract the multiple of a row with one in a column that leaves zero there."""
+        factor = self.numbers[column]
+        if factor != 0:
+            self.numbers = [a - factor * b for a, b in zip(self.numbers, pivot.numbers, strict=True)]
+
+
+@dataclasses.dataclass(slots=True)
+class _Fractions:
+    """A row of fractions as integers over one denominator, of either sign."""
+
+    numbers: list[int]
+    denominator: int
+
+    @classmethod
+    def of(cls, row: Sequence[Fraction]) -> _Fractions:
+        denominator = math.lcm(*(value.denominator for value in row))
+        return cls([value.numerator * (denominator // value.denominator) for value in row], denominator)
+
+    @property
+    def values(self) -> Row:
+        nothing = Fraction(0)
+        return [Fraction(value, self.denominator) if value else nothing for value in self.numbers]
+
+    def divide(self, column: int) -> None:
+        """Divide by the number in a column."""
+        self.denominator = self.numbers[column]
+        self._shorten()
+
+    def clear(self, column: int, pivot: _Fractions) -> None:
+        """Subtract the multiple of a row with one in a column that leaves zero there."""
+        factor, head = self.numbers[column], pivot.denominator
+        if not factor:
+            return
+        common = math.gcd(factor, head)
+        factor, head = factor // common, head // common
+        self.numbers = [head * a - factor * b for a, b in zip(self.numbers, pivot.numbers, strict=True)]
+        self.denominator *= head
+        self._shorten()
+
+    def _shorten(self) -> None:
+        common = math.gcd(self.denominator, *self.numbers)
+        if common > 1:
+            self.numbers = [value // common for value in self.numbers]
+            self.denominator //= common
 
 
 def solve_exactly(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row | None:

@@ -14,10 +14,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, average, is_array, like, mean_of_clients, to_numpy
+from fedtheory.core.arrays import Array, average, is_array, like, mean_of_clients, namespace, to_numpy
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.participation import Clients
-from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint
+from fedtheory.core.sample_rows import SparseRows
+from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint, SquareMatrices
 
 
 @runtime_checkable
@@ -60,6 +61,8 @@ class Problem(Protocol):
 ABILITIES = {
     "prox": "proximal step argmin_x f_i(x) + ||x - v_i||^2 / (2 step)",
     "hess": "Hessians of f_i at x_i",
+    "average_hess": "the average's Hessian at a common point, where it is had at less cost than the clients': (..., 1, d) -> (..., d, d)",
+    "hess_times": "Hessians of f_i at x_i times vectors v_i: (x, v), for dimensions in which Hessians have no room",
     "sample_grad": "gradients of minibatches of a client's samples",
     "n_samples": "number of samples of each client",
     "variants": "how many samples in a row are variants of one datum (augmentation): a pass through the data takes one of them at random",
@@ -117,6 +120,14 @@ def objective(problem: Problem, x: ServerPoint) -> RunValues:
 def gradient(problem: Problem, x: ServerPoint) -> ServerPoint:
     """Gradient of f, without the regulariser, at a common point."""
     return average(problem.grad(x))
+
+
+def average_hessian(problem: Any, x: ServerPoint) -> SquareMatrices:
+    """Hessian of f at a common point: ``(..., 1, d) -> (..., d, d)``."""
+    if can(problem, "average_hess"):
+        return problem.average_hess(x)
+    found = problem.hess(x)  # of all clients alike where it has a client axis of length one
+    return namespace(found).mean(found, axis=-3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +241,8 @@ def move_to_library(problem: Any, reference: Array) -> Any:
         current = getattr(problem, field.name)
         if is_array(current):
             moved[field.name] = like(to_numpy(current), reference)
+        elif isinstance(current, SparseRows):
+            moved[field.name] = current.moved(reference)
         elif dataclasses.is_dataclass(current) and not isinstance(current, type):  # a problem inside it, a regulariser
             moved[field.name] = move_to_library(current, reference)
     return dataclasses.replace(problem, **moved)

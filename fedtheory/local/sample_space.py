@@ -22,6 +22,7 @@ import numpy as np
 from array_api_compat import device
 
 from fedtheory.core.arrays import Array, Scalar, is_array, namespace, rows_times
+from fedtheory.core.sample_rows import Rows, combine_rows, row_cost, row_products
 from fedtheory.core.shapes import ClientPoints, Points, SampleValues
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ class LinearModel(Protocol):
         ...
 
     @property
-    def rows(self) -> Array:
-        """Rows ``(n, m, d)``."""
+    def rows(self) -> Rows:
+        """Rows ``(n, m, d)``, an array or sparse."""
         ...
 
     @property
@@ -97,7 +98,7 @@ class SampleSpace:
 
     def point(self, x: Array) -> ClientPoints:
         """The point with coordinates x ``(..., n, m + 1)``."""
-        return self.start + x[..., -1:] * self.direction + rows_times(x[..., :-1], self.lifted.model.rows)
+        return self.start + x[..., -1:] * self.direction + combine_rows(self.lifted.model.rows, x[..., :-1])
 
 
 def find_sample_space(sub: Subproblem, start: Points, steps: int) -> SampleSpace | None:
@@ -105,15 +106,14 @@ def find_sample_space(sub: Subproblem, start: Points, steps: int) -> SampleSpace
     model: Any = sub.f
     if not getattr(model, "linear_model", None):
         return None
-    m, d = model.rows.shape[-2:]
+    m, d = model.rows.shape[-2], row_cost(model.rows)
     moved = sub.rho is not None and sub.z is not start
     aside = sub.a is not None or moved  # v is not a multiple of the start point, so A v is one product more
     if (steps - 1) * m + (3 if aside else 2) * d >= 2 * steps * d:
         return None
     xp = namespace(start, model.rows)
-    transposed = xp.matrix_transpose(model.rows)
     kappa = model.l2 if sub.rho is None else model.l2 + sub.rho
-    margin = rows_times(start, transposed)
+    margin = row_products(model.rows, start)
     v = -model.l2 * start
     along = -model.l2 * margin
     if aside:
@@ -121,7 +121,7 @@ def find_sample_space(sub: Subproblem, start: Points, steps: int) -> SampleSpace
             v = v + sub.rho * (sub.z - start)
         if sub.a is not None:
             v = v - sub.a
-        along = rows_times(v, transposed)
+        along = row_products(model.rows, v)
     shape = _common(margin, along)
     origin = xp.zeros((1, m + 1), dtype=margin.dtype, device=device(margin))
     lifted = LiftedSubproblem(

@@ -59,13 +59,14 @@ class Memoryless:
 
 
 def step_size(lr: Step, round: int, q: int) -> Any:
-    """Return the size of local step q of a round."""
-    return lr(round, q) if callable(lr) else lr
+    """Return the size of local step q of a round; a NumPy scalar as a plain number, which has no precision of its own."""
+    size = lr(round, q) if callable(lr) else lr
+    return size.item() if isinstance(size, np.generic) else size
 
 
 def path_length(lr: Step, steps: Any, round: int) -> Any:
     """Return the sum of the step sizes of a round, K lr where they are equal."""
-    return sum(lr(round, q) for q in range(steps)) if callable(lr) else steps * lr
+    return sum(step_size(lr, round, q) for q in range(steps)) if callable(lr) else steps * lr
 
 
 @dataclass(frozen=True)

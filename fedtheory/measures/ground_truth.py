@@ -32,7 +32,17 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import average, mean_of_clients, squared_norm, to_numpy
 from fedtheory.core.duality import certified_gap, dual_point
 from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable, SolverFailed, require
-from fedtheory.core.problem import Certified, Problem, can, constant, constants, gradient, need, objective
+from fedtheory.core.problem import (
+    Certified,
+    Problem,
+    average_hessian,
+    can,
+    constant,
+    constants,
+    gradient,
+    need,
+    objective,
+)
 from fedtheory.core.regularisers import Regularised, slope
 from fedtheory.tools.enclosures import UNIT, WIDER, enclosed, enclosed_problem
 
@@ -41,6 +51,10 @@ CVXPY_SOLVERS = ("CLARABEL", "OSQP", "SCS")
 TIGHT = {"CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}}
 NEWTON_STEPS = 100
 PROXIMAL_STEPS = 20_000
+#: squared gradient norm from which on Newton's method looks at it instead of the value; largest dimension of linear systems that are solved directly
+NEAR, DIRECT = 1e-12, 2000
+#: samples up to which CVXPY is asked unless told otherwise: its models have variables of their own for each
+WITNESSED = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +106,7 @@ class GroundTruth:
         return self
 
 
-def ground_truth(problem: Problem, *, witness: bool = True) -> GroundTruth:
+def ground_truth(problem: Problem, *, witness: bool | None = None) -> GroundTruth:
     """Minimise the average objective of one instance, with its regulariser, and certify the answer.
 
     Parameters
@@ -100,9 +114,9 @@ def ground_truth(problem: Problem, *, witness: bool = True) -> GroundTruth:
     problem : Problem
         With a certified strong convexity constant of the average and, without a regulariser, Hessians; or with convex clients and
         conjugates (nonsmooth problems, problems that are convex only).
-    witness : bool
-        Ask CVXPY first (independent, slower) and compare; otherwise start at zero. Problems certified by a duality gap
-        always need CVXPY.
+    witness : bool, optional
+        Ask CVXPY first (independent, slower) and compare; otherwise start at zero. By default it is asked about problems of at most 5000
+        samples (`WITNESSED`). Problems certified by a duality gap always need CVXPY.
 
     Raises
     ------
@@ -111,6 +125,8 @@ def ground_truth(problem: Problem, *, witness: bool = True) -> GroundTruth:
     SolverFailed
         Nothing converged, or CVXPY's value contradicts the certified one.
     """
+    if witness is None:
+        witness = int(np.sum(getattr(problem, "n_samples", 0))) <= WITNESSED
     mu = constant(problem, "mu_avg")
     if np.ndim(mu.value) > 0:
         raise InvalidInput("ground_truth takes one instance, not a batch; pick one, or use its closed-form solution()")
@@ -326,10 +342,12 @@ def _newton(problem: Any, start: NDArray[np.float64]) -> NDArray[np.float64]:
     x = start[None, :]
     g = gradient(problem, x)
     norm, f = float(squared_norm(g)[0]), float(objective(problem, x))
+    solve, fresh = None, False
     for _ in range(NEWTON_STEPS):
-        curvature = np.broadcast_to(problem.hess(x), (problem.n, problem.d, problem.d)).mean(axis=0)
+        if solve is None:
+            solve, fresh = _newton_system(problem, x), True
         try:
-            direction = np.linalg.solve(curvature, g[0])
+            direction = solve(g[0])
         except np.linalg.LinAlgError:
             break
         step, moved = 1.0, False
@@ -338,13 +356,33 @@ def _newton(problem: Any, start: NDArray[np.float64]) -> NDArray[np.float64]:
             g_trial = gradient(problem, trial)
             n_trial, f_trial = float(squared_norm(g_trial)[0]), float(objective(problem, trial))
             # far away the value must fall, near the solution the gradient norm
-            moved = n_trial < norm if norm < 1e-12 else f_trial < f - 1e-4 * step * float(g[0] @ direction)
+            moved = n_trial < norm if norm < NEAR else f_trial < f - 1e-4 * step * float(g[0] @ direction)
             moved = moved or n_trial < 0.25 * norm
             step /= 2
-        if not moved:
+        if not moved and fresh:
             break
-        x, g, norm, f = trial, g_trial, n_trial, f_trial
+        if moved:
+            x, g, norm, f = trial, g_trial, n_trial, f_trial
+        if (
+            not moved or norm > NEAR
+        ):  # near the solution Hessians do not change, and an old one serves as long as the norm falls
+            solve = None
+        fresh = False
     return np.asarray(x[0])
+
+
+def _newton_system(problem: Any, x: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """The solution of H(x) v = g as a function of g: directly, or by conjugate gradients where a Hessian of f is too large."""
+    if problem.d <= DIRECT or not can(problem, "hess_times"):
+        curvature = np.broadcast_to(average_hessian(problem, x), (problem.d, problem.d))
+        return lambda g: np.asarray(np.linalg.solve(curvature, g))
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(average(problem.hess_times(x, v.reshape(1, -1)))[0])
+
+    operator = LinearOperator((problem.d, problem.d), product, dtype=float)
+    return lambda g: np.asarray(cg(operator, g, rtol=1e-6, maxiter=10 * problem.d)[0])
 
 
 def _accelerated_proximal(problem: Any, start: NDArray[np.float64], mu: float) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
@@ -161,18 +161,28 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     return family.on(dataset, split, asked)
 
 
-def make_first_model(problem: Any, start: float | None, seed: int, place: Placement | None = None) -> Any:
+def make_first_model(
+    problem: Any, start: float | Literal["random"] | None, seed: int, place: Placement | None = None
+) -> Any:
     """Return the starting point ``(d,)`` of runs: every coordinate ``start``; by default 1, or a network's own random weights.
 
-    It lives at the ``place`` (by default on the host), or in the library of the network's own weights.
+    ``"random"``: a network's own, too; those of other models with layers are uniform on +-1/sqrt(inputs), as PyTorch draws them. It lives at
+    the ``place`` (by default on the host), or in the library of the network's own weights.
     """
     import numpy as np
 
     from fedtheory.core.arrays import like
+    from fedtheory.core.randomness import Key
 
     place = place or Placement()
+    if start == "random" and not hasattr(problem, "initial"):
+        draws = [
+            (2 * Key(seed, 0).uniform(f"first model: {layer.name}", (layer.size,)) - 1) / layer.shape[0] ** 0.5
+            for layer in problem.layers
+        ]
+        return place.array(np.concatenate(draws))
     if not hasattr(problem, "initial"):
         return place.array(np.full(problem.d, 1.0 if start is None else start))
     own = problem.initial(seed)
     own = place.array(own) if isinstance(own, np.ndarray) else own
-    return own if start is None else like(np.full(problem.d, float(start)), own)
+    return own if start in (None, "random") else like(np.full(problem.d, float(start)), own)  # type: ignore[arg-type]

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import State
-from fedtheory.core.arrays import fetch, is_array, is_object, namespace, to_numpy
+from fedtheory.core.arrays import Array, fetch, is_array, is_object, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.precision import in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
 from fedtheory.measures.metrics import Metric
@@ -56,9 +57,11 @@ class Trace:
 class Recorder:
     """What a run has measured so far."""
 
-    def __init__(self, metrics: Mapping[str, Metric], problem: Problem) -> None:
+    def __init__(self, metrics: Mapping[str, Metric], problem: Problem, finest: Array | None = None) -> None:
+        """Measure states on a problem, first brought to the precision of ``finest`` where that is given."""
         self.metrics = metrics
         self.problem = problem
+        self.finest = finest
         self.rounds: list[int] = []
         self.values: dict[str, list[NDArray[Any]]] = {name: [] for name in metrics}
         self.up: list[NDArray[Any]] = []
@@ -105,6 +108,8 @@ class Recorder:
     def measure(self, r: int, state: State) -> None:
         """Evaluate the metrics after round r."""
         self.rounds.append(r)
+        if self.finest is not None:
+            state = in_precision_of(state, self.finest)
         with np.errstate(all="ignore"):
             measured = [metric(self.problem, state) for metric in self.metrics.values()]
         for name, found in zip(self.metrics, self._fetch(measured), strict=True):

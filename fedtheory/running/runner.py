@@ -20,6 +20,7 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
+from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of, select_rows
@@ -75,7 +76,8 @@ def run(
     algorithm, problem
         What to run, and on what. Hyper-parameters that are arrays of NumPy are brought to where x0 is.
     x0 : array ``(d,)`` or ``(*batch, d)``
-        Common starting point of the clients; its library and dtype are those of the run.
+        Common starting point of the clients; its library and dtype are those of the run: data and hyper-parameters of another precision
+        are rounded to it.
     rounds : int
         Number of communication rounds.
     participation : Participation, optional
@@ -83,7 +85,8 @@ def run(
     seed : int or integer array
         One seed, or one a run of the batch (its axes are leading axes of the run).
     metrics : mapping of name to ``(problem, state) -> (*batch,)``, optional
-        What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient).
+        What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient). It is measured in
+        the precision of the run or of the problem as given, whichever is higher: a run in float32 is judged by the problem's own f.
     every : int or collection of int
         Measure every so many rounds, or at these rounds; the start and the end are always measured.
     progress : bool, optional
@@ -111,10 +114,14 @@ def run(
     wanted = _rounds_to_measure(every, int(rounds))
 
     start = shape_start(problem, x0)
-    method = bring_hyperparameters(algorithm, start)
-    state = method.init(problem, start)
+    working, method, finest = problem, bring_hyperparameters(algorithm, start), None
+    if has_floats(start):
+        working, method = in_precision_of(problem, start), in_precision_of(method, start)
+        finest = max(find_floats(problem), key=bits_of, default=start)
+        finest = finest if bits_of(finest) > bits_of(start) else None
+    state = method.init(working, start)
     _require_room_for_state(state)
-    book = Recorder(metrics, problem)
+    book = Recorder(metrics, working if finest is None else problem, finest)
     name = fingerprint(
         algorithm, problem, participation, seed, start, sorted(metrics), sorted(wanted), thorough=checkpoint is not None
     )
@@ -148,7 +155,7 @@ def run(
                 break
             key = Key(seed, r)
             clients = participation.draw(problem.n, key)
-            new = method.round(problem, state, clients, key)
+            new = method.round(working, state, clients, key)
             count: Any = problem.n
             if clients is not None:
                 count = clients.count()

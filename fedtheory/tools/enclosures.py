@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import NotAvailable
+from fedtheory.core.sample_rows import SparseRows
 
 Floats = NDArray[np.float64]
 
@@ -401,6 +402,17 @@ class Functions:
         return Enclosed(np.matmul(x.middle, y.middle), radius * _longer(terms) * WIDER + terms * TINY)
 
     @staticmethod
+    def times_matrix(matrix: Any, x: Any) -> Enclosed:
+        """Product of a matrix of SciPy, whose entries are exact, with an array ``(columns, k)``."""
+        x = enclosed(x)
+        sizes = abs(matrix)
+        terms = int(np.bincount(matrix.tocoo().row, minlength=1).max())
+        radius = _gamma(terms) * (sizes @ np.abs(x.middle))
+        if x.radius.any():
+            radius = radius + sizes @ x.radius
+        return Enclosed(matrix @ x.middle, radius * _longer(terms) * WIDER + terms * TINY)
+
+    @staticmethod
     def sqrt(x: Any) -> Enclosed:
         """Square roots of numbers that are not negative, whatever their enclosures say."""
         x = enclosed(x)
@@ -473,6 +485,10 @@ def enclosed_problem(problem: Any) -> Any:
         value = getattr(problem, field.name)
         if isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype == np.float64):
             object.__setattr__(found, field.name, Enclosed(value))
+        elif isinstance(value, SparseRows) and value.values.dtype == np.float64:
+            continue  # products with them are enclosed (`Functions.times_matrix`)
+        elif isinstance(value, SparseRows):
+            raise NotAvailable(f"its {field.name} holds {value.values.dtype}, not numbers in double precision")
         elif isinstance(value, np.ndarray) and value.dtype.kind not in "bui":
             raise NotAvailable(f"its {field.name} holds {value.dtype}, not numbers in double precision")
         elif dataclasses.is_dataclass(value) and not isinstance(value, type):

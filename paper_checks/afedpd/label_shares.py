@@ -13,7 +13,9 @@ from fedtheory.claims.chance import chance_of_mean
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, holds
-from paper_checks.afedpd.runs import PAPER, scale
+from fedtheory.claims.protocol import Clause, Setting, join_clauses
+from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from paper_checks.afedpd.runs import scale
 from problems.datasets import cifar10, digits
 from problems.splits import dirichlet_labels, label_counts
 
@@ -53,8 +55,9 @@ def shares(ctx: Context, a: float) -> NDArray[np.float64]:
     labels = digits().labels if ctx.size == "laptop" else cifar10(ctx.data).labels
     s = scale(ctx)
     found = []
-    for seed in ctx.seeds(DRAWS):
-        split = dirichlet_labels(labels, s.clients, a, int(seed), per_client=s.samples, draw="with")
+    first = PROTOCOL.judged(ctx).start
+    for seed in range(first, first + DRAWS):
+        split = dirichlet_labels(labels, s.clients, a, seed, per_client=s.samples, draw="with")
         found.append(label_counts(labels, split) / s.samples)
     return np.concatenate(found)
 
@@ -145,19 +148,33 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
     yield Picture("Class shares of a client, largest first, mean over clients", "class by rank", "share", pictured)
     yield Reading(
         "Concentration for every class is what the authors' public code draws with, and what all runs here use; in total is Hsu et al.'s. "
-        "'Almost one dominant class' and 'approximately 3 classes' are the paper's words on a picture, so the second is a reading."
+        "'Almost one dominant class' and 'approximately 3 classes' are the paper's words on a picture; the number is "
+        "taken out of the statement, and a reading."
     )
 
 
+def setting(ctx: Context) -> Setting:
+    """Return whose labels are drawn; expectations need none. There is no model."""
+    labels = "labels of scikit-learn's digits" if ctx.size == "laptop" else "CIFAR-10's 50000 training labels"
+    return Setting(labels, "no model", own=ctx.size != "laptop")
+
+
+CLASSES_OF_CLIENTS = (
+    Clause("With Dir-0.1 a client has a dominant class,", ("Dir-0.1: a dominant class",)),
+    Clause("with Dir-1.0 it has more classes.", ("Dir-1.0 has more classes than Dir-0.1",)),
+)
 CLAIMS = [
     Claim(
         "AFEDPD-Q11",
         PAPER,
         "ordering",
         "Appendix A.3, Fig. 4",
-        "With Dir-0.1 a client has a dominant class, with Dir-1.0 several (the paper sees about three).",
+        join_clauses(CLASSES_OF_CLIENTS),
         check_shares,
         (Fault("three times the concentration", "drawn as said: Dir-0.1 for every class", {"factor": 3.0}),),
         needs=lambda ctx: (),
+        setting=setting,
+        clauses=CLASSES_OF_CLIENTS,
+        protocol=PROTOCOL,
     ),
 ]

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from paper_checks.safari import degradation, gains, rounds
+from paper_checks.safari import degradation, gains, repetitions, rounds
 from paper_checks.safari.runs import CIFAR
 
-CLAIMS = [*degradation.claims(CIFAR), *gains.claims(CIFAR), *rounds.claims(CIFAR), rounds.FIGURE]
+CLAIMS = [
+    *degradation.claims(CIFAR),
+    *gains.claims(CIFAR),
+    *repetitions.claims(CIFAR),
+    *rounds.claims(CIFAR),
+    rounds.FIGURE,
+]

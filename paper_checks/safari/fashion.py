@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
-from fedtheory.claims.experiments import Repeated, list_runs
-from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
+from fedtheory.claims.claim import Context, Fault, Finding, Reading
+from fedtheory.claims.experiments import Repeated
+from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published
-from paper_checks.safari.degradation import DOUBT
-from paper_checks.safari.gains import POINTS
-from paper_checks.safari.runs import FASHION, PAPER, at_best, at_end, chosen, fedavg, safari
+from paper_checks.safari.protocol import DOUBT
+from paper_checks.safari.readouts import Cell, beside_server, compare_levels, exceeds
+from paper_checks.safari.runs import ALL, FASHION, OTHER_SEEDS, Draws, chosen, claim_on, fedavg, safari, server_alone
 
 #: classes a client, which the paper does not give
 CLASSES_HELD = 2
@@ -19,71 +18,46 @@ FIFTHS = (0, 1, 2, 3, 4)  #: of the clients, that never take part
 SERVER_ABSENT = 3  #: fifths absent where the server's data is varied
 
 
-def _fedavg(ctx: Context, fifths: int, server: int | None = None) -> Repeated:
+def _fedavg(ctx: Context, fifths: int, server: int | None = None, draws: Draws = ALL) -> Repeated:
     """FedAvg; what a server would hold decides which samples the clients are left with."""
     a = FASHION.at(ctx)
-    return fedavg(
-        ctx, FASHION, CLASSES_HELD, a.clients * fifths // 5, server=a.servers[1] if server is None else server
-    )
+    held = a.servers[1] if server is None else server
+    return fedavg(ctx, FASHION, CLASSES_HELD, a.clients * fifths // 5, server=held, draws=draws)
 
 
-def _safari(ctx: Context, server: int) -> Repeated:
-    return safari(ctx, FASHION, CLASSES_HELD, FASHION.at(ctx).clients * SERVER_ABSENT // 5, server=server)
+def _safari(ctx: Context, server: int, draws: Draws = ALL) -> Repeated:
+    absent = FASHION.at(ctx).clients * SERVER_ABSENT // 5
+    return safari(ctx, FASHION, CLASSES_HELD, absent, server=server, draws=draws)
 
 
-def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse: bool = False) -> Iterator[Finding]:
-    """FedAvg by the share of clients absent, SAFARI by what the server holds."""
+def check_many_clients(
+    ctx: Context,
+    *,
+    fewer: Callable[[Context, int], Repeated] = _fedavg,
+    larger: Callable[[Context, int], Repeated] = _safari,
+) -> Iterator[Finding]:
+    """FedAvg by the share of clients absent, SAFARI by what the server holds; ``fewer`` and ``larger`` make the runs with more of either."""
     a = FASHION.at(ctx)
-    runs = [_fedavg(ctx, k) for k in fifths]
+    runs = {k: _fedavg(ctx, k) for k in _shown(ctx)}
     for name, k in (("most", 4), ("three fifths", 3)):
-        yield ordered(
-            f"none absent against {name}",
-            at_end(ctx, runs[0]),
-            at_end(ctx, runs[k]),
-            f"{a.title}: FedAvg's accuracy at the end, s = {a.clients * fifths[0] // 5} minus s = {a.clients * fifths[k] // 5}",
-            by=DOUBT,
-            **POINTS,
-        )
-    sizes = a.servers[::-1] if reverse else a.servers
-    base = _fedavg(ctx, SERVER_ABSENT, sizes[0])
-    assisted = [_safari(ctx, server) for server in sizes]
-    steps = [
-        ("FedAvg to the smallest set", base, assisted[0]),
-        ("the smallest set to the next", assisted[0], assisted[1]),
-    ]
-    for name, less, more in steps:
-        yield ordered(
-            name, at_end(ctx, more), at_end(ctx, less), f"{a.title}, three fifths absent: accuracy at the end", **POINTS
-        )
-    yield ordered(
-        "reading: the next to the largest",
-        at_end(ctx, assisted[2]),
-        at_end(ctx, assisted[1]),
-        "20 % minus 10 % of the data on the server (the paper: -0.44)",
-        role="reading",
-        **POINTS,
-    )
-    yield make_table(
-        f"Table 6 (ours: {a.title}): accuracy of FedAvg (%)",
-        ["share absent", "paper", "ours, end", "ours, best"],
-        [
-            [f"{k}/5", f"{mean} +- {dev}", mean_and_deviation(at_end(ctx, run)), mean_and_deviation(at_best(ctx, run))]
-            for k, run, (mean, dev) in zip(fifths, runs, published.FASHION_BY_ABSENT.values(), strict=True)
-        ],
-    )
-    rows: list[list[Any]] = []
-    for (label, (mean, dev)), run in zip(published.FASHION_BY_SERVER.items(), (base, *assisted), strict=True):
-        rows.append(
-            [label, f"{mean} +- {dev}", mean_and_deviation(at_end(ctx, run)), mean_and_deviation(at_best(ctx, run))]
-        )
-    yield make_table(
-        f"Table 7 (ours: {a.title}): accuracy by the server's data, 3/5 absent (%)",
-        ["", "paper", "ours, end", "ours, best"],
-        rows,
-    )
+        text = f"{a.title}: accuracy of FedAvg, s = 0 minus s = {a.clients * k // 5}"
+        yield from exceeds(ctx, f"none absent against {name}", runs[0], fewer(ctx, k), text, by=DOUBT)
+    base = _fedavg(ctx, SERVER_ABSENT, a.servers[0])
+    least, more, most = _safari(ctx, a.servers[0]), larger(ctx, a.servers[1]), _safari(ctx, a.servers[2])
+    text = f"{a.title}, three fifths absent"
+    yield from exceeds(ctx, "FedAvg to the smallest set", least, base, text)
+    yield from exceeds(ctx, "the smallest set to the next", more, least, text)
+    yield from beside_server(ctx, FASHION, most, text)
+    absent = zip(FIFTHS, published.FASHION_BY_ABSENT.values(), strict=True)
+    cells = [Cell(f"{k}/5 absent", mean, runs[k], deviation=dev) for k, (mean, dev) in absent if k in runs]
+    yield from compare_levels(ctx, FASHION, "Table 6: FedAvg", cells)
+    rows = zip(published.FASHION_BY_SERVER.items(), (base, least, more, most), strict=True)
+    cells = [Cell(label, mean, run, deviation=dev) for (label, (mean, dev)), run in rows]
+    yield from compare_levels(ctx, FASHION, "Table 7: by the server's data, 3/5 absent", cells)
     yield Reading(
         "Fashion-MNIST itself is not at hand: digits stand in at laptop size, MNIST at the others. The paper gives neither the model nor "
-        f"the classes a client nor the clients a round; {CLASSES_HELD} classes are taken here."
+        f"the classes a client nor the clients a round nor how often it repeats; {CLASSES_HELD} classes are taken here. From 10 to 20 % of the "
+        "data on the server its accuracy falls by 0.44 points, so the statement ends with 10 %."
     )
     if ctx.size == "laptop":
         yield Reading(
@@ -92,30 +66,53 @@ def check_many_clients(ctx: Context, *, fifths: Sequence[int] = FIFTHS, reverse:
     yield chosen(ctx, FASHION)
 
 
-def _ends(ctx: Context) -> tuple[int, int]:
-    """The smallest and the largest set: where Table 7 begins, and where it would begin in the reversed order of a fault."""
+def _shown(ctx: Context) -> tuple[int, ...]:
+    """Fifths that are run: those that decide at laptop size."""
+    return (0, 3, 4) if ctx.size == "laptop" else FIFTHS
+
+
+def _none_more(ctx: Context, fifths: int) -> Repeated:
+    return _fedavg(ctx, 0, draws=OTHER_SEEDS)
+
+
+def _still_small(ctx: Context, server: int) -> Repeated:
+    return _safari(ctx, FASHION.at(ctx).servers[0], draws=OTHER_SEEDS)
+
+
+def _needs(ctx: Context) -> Iterator[Repeated]:
     servers = FASHION.at(ctx).servers
-    return servers[0], servers[-1]
+    yield from (_fedavg(ctx, k) for k in _shown(ctx))
+    yield _fedavg(ctx, SERVER_ABSENT, servers[0])
+    yield from (_safari(ctx, server) for server in servers)
+    yield server_alone(ctx, FASHION)
 
 
+_CLAUSES = (
+    Clause(
+        "With many clients (Fashion-MNIST) FedAvg loses more than two points where three or four fifths of them never take part,",
+        ("none absent against most", "none absent against three fifths"),
+    ),
+    Clause(
+        "and where three fifths never do SAFARI gains with the server's data, from none to 1 % and to 10 % of it.",
+        ("FedAvg to the smallest set", "the smallest set to the next"),
+    ),
+)
 CLAIMS = [
-    Claim(
+    claim_on(
+        FASHION,
         "SAFARI-E8",
-        PAPER,
-        "ordering",
         "Appendix B.3, Tables 6 and 7",
-        "With many clients (Fashion-MNIST) FedAvg loses accuracy as more of them never take part, and SAFARI gains with the server's data.",
+        _CLAUSES,
         check_many_clients,
         (
-            Fault("absence reversed", "none absent against most", {"fifths": FIFTHS[::-1]}),
-            Fault("sizes reversed", "the smallest set to the next", {"reverse": True}),
+            Fault("none absent, other seeds", "none absent against most", {"fewer": _none_more}, or_undecided=True),
+            Fault(
+                "a server that uses the smallest set whatever it holds, other seeds",
+                "the smallest set to the next",
+                {"larger": _still_small},
+                or_undecided=True,
+            ),
         ),
-        needs=lambda ctx: list_runs(
-            [
-                *(_fedavg(ctx, k) for k in FIFTHS),
-                *(_fedavg(ctx, SERVER_ABSENT, n) for n in _ends(ctx)),
-                *(_safari(ctx, server) for server in FASHION.at(ctx).servers),
-            ]
-        ),
+        _needs,
     ),
 ]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from paper_checks.safari import degradation, gains, rounds
+from paper_checks.safari import degradation, gains, repetitions, rounds, sentences
 from paper_checks.safari.runs import MNIST
 
-CLAIMS = [*degradation.claims(MNIST), *gains.claims(MNIST), *rounds.claims(MNIST), rounds.EQUIVALENCE]
+CLAIMS = [
+    *degradation.claims(MNIST),
+    *gains.claims(MNIST),
+    *repetitions.claims(MNIST),
+    *rounds.claims(MNIST),
+    *sentences.CLAIMS,
+    rounds.EQUIVALENCE,
+]

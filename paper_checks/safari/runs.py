@@ -1,58 +1,79 @@
 """The runs of the paper's experiments at three sizes, and what was chosen where the paper leaves it open.
 
-laptop: softmax regression (for MNIST) and a perceptron (for CIFAR-10's network) on scikit-learn's digits; some three minutes on one core.
-small: softmax regression on a fifth of MNIST and a small CNN on a tenth of CIFAR-10 (PyTorch on a CPU). One run of MNIST takes 6 to 8 s of
-one core, and so did one with 150 clients; a round of the CNN took 0.3 to 0.65 s on a busy machine. 315 runs of the first kinds and 147 of
-80 rounds of the last are an hour to an hour and a half on two cores.
-paper: softmax regression on MNIST as in the paper, which needs no GPU: 11 to 16 s of one core a run, 485 runs, about an hour on two cores.
-McMahan's CNN on CIFAR-10, 5000 rounds, is for a GPU: 207 runs.
+laptop: softmax regression (for MNIST) and a perceptron (for CIFAR-10's network) on scikit-learn's digits, the comparisons that decide; one core, a
+minute. small: softmax regression on a fifth of MNIST, 6 to 8 s of one core a run, and a small CNN on a tenth of CIFAR-10 (PyTorch on a CPU), of
+which a round took 0.3 to 0.65 s on a busy machine. paper: softmax regression on MNIST as in the paper, which needs no GPU: 11 to 16 s of one core a
+run, all cells of the tables. McMahan's CNN on CIFAR-10, 5000 rounds, is for a GPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fedtheory.claims.claim import Context, Table
-from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Table
+from fedtheory.claims.experiments import Repeated, Training, list_runs, repeat_run
 from fedtheory.claims.orderings import make_table
-from fedtheory.running.families import read_options
+from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
+from paper_checks.safari import published
+from paper_checks.safari.protocol import ELSEWHERE, PROTOCOL
 
 PAPER = "safari"
 #: what one server round does to its own data: some passes, or Algorithm 1's one step
 FIVE_PASSES, ONE_PASS, ONE_STEP = {"server_epochs": 5}, {"server_epochs": 1}, {"server_steps": 1}
-#: the share of the rounds, at the end, over which accuracies are averaged: the last 60 of 150
-END = 0.4
+#: a mistake that faults plant: the server's rounds do nothing that could be seen
+IDLE = {"server_epochs": 1, "server_lr": 1e-6}
 Q = 0.8  #: probability of a client round in most of the paper's tables
+OTHER = 500  #: how far other seeds are away that faults compare with
+#: classes a client and clients absent, where a table decides: of FedAvg, and of SAFARI
+DECIDING = {
+    "FedAvg": ((1, 0), (1, 2), (1, 4), (2, 0), (2, 4), (5, 0), (5, 4), (10, 0), (10, 2), (10, 4)),
+    "SAFARI": ((1, 2), (1, 4), (2, 4), (5, 4), (10, 0), (10, 2), (10, 4)),
+}
+Cells = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Scale:
     """What a study is at one size.
 
-    ``servers``: samples that the server may hold, the last of them in every comparison that does not vary them. ``by_server``: classes
-    a client at which they are varied. ``teams``: clients a round of Tables 10 and 11.
+    ``data``, ``model``: in words; ``own``: both are the paper's, whole. ``servers``: samples that the server may hold, the last of them in every
+    comparison that does not vary them. ``teams``: clients a round of Tables 10 and 11. ``tables``: all their cells are run, not those alone
+    that decide.
     """
 
-    title: str
+    data: str
+    model: str
     family: str
     options: Mapping[str, Any]
     batch: int
     rounds: int
     samples: int
     servers: tuple[int, ...]
-    seeds: int
-    by_server: tuple[int, ...]
-    teams: tuple[int, ...]
+    teams: tuple[int, ...] = ()
     every: int = 1
     clients: int = 10
     participants: int = 5
     start: float | None = None
+    own: bool = False
+    tables: bool = False
+
+    @property
+    def title(self) -> str:
+        """Data and model."""
+        return f"{self.data}, {self.model}"
+
+    def cells(self, method: Literal["FedAvg", "SAFARI"]) -> Cells:
+        """Return the pairs of classes a client and clients absent that are run at this size."""
+        every = tuple((p, s) for p in published.CLASSES for s in published.ABSENT)
+        return every if self.tables else DECIDING[method]
+
+    def by_server(self) -> Cells:
+        """Return the pairs of classes a client and samples of the server that are run with four clients absent."""
+        if self.tables:
+            return tuple((p, server) for p in published.CLASSES for server in self.servers)
+        return (*((1, server) for server in self.servers), (2, self.servers[0]), (2, self.servers[-1]))
 
 
 @dataclass(frozen=True)
@@ -61,57 +82,65 @@ class Study:
 
     name: str
     suffix: str
+    protocol: Protocol = field(repr=False)
     scales: Mapping[str, Scale] = field(repr=False)
 
     def at(self, ctx: Context) -> Scale:
         """Return the numbers at the size asked for."""
         return self.scales[ctx.size]
 
+    def setting(self, ctx: Context) -> Setting:
+        """Return what it runs on at the size asked for."""
+        a = self.at(ctx)
+        stands = "" if a.data.startswith(self.name) else f" for {self.name}"
+        return Setting(f"{a.data}{stands}, {a.clients} clients", a.model, a.own)
+
 
 _OWN = {"test": "own"}
+_SOFTMAX = "softmax regression"
 
 MNIST = Study(
     "MNIST",
     "",
+    PROTOCOL,
     {
         "laptop": Scale(
-            "digits, softmax regression",
+            "scikit-learn's digits",
+            _SOFTMAX,
             "digits-softmax",
             _OWN,
             16,
-            150,
+            50,
             100,
             (20, 50, 100),
-            8,
-            (2, 1),
             (1, 5),
             start=0.0,
         ),
         "small": Scale(
-            "MNIST, 1000 images a client, softmax regression",
+            "MNIST, 1000 of 6000 images a client",
+            _SOFTMAX,
             "mnist-softmax",
             _OWN,
             64,
             150,
             1000,
             (50, 100, 500, 1000),
-            5,
-            (2, 1),
-            (1, 2, 5),
+            (1, 5),
             start=0.0,
         ),
         "paper": Scale(
-            "MNIST, softmax regression",
+            "MNIST, 5000 images a client",
+            _SOFTMAX,
             "mnist-softmax",
             _OWN,
             64,
             150,
             5000,
             (50, 100, 500, 1000),
-            5,
-            (10, 5, 2, 1),
             (1, 2, 3, 4, 5, 6),
             start=0.0,
+            own=True,
+            tables=True,
         ),
     },
 )
@@ -119,44 +148,43 @@ MNIST = Study(
 CIFAR = Study(
     "CIFAR-10",
     "-CIFAR",
+    ELSEWHERE,
     {
         "laptop": Scale(
-            "digits, perceptron 64-32-10",
+            "scikit-learn's digits",
+            "perceptron 64-32-10",
             "digits-mlp",
             _OWN | {"hidden": 32},
             16,
-            100,
+            40,
             100,
             (20, 50, 100),
-            8,
-            (2, 1),
             (1, 5),
         ),
         "small": Scale(
-            "CIFAR-10, 500 images a client, small CNN",
+            "CIFAR-10, 500 of 5000 images a client",
+            "a small CNN",
             "cifar10-small",
             {},
             50,
             80,
             500,
             (50, 200, 1000),
-            3,
-            (2, 1),
             (1, 5),
             every=4,
         ),
         "paper": Scale(
-            "CIFAR-10, McMahan's CNN",
+            "CIFAR-10, 3500 of 5000 images a client",
+            "McMahan's CNN, where the paper gives none",
             "cifar10-cnn",
             {},
             500,
             5000,
             3500,
             (500, 5000, 10000),
-            3,
-            (10, 5, 2, 1),
             (1, 2, 4, 5),
             every=25,
+            tables=True,
         ),
     },
 )
@@ -165,53 +193,50 @@ CIFAR = Study(
 FASHION = Study(
     "Fashion-MNIST",
     "",
+    ELSEWHERE,
     {
         "laptop": Scale(
-            "digits, 30 clients, softmax regression",
+            "scikit-learn's digits",
+            _SOFTMAX,
             "digits-softmax",
             _OWN,
             16,
-            150,
-            32,
+            40,
+            28,
             (14, 140, 280),
-            8,
-            (),
-            (),
             clients=30,
             start=0.0,
         ),
-        "small": Scale(
-            "MNIST, 150 clients, softmax regression",
-            "mnist-softmax",
-            _OWN,
-            64,
-            150,
-            280,
-            (600, 6000, 12000),
-            3,
-            (),
-            (),
-            clients=150,
-            participants=10,
-            start=0.0,
-        ),
-        "paper": Scale(
-            "MNIST, 150 clients, softmax regression",
-            "mnist-softmax",
-            _OWN,
-            64,
-            150,
-            280,
-            (600, 6000, 12000),
-            5,
-            (),
-            (),
-            clients=150,
-            participants=10,
-            start=0.0,
+        **dict.fromkeys(
+            ("small", "paper"),
+            Scale(
+                "MNIST",
+                _SOFTMAX,
+                "mnist-softmax",
+                _OWN,
+                64,
+                150,
+                280,
+                (600, 6000, 12000),
+                clients=150,
+                participants=10,
+                start=0.0,
+            ),
         ),
     },
 )
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What the seeds draw: all of a run, or only first model, clients and batches on one split. ``further``: how far the seeds are away."""
+
+    one_split: bool = False
+    further: int = 0
+
+
+ALL, FIRST_MODELS, OTHER_SEEDS = Draws(), Draws(one_split=True), Draws(further=OTHER)
+MakeRuns = Callable[..., Repeated]  #: of context, study, classes a client, clients absent
 
 
 def _training(
@@ -224,15 +249,21 @@ def _training(
     s: int,
     m: int | None = None,
     server: int | None = None,
+    draws: Draws = ALL,
 ) -> Repeated:
     a = study.at(ctx)
+    judged = study.protocol.judged(ctx)
+    start: Any = a.start
+    options = dict(a.options)
+    if draws.one_split:
+        options["seed"], start = judged.start, "random"
     base = Training(
         method,
         a.family,
         a.rounds,
         {"lr": 0.1, "batch": a.batch} | dict(own),
         {
-            **a.options,
+            **options,
             "clients": a.clients,
             "split": "classes",
             "classes_per_client": p,
@@ -243,14 +274,22 @@ def _training(
         participants=a.participants if m is None else m,
         available=a.clients - s,
         every=a.every,
-        start=a.start,
+        start=start,
     )
-    return repeat_run(base, range(ctx.seed, ctx.seed + a.seeds))
+    return repeat_run(base, (seed + draws.further for seed in judged))
 
 
-def fedavg(ctx: Context, study: Study, p: int, s: int, m: int | None = None, server: int | None = None) -> Repeated:
+def fedavg(
+    ctx: Context,
+    study: Study,
+    p: int,
+    s: int,
+    m: int | None = None,
+    server: int | None = None,
+    draws: Draws = ALL,
+) -> Repeated:
     """Return FedAvg with p classes a client, s clients absent for ever, m a round; what the server holds, it does not use."""
-    return _training(ctx, study, "fedavg", {"epochs": 1}, p=p, s=s, m=m, server=server)
+    return _training(ctx, study, "fedavg", {"epochs": 1}, p=p, s=s, m=m, server=server, draws=draws)
 
 
 def safari(
@@ -261,63 +300,54 @@ def safari(
     m: int | None = None,
     server: int | None = None,
     q: float = Q,
-    work: Mapping[str, int] = FIVE_PASSES,
+    work: Mapping[str, float] = FIVE_PASSES,
+    draws: Draws = ALL,
 ) -> Repeated:
     """Return SAFARI with this probability of a client round and this work in the others."""
-    return _training(ctx, study, "safari", {"epochs": 1, "q": q, **work}, p=p, s=s, m=m, server=server)
+    own = {"epochs": 1, "q": q, **work}
+    return _training(ctx, study, "safari", own, p=p, s=s, m=m, server=server, draws=draws)
 
 
 def server_alone(
-    ctx: Context, study: Study, server: int | None = None, work: Mapping[str, int] = FIVE_PASSES
+    ctx: Context,
+    study: Study,
+    server: int | None = None,
+    work: Mapping[str, float] = FIVE_PASSES,
+    draws: Draws = ALL,
 ) -> Repeated:
     """Return SAFARI with q = 0: training on the server's data, without clients."""
-    return _training(ctx, study, "server-sgd", work, p=1, s=4, server=server)
+    return _training(ctx, study, "server-sgd", work, p=1, s=4, server=server, draws=draws)
 
 
-# ---- how an accuracy is read off a run ---------------------------------------------------------------------------------
+def make_grid(ctx: Context, study: Study, method: Literal["FedAvg", "SAFARI"]) -> Iterable[Repeated]:
+    """Return the runs of Tables 1 and 2 at this size."""
+    run = fedavg if method == "FedAvg" else safari
+    return (run(ctx, study, p, s) for p, s in study.at(ctx).cells(method))
 
 
-def at_end(ctx: Context, run: Repeated) -> NDArray[np.float64]:
-    """Return each seed's test accuracy at the end: the mean over the last 40 % of the measurements."""
-    return run.last(ctx, "test_accuracy", END)
-
-
-def at_best(ctx: Context, run: Repeated) -> NDArray[np.float64]:
-    """Return each seed's best test accuracy."""
-    return run.best(ctx, "test_accuracy")
-
-
-def after_server(ctx: Context, run: Repeated) -> NDArray[np.float64] | None:
-    """Return each seed's mean accuracy right after the server's rounds of the last 40 %; None where not every round is measured."""
-    found = [read_after_server(log) for log in run.logs(ctx)]
-    return None if any(mean is None for mean in found) else np.array(found, dtype=float)
-
-
-def read_after_server(log: Log) -> float | None:
-    """Return one run's mean accuracy right after the server's rounds of the last 40 %; None where not every round is measured."""
-    if len(log["round"]) < 2 or np.any(np.diff(log["round"]) != 1):
-        return None
-    silent = np.concatenate([[False], np.diff(log["floats_up"]) == 0])  # nothing is sent in a round of the server's
-    silent[: -round(END * len(silent))] = False
-    return float(log["test_accuracy"][silent].mean()) if silent.any() else None
-
-
-@cache
-def _parts(dataset: str, data: str | None) -> tuple[Any, Any]:
-    from problems.networks.families import load_part
-
-    return load_part(dataset, "train", data), load_part(dataset, "test", data)
-
-
-def coverage(ctx: Context, run: Repeated) -> NDArray[np.float64]:
-    """Return for each seed the share of the test set whose classes the clients that may take part hold, exactly."""
-    found = []
-    for training in run.trainings:
-        family, options = read_options(training.problem, {**training.options, "seed": training.seed, "data": ctx.data})
-        train, test = _parts(family.dataset, ctx.data)
-        held = np.concatenate(family.split(train, options)[: training.available])
-        found.append(float(np.isin(test.labels, np.unique(train.labels[held])).mean()))
-    return np.array(found)
+def claim_on(
+    study: Study,
+    id: str,
+    source: str,
+    clauses: Sequence[Clause],
+    check: Check,
+    faults: Sequence[Fault],
+    needs: Callable[[Context], Iterable[Repeated]],
+) -> Claim:
+    """Return the claim that these clauses make on a study, by its protocol."""
+    return Claim(
+        id,
+        PAPER,
+        "ordering",
+        source,
+        join_clauses(clauses),
+        check,
+        tuple(faults),
+        needs=lambda ctx: list_runs(needs(ctx)),
+        setting=study.setting,
+        clauses=tuple(clauses),
+        protocol=study.protocol,
+    )
 
 
 # ---- what the paper leaves open ---------------------------------------------------------------------------------------------
@@ -333,9 +363,9 @@ def chosen(ctx: Context, study: Study) -> Table:
         [
             [
                 "model",
-                "not given" if study is not MNIST else "softmax regression",
-                a.family,
-                "compare orderings, not levels",
+                "not given" if study is not MNIST else "logistic regression",
+                a.model + (", no intercept" if "softmax" in a.family else ""),
+                "",
             ],
             [
                 "samples a client",
@@ -366,15 +396,15 @@ def chosen(ctx: Context, study: Study) -> Table:
                 "work of a server round",
                 "one step in Algorithm 1",
                 "5 passes in the clients' batches",
-                "one step gains nothing (SAFARI-E3); one pass is a reading there",
+                "SAFARI-E3-STEP is on the one step, and E3 has one pass beside it",
             ],
             ["clients a round", "5" if study is not FASHION else "not given", str(a.participants), ""],
             ["rounds", {"MNIST": "150", "CIFAR-10": "5000"}.get(study.name, "not given"), str(a.rounds), ""],
             [
                 "accuracy",
                 "not given when",
-                f"mean over the last {END:.0%} of the rounds ('end'); the best round beside it",
-                "accuracy jumps up in a server round and falls in client rounds",
+                "the best round; the mean over the last 40 % of the rounds ('end') beside it",
+                "the protocol's; accuracy jumps up in a server round and falls in client rounds",
             ],
             [
                 "first model",
@@ -382,6 +412,11 @@ def chosen(ctx: Context, study: Study) -> Table:
                 "zero" if a.start == 0 else "random",
                 "seeds also draw split, server's data and batches",
             ],
-            ["seeds", {"MNIST": "5", "CIFAR-10": "3"}.get(study.name, "not given"), str(a.seeds), ""],
+            [
+                "seeds",
+                {"MNIST": "5", "CIFAR-10": "3"}.get(study.name, "not given"),
+                str(len(study.protocol.judged(ctx))),
+                "",
+            ],
         ],
     )

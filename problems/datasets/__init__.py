@@ -1,7 +1,8 @@
 """Real data: scikit-learn's bundled sets, and LIBSVM, MNIST, EMNIST, CIFAR-10 and Shakespeare files from a data folder.
 
 The folder is an argument or the environment variable ``FEDTHEORY_DATA``; nothing is ever downloaded, and no format is read that
-could run code (pickles).
+could run code (pickles). Features of LIBSVM sets that are large and mostly zeros (`fedtheory.core.sample_rows.sparse_pays`) are a sparse
+matrix of SciPy, all others an array.
 """
 
 from __future__ import annotations

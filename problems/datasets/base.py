@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.sample_rows import sparse_pays
 from problems.datasets.known import checksum, name_of
 
 
@@ -26,8 +27,8 @@ class Dataset:
 
     Parameters
     ----------
-    features : array ``(samples, d)``
-        Floats; an image is one row, its entries in the order of ``shape``.
+    features : array or sparse matrix of SciPy ``(samples, d)``
+        Floats, sparse in CSR format; an image is one row, its entries in the order of ``shape``.
     labels : array ``(samples,)``
         Integers: -1 and +1 where ``classes`` is empty, otherwise 0, 1, ... counting ``classes``.
     name : str
@@ -39,7 +40,7 @@ class Dataset:
         Where a sample comes from (its writer, its hospital), for natural splits.
     """
 
-    features: NDArray[np.floating[Any]]
+    features: Any
     labels: NDArray[Any]
     name: str
     shape: tuple[int, ...] = ()
@@ -68,6 +69,16 @@ class Dataset:
         """Return some of the samples, in the order asked for."""
         groups = None if self.groups is None else self.groups[index]
         return replace(self, features=self.features[index], labels=self.labels[index], groups=groups)
+
+
+def store(features: Any) -> Any:
+    """Return a matrix of SciPy as it is, in CSR format, or as an array where an array is faster (`fedtheory.core.sample_rows.sparse_pays`)."""
+    from scipy import sparse
+
+    samples, d = features.shape
+    if sparse_pays(samples, d, features.nnz):
+        return sparse.csr_array(features)
+    return np.asarray(features.toarray())
 
 
 def data_folder(folder: str | Path | None = None) -> Path | None:

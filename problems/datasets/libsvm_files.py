@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fedtheory.core.errors import InvalidInput, require
-from problems.datasets.base import Dataset, first_file, not_found, root_folder
+from problems.datasets.base import Dataset, first_file, not_found, root_folder, store
 from problems.datasets.known import checksum, name_of
 
 #: LIBSVM sets and their number of features (files may omit the last ones)
@@ -25,7 +25,8 @@ LIBSVM = {
 def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     """Read a LIBSVM set (`LIBSVM` lists the names) from ``folder/libsvm/NAME[.bz2|.gz]`` or ``folder/NAME[...]``.
 
-    The two label values, whatever they are, become -1 and +1 in rising order. A file that is not the known one (`problems.datasets.known`)
+    The two label values, whatever they are, become -1 and +1 in rising order. Features are a sparse matrix where that is faster than an array
+    (`fedtheory.core.sample_rows.sparse_pays`; of the known sets w8a and a9a). A file that is not the known one (`problems.datasets.known`)
     is read under a name that says so.
 
     Raises
@@ -51,7 +52,7 @@ def libsvm(name: str, folder: str | Path | None = None) -> Dataset:
     features.eliminate_zeros()
     entries = (features.indptr.astype(np.int64), features.indices.astype(np.int64), features.data)
     told = name_of(name, path, len(signs), checksum(*entries, signs.astype(np.int8)))
-    return Dataset(np.asarray(features.toarray()), signs, told)
+    return Dataset(store(features), signs, told)
 
 
 def find_libsvm(name: str, root: Path) -> Path:

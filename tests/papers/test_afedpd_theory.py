@@ -9,11 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
 from fedtheory.algorithms import AFedPD
-from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.participation import Clients
@@ -53,7 +51,7 @@ EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id
 
 @pytest.mark.parametrize("id", EVERY)
 def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
-    verdict = check_one(Reference(SOURCE, f"AFEDPD-{id}"), Context())
+    verdict = judge(SOURCE, f"AFEDPD-{id}")
     words = {"repaired": REPAIRED, "inconclusive": INCONCLUSIVE, "refuted": REFUTED}
     word = next((word for word, ids in words.items() if id in ids), "proved")
     assert (verdict.error, verdict.status) == (None, word)

@@ -9,9 +9,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from planted import judge, list_missed
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
+from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Context, Size
 from fedtheory.claims.experiments import Log
 from fedtheory.claims.replay import replay_file
@@ -41,34 +42,28 @@ LONG = {
     "DUALFL-C7": "supported",
     "DUALFL-C10": "proved",
     "DUALFL-TAB1": "supported",
-    "DUALFL-X1": "not reproduced",
-    "DUALFL-X2": "reproduced",
-    "DUALFL-X3": "not reproduced",
-    "DUALFL-X4": "reproduced",
-    "DUALFL-X1-CIFAR": "not reproduced",
-    "DUALFL-X2-CIFAR": "reproduced",
-    "DUALFL-X3-CIFAR": "inconclusive",
-    "DUALFL-X4-CIFAR": "reproduced",
     "DUALFL-X4-L1": "reproduced",
 }
 DECIDED = SHORT | LONG
-EXPERIMENTS = [id for id in DECIDED if CLAIMS[id].needs is not None]
 
 
 # ---- verdicts -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_ids_of_the_ledger_are_there() -> None:
-    asked = {f"DUALFL-C{k}" for k in range(1, 12)} | {f"DUALFL-X{k}" for k in range(1, 5)} | {"DUALFL-TAB1"}
-    assert asked <= {*DECIDED} <= {*CLAIMS}
+    assert {f"DUALFL-C{k}" for k in range(1, 12)} | {"DUALFL-TAB1"} <= {*DECIDED} <= {*CLAIMS}
+    experiments = {f"DUALFL-X{k}{study}" for k in range(1, 5) for study in ("", "-CIFAR")}
+    assert experiments == {
+        id for id, claim in CLAIMS.items() if claim.needs is not None
+    }  # tests/claims/test_experiments.py
 
 
 @pytest.mark.parametrize("id", [pytest.param(i, marks=[] if i in SHORT else [pytest.mark.slow]) for i in DECIDED])
 def test_verdicts_and_faults(id: str) -> None:
-    found = check_one(Reference(SOURCE, id), Context())
+    found = judge(SOURCE, id)
     assert (found.error, found.status) == (None, DECIDED[id]) and not found.vouched
     assert found.repair == ("proved" if found.status == "repaired" else None)
-    assert [report.detail for report in run_faults(Reference(SOURCE, id), Context()) if not report.caught] == []
+    assert list_missed(SOURCE, id) == []
 
 
 def test_the_infinite_gap_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

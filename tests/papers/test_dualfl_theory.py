@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
 from fedtheory.claims import prove_lemma, replay
 from fedtheory.claims.checking import Reference, check_one
@@ -48,7 +48,7 @@ def test_every_id_of_the_theory_is_judged() -> None:
 
 @pytest.mark.parametrize("id", everyday(IDS))
 def test_verdicts_and_faults(id: str) -> None:
-    found = check_one(Reference(SOURCE, id), Context())
+    found = judge(SOURCE, id)
     assert (found.error, found.status) == (None, OTHERWISE.get(id, "proved")) and not found.vouched
     assert found.repair == ("proved" if id == "DUALFL-P6.1" else None)
     assert all(part["holds"] is not None for part in found.evidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
 from fedtheory.algorithms import FedSLR, listed
 from fedtheory.algorithms.base import Algorithm
@@ -53,7 +53,7 @@ def test_every_statement_is_listed_once() -> None:
 
 @pytest.mark.parametrize("id", EVERY)
 def test_verdicts_and_faults(id: str) -> None:
-    found = check_one(Reference(SOURCE, id), Context())
+    found = judge(SOURCE, id)
     assert (found.error, found.status) == (None, VERDICTS[id]) and not found.vouched
     assert found.repair == ("proved" if id == "FEDSLR-F5" else None)
     assert list_missed(SOURCE, id) == []

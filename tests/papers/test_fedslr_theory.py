@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims.checking import Reference, check_one
@@ -42,7 +42,7 @@ def test_the_table_has_every_claim_of_these_modules() -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_verdicts_and_faults(id: str) -> None:
-    found = check_one(Reference(SOURCE, f"FEDSLR-{id}"), Context())
+    found = judge(SOURCE, f"FEDSLR-{id}")
     assert (found.error, found.status, found.repair) == (None, *VERDICTS[id])
     assert not found.vouched
     assert list_missed(SOURCE, f"FEDSLR-{id}") == []

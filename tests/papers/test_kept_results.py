@@ -22,7 +22,7 @@ from paper_checks.kept import FILES, FOLDER, asked_for, flaws, kept, stale, stam
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own
-RUN = replace(half(Context(), "FedAvg 0.001").trainings[0], seed=77)
+RUN = replace(half(Context(), "FedPD").trainings[0], seed=77)
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
-from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from paper_checks.safari import biased, generalisation, learnability, limits, optimisation, strongly_convex
@@ -34,7 +32,7 @@ def expected(id: str) -> str:
 
 @pytest.mark.parametrize("id", EVERY)
 def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
-    verdict = check_one(Reference(SOURCE, f"SAFARI-{id}"), Context())
+    verdict = judge(SOURCE, f"SAFARI-{id}")
     assert (verdict.error, verdict.status, verdict.repair) == (None, expected(id), REPAIRED.get(id))
     assert not verdict.vouched
     for file in write_counterexamples([verdict], tmp_path):

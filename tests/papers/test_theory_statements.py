@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from planted import list_missed
+from planted import judge, list_missed
 
 from fedtheory.claims import Lemma, prove_lemma
 from fedtheory.claims.checking import Reference, check_one, load_claims
@@ -62,7 +62,7 @@ def test_every_statement_has_an_expected_verdict() -> None:
 
 @pytest.mark.parametrize("id", everyday(SOURCES, SHORT - {"DUALFL-E30"}))
 def test_verdicts_and_faults(id: str) -> None:
-    found = check_one(Reference(SOURCES[id], id), Context())
+    found = judge(SOURCES[id], id)
     assert (found.error, found.status) == (None, EXPECTED[id]) and not found.vouched
     assert found.repair == ("proved" if id in REPAIRED else None)
     assert bool(found.repaired) is (id in REPAIRED)

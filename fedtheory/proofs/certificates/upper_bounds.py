@@ -231,16 +231,15 @@ def _balanced(
     largest = max([Fraction(0), *multipliers])
     for smallest in (min(Fraction(1), largest) / 10**6, Fraction(-1)):
         support = [k for k, value in enumerate(multipliers) if value > smallest]
-        normal = [
-            [sum((columns[k][i] * columns[k][j] for k in support), Fraction(0)) for j in range(len(left))]
-            for i in range(len(left))
-        ]
-        y = solve_exactly(normal, left)
-        if y is None:
+        common = math.lcm(*(c.denominator for k in support for c in columns[k]))
+        rows = [[int(c * common) for c in columns[k]] for k in support]
+        whole: NDArray[Any] = np.array(rows, dtype=object).reshape(len(rows), len(left))
+        solution = solve_exactly(whole.T.dot(whole).tolist(), left)
+        if solution is None:
             continue
         result = list(multipliers)
-        for k in support:
-            result[k] += sum((c * w for c, w in zip(columns[k], y, strict=True)), Fraction(0))
+        for k, column in zip(support, whole, strict=True):
+            result[k] += common * sum((c * w for c, w in zip(column, solution, strict=True) if c), Fraction(0))
         return result
     raise Refused("the rounded multipliers cannot be balanced")
 

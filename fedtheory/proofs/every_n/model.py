@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,13 @@ class Function:
 
     def conditions(self, n: int | None) -> list[tuple[str, Form]]:
         """Interpolation conditions; those of a shared function also between different clients, of which there are n (None: any number)."""
-        own = interpolate_evaluations(self.name, self.evaluations, self.L, self.mu)
-        return (
-            own + interpolate_evaluations_apart(self.name, self.evaluations, self.L, self.mu, n) if self.shared else own
-        )
+        if not self.shared:
+            return [*self._own]
+        return self._own + interpolate_evaluations_apart(self.name, self.evaluations, self.L, self.mu, n)
+
+    @cached_property
+    def _own(self) -> list[tuple[str, Form]]:
+        return interpolate_evaluations(self.name, self.evaluations, self.L, self.mu)
 
 
 @dataclass(frozen=True, eq=False)
