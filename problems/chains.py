@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, squared_norm, take, to_numpy
+from fedtheory.core.arrays import Array, Scalar, clamp, inner, like, namespace, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
@@ -113,7 +113,7 @@ class TotalVariation:
         xp = namespace(u)
         jump = u[..., 1:] - u[..., :-1]
         middle = (u[..., 1:] + u[..., :-1]) / 2
-        half = xp.sign(jump) * xp.clip(xp.abs(jump) - 2 * scale * self.couplings, min=0.0) / 2
+        half = xp.sign(jump) * clamp(xp.abs(jump) - 2 * scale * self.couplings, low=0.0) / 2
         coupled = xp.broadcast_to(self.couplings > 0, jump.shape)
         none = xp.zeros_like(coupled[..., :1])
         end = u[..., :1]

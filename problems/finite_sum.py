@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, take, to_numpy
+from fedtheory.core.arrays import Array, Scalar, identity, inner, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
@@ -76,7 +76,7 @@ class SampledQuadratic:
 
     def hess(self, x: Points) -> Matrices:
         """Diagonal Hessians ``(*batch, n, d, d)``."""
-        return self._mean[0][..., None] * like(np.eye(self.d), self.h)
+        return self._mean[0][..., None] * identity(self.d, self.h)
 
     def prox(self, v: Points, step: Scalar) -> ClientPoints:
         """(v + step b)/(1 + step h), coordinate by coordinate."""

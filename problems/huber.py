@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, Scalar, inner, like, namespace, to_numpy
+from fedtheory.core.arrays import Array, Scalar, clamp, inner, like, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points
@@ -62,7 +62,7 @@ class Huber(Separable):
         """Return w H'(x - c) + g + h x."""
         xp = namespace(x)
         u = x - self.centre
-        slope = xp.where(self.width > 0, xp.clip(u / _or_one(self.width), min=-1.0, max=1.0), xp.sign(u))
+        slope = xp.where(self.width > 0, clamp(u / _or_one(self.width), low=-1.0, high=1.0), xp.sign(u))
         return self.weight * slope + self.linear + self.ridge * x
 
     @property

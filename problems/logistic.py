@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, like, namespace, to_numpy
+from fedtheory.core.arrays import Array, identity, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.sample_rows import Rows, combine_rows, pick_samples, row_products, total_gram, weighted_gram
@@ -118,12 +118,12 @@ class Logistic(Margins):
     def hess(self, x: Points) -> Matrices:
         """Hessians of f_i at x_i."""
         h = weighted_gram(self.signed, self._curvatures(x))
-        return h + self._penalty_curvatures(x)[..., None] * like(np.eye(self.d), x)
+        return h + self._penalty_curvatures(x)[..., None] * identity(self.d, x)
 
     def average_hess(self, x: ServerPoint) -> SquareMatrices:
         """Hessian of the average at a common point."""
         h = total_gram(self.signed, self._curvatures(x)) / self.n
-        return h + self._penalty_curvatures(x) * like(np.eye(self.d), x)
+        return h + self._penalty_curvatures(x) * identity(self.d, x)
 
     def hess_times(self, x: Points, v: Points) -> ClientPoints:
         """Hessians of f_i at x_i times vectors v_i."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, like, namespace, rows_times, take, to_numpy
+from fedtheory.core.arrays import Array, identity, namespace, rows_times, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
@@ -82,7 +82,7 @@ class Cosines:
         xp = namespace(x)
         weight = self.amplitude * xp.cos(self._angle(x))
         waves = xp.matmul(xp.matrix_transpose(self.direction) * weight[..., None, :], self.direction)
-        return self.ridge * like(np.eye(self.d), waves) - waves
+        return self.ridge * identity(self.d, waves) - waves
 
     def take(self, clients: Clients | None) -> Cosines:
         """Restrict to the clients that take part."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fedtheory.core.arrays import (
     Array,
     Scalar,
+    identity,
     inner,
     is_object,
-    like,
     namespace,
     rows_times,
     solve_linear,
@@ -201,7 +201,7 @@ class Quadratic:
 
     def ridged(self, weight: Scalar) -> Quadratic:
         """The same clients with (weight/2)||x||^2 added; a negative weight takes ridge away."""
-        eye = np.eye(self.d, dtype=int).astype(object) if is_object(self.A) else like(np.eye(self.d), self.A)
+        eye = np.eye(self.d, dtype=int).astype(object) if is_object(self.A) else identity(self.d, self.A)
         return Quadratic(self.A + weight * eye, self.b, self.c, self.name)
 
     def take(self, clients: Clients | None) -> Quadratic:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, is_array, is_object, like, namespace, take, to_numpy
+from fedtheory.core.arrays import Array, identity, is_array, is_object, namespace, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
@@ -72,7 +72,7 @@ class Separable:
     def hess(self, x: Points) -> Matrices:
         """Diagonal Hessians."""
         second = self.curvature(x)
-        return second[..., None] * like(np.eye(second.shape[-1]), second)
+        return second[..., None] * identity(second.shape[-1], second)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, like, namespace, squared_norm, take, to_numpy
+from fedtheory.core.arrays import Array, identity, namespace, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
@@ -118,9 +118,9 @@ class Softmax(Classified):
         weight = xp.matrix_transpose(self.weights[..., None] * p)[..., :, None, :]  # (..., n, classes, 1, m)
         blocks = xp.matmul(xp.matrix_transpose(a)[..., None, :, :] * weight, a[..., None, :, :])
         blocks = xp.moveaxis(blocks, -3, -2)  # (..., n, inputs, classes, inputs)
-        spread = blocks[..., None] * like(np.eye(self.classes), x)[:, None, :]
+        spread = blocks[..., None] * identity(self.classes, x)[:, None, :]
         diagonal = xp.reshape(spread, (*spread.shape[:-4], self.d, self.d))
-        return diagonal - outer + self.l2 * like(np.eye(self.d), x)
+        return diagonal - outer + self.l2 * identity(self.d, x)
 
     @property
     def conjugate(self) -> Callable[[Points], ClientValues] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, like, namespace, solve_linear, squared_norm
+from fedtheory.core.arrays import Array, clamp, identity, namespace, solve_linear, squared_norm
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Certified
 from fedtheory.core.sample_rows import Rows, combine_rows, pick_samples, row_products, total_gram, weighted_gram
@@ -73,7 +73,7 @@ class SupportVectorMachine(Margins):
     def value(self, x: Points) -> ClientValues:
         """Values f_i(x_i)."""
         xp = namespace(x, self.signed)
-        u = xp.clip(1 - row_products(self.signed, x), min=0.0)
+        u = clamp(1 - row_products(self.signed, x), low=0.0)
         loss = u
         if self.width:
             loss = u * u / (2 * self.width)
@@ -86,7 +86,7 @@ class SupportVectorMachine(Margins):
         xp = namespace(z)
         if not self.width:
             return -xp.astype(z < 1, z.dtype)
-        return -xp.clip((1 - z) / self.width, min=0.0, max=None if self.squared else 1.0)
+        return -clamp((1 - z) / self.width, low=0.0, high=None if self.squared else 1.0)
 
     def grad(self, x: Points) -> ClientPoints:
         """Gradients, for the hinge subgradients."""
@@ -106,7 +106,7 @@ class SupportVectorMachine(Margins):
         return self._hess if self.width else None
 
     def _hess(self, x: Points) -> Matrices:
-        return weighted_gram(self.signed, self._curvatures(x)) + self.l2 * like(np.eye(self.d), x)
+        return weighted_gram(self.signed, self._curvatures(x)) + self.l2 * identity(self.d, x)
 
     @property
     def average_hess(self) -> Callable[[ServerPoint], SquareMatrices] | None:
@@ -114,7 +114,7 @@ class SupportVectorMachine(Margins):
         return self._average_hess if self.width else None
 
     def _average_hess(self, x: ServerPoint) -> SquareMatrices:
-        return total_gram(self.signed, self._curvatures(x)) / self.n + self.l2 * like(np.eye(self.d), x)
+        return total_gram(self.signed, self._curvatures(x)) / self.n + self.l2 * identity(self.d, x)
 
     @property
     def hess_times(self) -> Callable[[Points, Points], ClientPoints] | None:
@@ -188,7 +188,7 @@ class SupportVectorMachine(Margins):
         bend = self.width / top
         eps = float(xp.finfo(y.dtype).eps)
         tiny = float(xp.finfo(y.dtype).smallest_normal) ** 0.5  # quotients of such numbers do not overflow
-        eye = like(np.eye(self.d), y)
+        eye = identity(self.d, y)
         samples = int(self.signed.shape[-2])
 
         a = top / 2 + 0 * row_products(self.signed, y)
@@ -226,9 +226,9 @@ class SupportVectorMachine(Margins):
             if not self.squared:
                 dhigh = (target + high * da) / room - high
                 step = xp.minimum(step, xp.minimum(_longest(room, -da), _longest(high, dhigh)))
-                high = xp.where(going, xp.clip(high + _damped(step) * dhigh, min=tiny), high)
-            low = xp.where(going, xp.clip(low + _damped(step) * dlow, min=tiny), low)
-            a = xp.where(going, xp.clip(a + _damped(step) * da, min=tiny), a)
+                high = xp.where(going, clamp(high + _damped(step) * dhigh, low=tiny), high)
+            low = xp.where(going, clamp(low + _damped(step) * dlow, low=tiny), low)
+            a = xp.where(going, clamp(a + _damped(step) * da, low=tiny), a)
             if not self.squared:
                 a = xp.minimum(a, top * (1 - eps))
         assert best is not None

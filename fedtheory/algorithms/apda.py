@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
-from fedtheory.core.arrays import Array, Scalar, average, is_array, namespace, spread
+from fedtheory.core.arrays import Array, Scalar, average, is_array, namespace, numbers_of, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import NotNegative, Positive, plain
 from fedtheory.core.participation import Clients
@@ -77,8 +77,8 @@ class APDA(Method):
     def __post_init__(self) -> None:
         """Refuse hyper-parameters outside the method's definition."""
         super().__post_init__()
-        mu = np.asarray(plain(self, "mu"))
-        if mu.dtype != object and not np.all(mu >= 0):
+        mu = numbers_of(plain(self, "mu"))
+        if mu is not None and not np.all(mu >= 0):
             raise InvalidInput(f"mu must not be negative, got {self.mu}")
 
     def _parameters(self) -> tuple[Scalar, Scalar, Scalar]:

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.changed_gradients import ChangedGradients, Oracle
 from fedtheory.algorithms.listing import listing
-from fedtheory.core.arrays import Array, Scalar, average, gather, namespace, scatter, spread
+from fedtheory.core.arrays import Array, Scalar, average, gather, namespace, numbers_of, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import plain
 from fedtheory.core.participation import Clients
@@ -56,11 +56,8 @@ class Apfl(Method):
     def __post_init__(self) -> None:
         """Refuse shares outside [0, 1]."""
         super().__post_init__()
-        try:
-            shares = np.asarray(plain(self, "alpha"), dtype=float)
-        except (TypeError, ValueError):
-            return
-        if not np.all((shares >= 0) & (shares <= 1)):
+        shares = numbers_of(plain(self, "alpha"))
+        if shares is not None and not np.all((shares >= 0) & (shares <= 1)):
             raise InvalidInput(f"alpha, the share of the own model, must lie in [0, 1], got {self.alpha}")
 
     def init(self, problem: Problem, x0: Array) -> ApflState:

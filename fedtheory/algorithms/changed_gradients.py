@@ -42,7 +42,8 @@ class ChangedGradients(Wrapped):
                 f"a step of this method needs {self.draws} independent minibatches of one size; batch={batch} samples a step "
                 f"cannot be split so: choose a multiple of {self.draws}"
             )
-        parts = np.split(samples, self.draws, axis=-1)
+        size = batch // self.draws
+        parts = [samples[..., k * size : (k + 1) * size] for k in range(self.draws)]
         return self.through(x, *[lambda y, part=part: given(y, part) for part in parts])
 
 

@@ -15,7 +15,7 @@ from fedtheory.algorithms.mistakes import Mistake
 from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, Scalar, average, choose, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import Positive, at_least_one, plain
+from fedtheory.core.hyperparameters import Positive, at_least_one, on_host
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -37,7 +37,7 @@ class FedPDState:
 
 def _skipping(owner: Any, name: str) -> None:
     """Refuse a probability of skipping outside [0, 1)."""
-    p = plain(owner, name)
+    p = on_host(owner, name)
     if not (np.all(np.asarray(p) >= 0) and np.all(np.asarray(p) < 1)):
         raise InvalidInput(f"the probability {name} of skipping communication must lie in [0, 1), got {p}")
 

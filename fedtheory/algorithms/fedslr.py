@@ -12,7 +12,7 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import LOCAL_WORK, STEPPING, choose_work, make_step_size
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.core.arrays import Array, average, choose, gather, like, scatter, spread
+from fedtheory.core.arrays import Array, average, choose, gather, namespace, scatter, spread
 from fedtheory.core.hyperparameters import Positive
 from fedtheory.core.layers import factor_floats, layer_mask
 from fedtheory.core.participation import Clients
@@ -175,7 +175,9 @@ class FedSLR(Method):
 def count_factors(problem: Problem, x: Array) -> Array | None:
     """What sending x by factors takes, in vectors of length d ``(..., 1, 1)``; None where h is not a nuclear norm (x in full)."""
     h = shared_regulariser(problem)
-    return like(factor_floats(x, h.layers)[..., None] / problem.d, x) if isinstance(h, NuclearNorm) else None
+    if not isinstance(h, NuclearNorm):
+        return None
+    return namespace(x).astype(factor_floats(x, h.layers)[..., None], x.dtype) / problem.d
 
 
 def make_phase_two(

@@ -102,7 +102,7 @@ class FedSpa(CoordinateMethod):
         )
 
     def _first(self, problem: Problem) -> NDArray[np.bool_]:
-        return _random_masks(problem.n, self._blocks(problem), self.seed).copy()  # the kept ones stay as they are
+        return _random_masks(problem.n, self._blocks(problem), self.seed)
 
     def _move(self, f: Problem, on: Array, y: Array, r: int) -> Array:
         """Drop the least coordinates of each mask and take in those with the steepest slopes: ``(..., m, d)``."""
@@ -134,7 +134,9 @@ def _random_masks(n: int, blocks: tuple[tuple[int, int, int], ...], seed: int) -
     """Masks ``(n, d)`` with as many ones in each block of coordinates as it says, uniform."""
     lots = Key(seed, 0).client_uniform("masks", n, blocks[-1][1])
     parts = [np.argsort(np.argsort(lots[:, first:last], axis=-1), axis=-1) < kept for first, last, kept in blocks]
-    return np.concatenate(parts, axis=-1)
+    found = np.concatenate(parts, axis=-1)
+    found.setflags(write=False)  # they are kept
+    return found
 
 
 LISTED = (

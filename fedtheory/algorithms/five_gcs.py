@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Method
 from fedtheory.algorithms.listing import listing
-from fedtheory.core.arrays import Array, Scalar, average, gather, is_object, scatter, spread
+from fedtheory.core.arrays import Array, Scalar, average, gather, numbers_of, scatter, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, plain
 from fedtheory.core.participation import Clients
@@ -65,9 +65,10 @@ class FiveGCS(Method):
         """Refuse hyper-parameters outside the method's definition."""
         super().__post_init__()
         mu, penalty = plain(self, "mu"), self._penalty
-        if is_object(np.asarray(mu)) or is_object(np.asarray(penalty)):
+        least, above = numbers_of(mu), numbers_of(penalty - mu)
+        if least is None or above is None:
             return
-        if not (np.all(np.asarray(mu) >= 0) and np.all(np.asarray(penalty - mu) > 0)):
+        if not (np.all(least >= 0) and np.all(above > 0)):
             raise InvalidInput(
                 f"5GCS needs 0 <= mu < penalty, got mu={mu}, penalty={penalty} (1/(2 eta) by default); lower eta"
             )

@@ -11,7 +11,7 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import LR, LR_DECAY, make_step_size
 from fedtheory.algorithms.options import BuiltField
 from fedtheory.core.arrays import Array, average, choose, choose_lazily
-from fedtheory.core.hyperparameters import Count, Positive, Share
+from fedtheory.core.hyperparameters import Count, Positive, Probability
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -64,7 +64,7 @@ class LocalSvrg(Method):
     steps: Count
     lr: Positive
     batch: Count | None = None
-    q: Share = 1
+    q: Probability = 1
 
     @property
     def numeric_only(self) -> str | None:

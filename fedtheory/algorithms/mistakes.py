@@ -24,7 +24,7 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.changed_gradients import ChangedGradients
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
-from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
+from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -39,7 +39,7 @@ def average_weighted(x: Array, steps: Any, clients: Clients | None) -> Array:
     """The average of active clients with their numbers of local steps as weights."""
     if not is_array(steps):
         return average(x, clients)
-    weight = like(gather(np.asarray(steps, dtype=float)[:, None], clients), x)
+    weight = like(gather(to_numpy(steps).astype(float)[:, None], clients), x)
     return average(weight * x, clients) / average(weight, clients)
 
 

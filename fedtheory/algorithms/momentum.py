@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Scalar, is_array, like, to_numpy
+from fedtheory.core.arrays import Scalar, fetched_once, is_array, like
 from fedtheory.core.errors import require
 
 BLOCK = 256  #: how many terms of the sequence are kept together
@@ -33,7 +33,7 @@ def beta(rho: Scalar, n: int) -> Scalar:
     if callable(rho):
         return rho(n)
     if is_array(rho):
-        flat, shape = to_numpy(rho), tuple(rho.shape)
+        flat, shape = fetched_once(rho), tuple(rho.shape)
         return like(_numbers(tuple(flat.ravel().tolist()), n).reshape(shape), rho)
     if isinstance(rho, float | int | np.number):
         return float(_numbers((float(rho),), n)[0])

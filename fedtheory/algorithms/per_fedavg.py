@@ -13,7 +13,7 @@ from fedtheory.algorithms.ditto import PersonalState
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, STEPPING, make_local_steps
 from fedtheory.algorithms.options import BuiltField
-from fedtheory.core.arrays import Array, Scalar, average, rows_times, scatter, spread
+from fedtheory.core.arrays import Array, Scalar, average, numbers_of, rows_times, scatter, spread
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.hyperparameters import Count, plain
 from fedtheory.core.participation import Clients
@@ -69,11 +69,8 @@ class PerFedAvg(Method):
             raise NotAvailable(
                 "problems give Hessians of all samples, not of minibatches; use curvature='difference' with a stochastic solver"
             )
-        try:
-            steps = np.asarray(plain(self, "alpha"), dtype=float)
-        except (TypeError, ValueError):
-            return
-        if not np.all(steps >= 0):
+        steps = numbers_of(plain(self, "alpha"))
+        if steps is not None and not np.all(steps >= 0):
             raise InvalidInput(f"alpha, the size of the own step, must not be negative, got {self.alpha}")
 
     @property

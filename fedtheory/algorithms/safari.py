@@ -15,7 +15,7 @@ from fedtheory.algorithms.local_work import BATCH, CLIP, LR, LR_DECAY, make_loca
 from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, Scalar, average, choose_lazily
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import plain
+from fedtheory.core.hyperparameters import on_host
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
@@ -83,7 +83,7 @@ class Safari(Method):
     def __post_init__(self) -> None:
         """Refuse what is not a probability."""
         super().__post_init__()
-        plain(self, "q")
+        on_host(self, "q")
         if not callable(self.q) and not (np.all(np.asarray(self.q) >= 0) and np.all(np.asarray(self.q) <= 1)):
             raise InvalidInput(f"the probability q of a client round must lie in [0, 1], got {self.q}")
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms.base import Method, State
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.mistakes import Mistake
-from fedtheory.core.arrays import Array, Scalar, average, choose, spread
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import ConstantStep, Positive, plain
+from fedtheory.core.arrays import Array, Scalar, average, beside, choose, spread
+from fedtheory.core.hyperparameters import ConstantStep, Positive, Probability
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -28,15 +27,6 @@ def _sent(p: Scalar, key: Key) -> tuple[Array, Array]:
     """Model up and down in a round that communicates, nothing in one that does not."""
     sent = np.asarray(_communicates(p, key), dtype=float)
     return sent, sent
-
-
-def _probability(owner: Any, name: str) -> None:
-    p = plain(owner, name)
-    if not (np.all(np.asarray(p) > 0) and np.all(np.asarray(p) <= 1)):
-        raise InvalidInput(f"the probability {name} of communication must lie in (0, 1], got {p}")
-
-
-Probability = Annotated[Scalar, _probability]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +72,7 @@ class Scaffnew(Method):
         ahead = state.x_i - self.lr * (problem.grad(state.x_i) - state.h_i)
         x = average(ahead)
         x_i = choose(_communicates(self.p, key), spread(x, problem.n), ahead)
-        return ScaffnewState(x, x_i, state.h_i + self.p * (x_i - ahead) / self.lr)
+        return ScaffnewState(x, x_i, state.h_i + beside(self.p, x) * (x_i - ahead) / self.lr)
 
     def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
         return _sent(self.p, key)
@@ -141,9 +131,10 @@ class RandProx(Method):
     def round(self, problem: Problem, state: RandProxState, clients: Clients | None, key: Key) -> RandProxState:
         ahead = state.x_i - self.lr * (problem.grad(state.x_i) + state.u_i)
         ahead = shared_regulariser(problem).prox(ahead, self.lr)
-        tau = self.relax * self.p / self.lr
+        p = beside(self.p, ahead)
+        tau = self.relax * p / self.lr
         u_i = choose(_communicates(self.p, key), state.u_i + tau * (ahead - average(ahead)), state.u_i)
-        x_i = ahead - self.lr * (u_i - state.u_i) / self.p
+        x_i = ahead - self.lr * (u_i - state.u_i) / p
         return RandProxState(average(x_i), x_i, u_i)
 
     def traffic(self, key: Key, state: State) -> tuple[Array, Array]:
@@ -165,14 +156,14 @@ LISTED = (
     ),
 )
 
-_CONTROL = "self.p * (x_i - ahead)"
+_CONTROL = "beside(self.p, x) * (x_i - ahead)"
 MISTAKES = {
     Scaffnew: (
         Mistake("sign of the correction", "problem.grad(state.x_i) - state.h_i", "problem.grad(state.x_i) + state.h_i"),
         Mistake("no p in the control update", _CONTROL, "(x_i - ahead)"),
         Mistake("1/p in the control update", _CONTROL, "(x_i - ahead) / self.p"),
         Mistake("no 1/lr in the control update", f"{_CONTROL} / self.lr", _CONTROL),
-        Mistake("sign of the control update", _CONTROL, "self.p * (ahead - x_i)"),
+        Mistake("sign of the control update", _CONTROL, "beside(self.p, x) * (ahead - x_i)"),
         Mistake("control variates never updated", f"state.h_i + {_CONTROL} / self.lr", "state.h_i"),
         Mistake(
             "correction applied twice", "problem.grad(state.x_i) - state.h_i", "problem.grad(state.x_i) - 2 * state.h_i"
@@ -184,7 +175,7 @@ MISTAKES = {
         Mistake(
             "the coin the other way", "choose(_communicates(self.p, key),", "choose(not _communicates(self.p, key),"
         ),
-        Mistake("control update also without communication", _CONTROL, "self.p * (x - ahead)"),
-        Mistake("control update with the model before the step", _CONTROL, "self.p * (x_i - state.x_i)"),
+        Mistake("control update also without communication", _CONTROL, "beside(self.p, x) * (x - ahead)"),
+        Mistake("control update with the model before the step", _CONTROL, "beside(self.p, x) * (x_i - state.x_i)"),
     ),
 }

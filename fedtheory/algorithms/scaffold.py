@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from fedtheory.algorithms.base import Fixes, Method
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
-from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread
+from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, at_least_one
 from fedtheory.core.participation import Clients
@@ -71,7 +69,7 @@ class Scaffold(Method):
                 f"where sizes follow a schedule, got {self.local}"
             )
         if not isinstance(steps, Passes):
-            for count in np.asarray(steps).ravel() if is_array(steps) else (steps,):
+            for count in to_numpy(steps).ravel() if is_array(steps) else (steps,):
                 at_least_one("local.steps", count)
 
     def init(self, problem: Problem, x0: Array) -> ScaffoldState:
@@ -94,7 +92,7 @@ class Scaffold(Method):
     def _steps(self, sub: Subproblem, y: Array) -> Any:
         """K, or the active clients' own numbers of steps ``(m, 1)``."""
         steps = count_steps(self.local, sub.f)
-        return like(gather(np.asarray(steps, dtype=float)[:, None], sub.clients), y) if is_array(steps) else steps
+        return like(gather(to_numpy(steps).astype(float)[:, None], sub.clients), y) if is_array(steps) else steps
 
     def fixed_point(self, problem: Problem, x_star: Array) -> ScaffoldState:
         g = problem.grad(x_star)

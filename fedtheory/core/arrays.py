@@ -7,15 +7,20 @@ of any shape.
 
 NumPy is the default. CuPy and PyTorch run by passing their arrays. Object arrays (SymPy expressions, fractions,
 PEPit points) are NumPy arrays of dtype ``object`` and go through the same functions.
+
+What crosses between the host and a device does so here: `to_numpy` brings values to the host, which waits for the device, for counters, choices
+and checks; `like` and `moved_once` bring values to the device. Probabilities, schedules, draws and who takes part live on the host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import weakref
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_torch_namespace
+from array_api_compat import array_namespace, device, is_cupy_namespace, is_torch_namespace
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput, require
@@ -39,6 +44,7 @@ Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 Scalar: TypeAlias = Annotated[Any, "a number, an array (*batch, 1, 1), or a symbol"]
 
+_HOST = (np.ndarray, np.generic)
 _NUMPY: Namespace = array_namespace(np.empty(0))
 
 
@@ -56,13 +62,11 @@ def namespace(*arrays: Array) -> Namespace:
         Arrays of two libraries were mixed.
     """
     for a in arrays:
-        if type(a) is not np.ndarray:
+        if type(a) is not np.ndarray and is_array(a):
             break
     else:  # the common case, at a tenth of the cost
         return _NUMPY
     found = [a for a in arrays if is_array(a)]
-    if all(type(a) is np.ndarray for a in found):
-        return _NUMPY
     try:
         return array_namespace(*found)
     except TypeError as error:
@@ -90,24 +94,103 @@ def _each(x: Array, change: Any) -> Array:
 
 
 def to_numpy(x: Array) -> NDArray[Any]:
-    """Copy an array of any library to the host as a NumPy array."""
+    """Copy an array of any library, or a number, to the host as a NumPy array; this waits for the device."""
     if isinstance(x, np.ndarray):
         return x
     if hasattr(x, "get"):  # CuPy
         return np.asarray(x.get())
     if hasattr(x, "detach"):  # PyTorch
         return np.asarray(x.detach().cpu().numpy())
+    if hasattr(x, "to_device") and hasattr(x, "__array_namespace__"):
+        own = x.__array_namespace__().__array_namespace_info__().default_device()
+        return np.asarray(x if x.device == own else x.to_device(own))
     return np.asarray(x)
 
 
+def numbers_of(value: Any) -> NDArray[np.float64] | None:
+    """The numbers of a hyper-parameter on the host, for checks; None where it is a symbol or a function."""
+    try:
+        return np.asarray(to_numpy(value), dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
 def like(values: Any, reference: Array) -> Array:
-    """Move host values to the library, device and (for floats) dtype of ``reference``."""
-    host = np.asarray(values)
+    """Move values to the library, device and (for floats) dtype of ``reference``; what is there already stays as it is."""
     if isinstance(reference, np.ndarray):
+        host = to_numpy(values)
         return host.astype(reference.dtype) if host.dtype.kind == "f" and reference.dtype != object else host
+    xp, there = namespace(reference), device(reference)
+    floats = xp.isdtype(reference.dtype, "real floating")
+    if type(values) is type(reference) and device(values) == there:
+        return xp.astype(values, reference.dtype, copy=False) if floats and _is_float(xp, values) else values
+    host = to_numpy(values)
+    return xp.asarray(host, dtype=reference.dtype if floats and host.dtype.kind == "f" else None, device=there)
+
+
+def _is_float(xp: Namespace, x: Array) -> bool:
+    return bool(xp.isdtype(x.dtype, "real floating"))
+
+
+def beside(value: Scalar, x: Array) -> Scalar:
+    """A hyper-parameter that lives on the host, such as a probability, where arithmetic needs it with x."""
+    return moved_once(value, x) if isinstance(value, np.ndarray) else value
+
+
+#: copies on the other side, by the address of an array and where they are
+_copies: dict[tuple[Any, ...], Array] = {}
+
+
+def moved_once(host: NDArray[Any], reference: Array) -> Array:
+    """`like` for a host array that stays as it is: it is copied once to a device, and the copy lives as long as the array."""
+    if isinstance(reference, np.ndarray) or not isinstance(host, np.ndarray):
+        return like(host, reference)
+    there = type(reference), str(device(reference)), reference.dtype  # CuPy's devices have no hash
+    return _kept((id(host), *there), host, lambda: like(host.copy(), reference))
+
+
+def fetched_once(x: Array) -> NDArray[Any]:
+    """`to_numpy` for an array that stays as it is: it is copied once to the host, and the copy lives as long as the array."""
+    return x if isinstance(x, np.ndarray) else _kept((id(x), np.ndarray), x, lambda: np.array(to_numpy(x)))
+
+
+def _kept(key: tuple[Any, ...], source: Array, copy: Callable[[], Array]) -> Array:
+    """The copy of this key. It must not share the memory of its source, whose end it would put off."""
+    if key not in _copies:
+        _copies[key] = copy()
+        weakref.finalize(source, _copies.pop, key, None)
+    return _copies[key]
+
+
+def fetch(arrays: Sequence[Array]) -> list[NDArray[Any]]:
+    """`to_numpy` of several arrays; those of a device come in one copy, as float64, so that the host waits once."""
+    away = [k for k, a in enumerate(arrays) if not isinstance(a, _HOST) and hasattr(a, "dtype")]
+    if len(away) < 2:
+        return [to_numpy(a) for a in arrays]
+    xp = array_namespace(*(arrays[k] for k in away))
+    together = to_numpy(xp.concat([xp.reshape(xp.astype(arrays[k], xp.float64), (-1,)) for k in away]))
+    ends = np.cumsum([math.prod(arrays[k].shape) for k in away])[:-1]
+    parts = dict(zip(away, np.split(together, ends), strict=True))
+    return [parts[k].reshape(a.shape) if k in parts else to_numpy(a) for k, a in enumerate(arrays)]
+
+
+def clamp(x: Array, low: float | None = None, high: float | None = None) -> Array:
+    """x where it lies in [low, high], else the nearer end; NaN stays."""
+    xp = namespace(x)
+    if not is_cupy_namespace(xp):
+        return xp.clip(x, min=low, max=high)
+    if low is not None:  # array-api-compat's clip selects by masks, for which CuPy waits
+        x = xp.where(x < low, xp.full_like(x, low), x)
+    return x if high is None else xp.where(x > high, xp.full_like(x, high), x)
+
+
+def identity(d: int, reference: Array) -> SquareMatrices:
+    """The identity matrix ``(d, d)``, made where ``reference`` is."""
+    if isinstance(reference, np.ndarray):
+        return np.eye(d, dtype=float if reference.dtype == object else reference.dtype)
     xp = namespace(reference)
-    floats = host.dtype.kind == "f" and xp.isdtype(reference.dtype, "real floating")
-    return xp.asarray(host, dtype=reference.dtype if floats else None, device=device(reference))
+    made_there = hasattr(xp, "eye")  # enclosures have none
+    return xp.eye(d, dtype=reference.dtype, device=device(reference)) if made_there else like(np.eye(d), reference)
 
 
 def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
@@ -122,7 +205,7 @@ def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
     xp = namespace(x)
     if clients is None or clients.present is None:
         return xp.sum(x, axis=-2, keepdims=True) / x.shape[-2]
-    present = like(clients.present[..., None].astype(float), x)
+    present = xp.astype(moved_once(clients.present, x), x.dtype)[..., None]
     count = xp.sum(present, axis=-2, keepdims=True)
     return xp.sum(x * present, axis=-2, keepdims=True) / xp.where(count > 0, count, xp.ones_like(count))
 
@@ -137,7 +220,7 @@ def spread(x: ServerPoint, n: int) -> ClientPoints:
     return namespace(x).broadcast_to(x, (*x.shape[:-2], n, x.shape[-1]))
 
 
-def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Array:
+def take(x: Array, index: Array, axes_behind: int = 1) -> Array:
     """Select clients: ``(..., n, *rest), (..., m) -> (..., m, *rest)`` with ``axes_behind = len(rest)``.
 
     A client axis of length one (a server quantity), a number and None stand for all clients and come back as
@@ -147,13 +230,14 @@ def take(x: Array, index: NDArray[np.integer[Any]], axes_behind: int = 1) -> Arr
         return x
     xp = namespace(x)
     axis = x.ndim - 1 - axes_behind
+    index = moved_once(index, x)
     if index.ndim == 1:
-        return xp.take(x, like(index, x), axis=axis)
+        return xp.take(x, index, axis=axis)
     # each batch row selects its own clients: index the flattened (batch, client) axis
     rows, n, rest = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
-    offset = np.arange(int(np.prod(rows, dtype=int))).reshape(rows)[..., None] * n
-    flat = offset + index
-    picked = xp.take(xp.reshape(x, (-1, *rest)), like(flat.ravel(), x), axis=0)
+    offset = xp.arange(0, math.prod(rows) * n, n, dtype=index.dtype, device=device(x))
+    flat = xp.reshape(offset, (*rows, 1)) + index
+    picked = xp.take(xp.reshape(x, (-1, *rest)), xp.reshape(flat, (-1,)), axis=0)
     return xp.reshape(picked, (*flat.shape, *rest))
 
 
@@ -169,9 +253,9 @@ def scatter(x: Points, clients: Clients | None, new: ActivePoints) -> Points:
     if stands_for_all(x):
         return _each(x, lambda vector: vector.scattered(clients, new[0, 0]))
     xp = namespace(x, new)
-    position, taken = clients.positions()
+    position, taken = clients.positions
     spread = take(new, position) if new.shape[-2] > 1 else new
-    return xp.where(like(taken[..., None], x), spread, x)
+    return xp.where(moved_once(taken, x)[..., None], spread, x)
 
 
 def inner(x: Vectors, y: Vectors) -> Lengths:
@@ -217,15 +301,32 @@ def solve_linear(a: SquareMatrices, b: Vectors) -> Vectors:
     if is_object(a) or is_object(b):
         return _solve_exactly(np.asarray(a), np.asarray(b))
     xp = namespace(a, b)
+    if is_cupy_namespace(xp):
+        return _solve_and_look(xp, a, b)
     try:
         return xp.linalg.solve(a, b[..., None])[..., 0]
     except Exception as error:  # each library has its own class of error for a singular matrix
         if "singular" not in str(error).lower():
             raise
-        raise InvalidInput(
-            "a linear system is singular; the subproblem has no unique solution: lower the step (raise rho) or "
-            "make the objective strongly convex"
-        ) from error
+        raise InvalidInput(_SINGULAR) from error
+
+
+_SINGULAR = (
+    "a linear system is singular; the subproblem has no unique solution: lower the step (raise rho) or "
+    "make the objective strongly convex"
+)
+
+
+def _solve_and_look(xp: Namespace, a: Array, b: Array) -> Array:
+    """`solve_linear` with CuPy, which broadcasts no batch axes and gives infinite values and NaN for singular matrices, without an error."""
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-1])
+    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+    b = xp.broadcast_to(b, (*batch, b.shape[-1]))
+    found = xp.linalg.solve(a, b[..., None])[..., 0]
+    given = xp.all(xp.isfinite(a), axis=(-2, -1)) & xp.all(xp.isfinite(b), axis=-1)  # else the run has diverged
+    if bool(xp.any(given & ~xp.all(xp.isfinite(found), axis=-1))):
+        raise InvalidInput(_SINGULAR)
+    return found
 
 
 def _solve_exactly(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -252,14 +353,15 @@ def choose(coin: Any, yes: Array, no: Array) -> Array:
     if isinstance(coin, bool):
         return yes if coin else no
     xp = namespace(yes, no)
-    return xp.where(like(coin, yes), yes, no)
+    return xp.where(moved_once(coin, yes), yes, no)
 
 
 def choose_lazily(coin: Any, yes: Callable[[], Array], no: Callable[[], Array]) -> Array:
     """`choose` between two computations; what no run of the batch needs is not computed."""
-    if np.all(coin):
+    shown = to_numpy(coin)
+    if np.all(shown):
         return yes()
-    return choose(coin, yes(), no()) if np.any(coin) else no()
+    return choose(coin, yes(), no()) if np.any(shown) else no()
 
 
 def is_torch(x: Array) -> bool:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.core.arrays import Scalar, average, inner, mean_of_clients, namespace, squared_norm
+from fedtheory.core.arrays import Scalar, average, clamp, inner, mean_of_clients, namespace, squared_norm
 from fedtheory.core.problem import Problem, need, objective
 from fedtheory.core.regularisers import Regulariser, Ridge
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint
@@ -94,7 +94,7 @@ def certified_gap(problem: Problem, x: ServerPoint, y: ClientPoints, p: ServerPo
     primal, dual, pairing = problem.value(x), conjugate(y), inner(x, p)[..., 0]
     sizes = mean_of_clients(xp.abs(primal) + xp.abs(dual) + xp.abs(inner(x, y))) + xp.abs(pairing)
     room = (16 + problem.d) * float(xp.finfo(y.dtype).eps) * sizes
-    return xp.clip(mean_of_clients(primal + dual) + pairing, min=0.0) + room, room
+    return clamp(mean_of_clients(primal + dual) + pairing, low=0.0) + room, room
 
 
 # ---- DualFL -------------------------------------------------------------------------------------------------------

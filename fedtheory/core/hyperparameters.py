@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from fedtheory.core.arrays import Scalar, is_array
+from fedtheory.core.arrays import Scalar, is_array, numbers_of, to_numpy
 from fedtheory.core.errors import InvalidInput
 
 
@@ -29,11 +29,8 @@ def momentum_in_range(owner: Any, name: str) -> None:
     value = number_like(owner, name)
     if is_array(value) and tuple(value.shape[-2:]) != (1, 1):
         raise InvalidInput(f"{name} has shape {tuple(value.shape)}; expected a number or an array (*batch, 1, 1)")
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        return
-    if not np.all((numbers >= 0) & (numbers < 1)):
+    numbers = numbers_of(value)
+    if numbers is not None and not np.all((numbers >= 0) & (numbers < 1)):
         raise InvalidInput(
             f"{name} must lie in [0, 1), got {value}; with rho = nu/L = 1 one round is exact for every {name}"
         )
@@ -93,9 +90,8 @@ def positive(owner: Any, name: str) -> None:
             f"{name} has shape {tuple(value.shape)}; expected a number or an array (*batch, 1, 1), which "
             "fedtheory.core.arrays.along_batch(values) makes"
         )
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    numbers = numbers_of(value)
+    if numbers is None:
         return
     if not np.all(numbers > 0):
         raise InvalidInput(f"{name} must be positive, got {value}")
@@ -122,13 +118,27 @@ def not_negative(owner: Any, name: str) -> None:
 def share(owner: Any, name: str) -> None:
     """Refuse a hyper-parameter outside (0, 1]; symbols are let through."""
     positive(owner, name)
-    value = getattr(owner, name)
-    try:
-        above = bool(np.any(np.asarray(value, dtype=float) > 1))
-    except (TypeError, ValueError):
-        return
-    if above:
-        raise InvalidInput(f"{name} must lie in (0, 1], got {value}")
+    numbers = numbers_of(getattr(owner, name))
+    if numbers is not None and np.any(numbers > 1):
+        raise InvalidInput(f"{name} must lie in (0, 1], got {getattr(owner, name)}")
+
+
+def on_host(owner: Any, name: str) -> Any:
+    """Return a hyper-parameter on which the host decides, such as a probability; an array of a device is brought to the host for good."""
+    value = plain(owner, name)
+    if is_array(value) and not isinstance(value, np.ndarray):
+        value = to_numpy(value)
+        object.__setattr__(owner, name, value)
+    return value
+
+
+def probability(owner: Any, name: str) -> None:
+    """Refuse a probability outside (0, 1], and bring it to the host, where coins are tossed; symbols are let through."""
+    value = on_host(owner, name)
+    numbers = numbers_of(value)
+    if numbers is not None and not np.all((numbers > 0) & (numbers <= 1)):
+        raise InvalidInput(f"the probability {name} must lie in (0, 1], got {value}")
+    positive(owner, name)
 
 
 def at_least_one(name: str, value: Any) -> None:
@@ -148,6 +158,7 @@ Positive = Annotated[
 NotNegative = Annotated[Scalar, not_negative]  # the same, or the number zero
 ConstantStep = Annotated[Scalar, constant_step]  # a step size above zero that is the same in all rounds
 Share = Annotated[Scalar, share]  # in (0, 1]
+Probability = Annotated[Scalar, probability]  # the same, of an event that the host decides
 Momentum = Annotated[Scalar, momentum_in_range]  # in [0, 1)
 Count = Annotated[int, count]  # 1, 2, ...
 

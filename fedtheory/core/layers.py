@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, is_object, namespace, to_numpy
+from fedtheory.core.arrays import Array, clamp, is_object, namespace
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.shapes import ClientValues, LayerMatrices, Points, Vectors
 
@@ -135,14 +135,15 @@ def rounding_level(s: Array, shape: tuple[int, ...]) -> Array:
     return xp.max(s, axis=-1, keepdims=True) * (max(shape[-2:]) * xp.finfo(s.dtype).eps)
 
 
-def ranks(x: Points, layers: tuple[Layer, ...]) -> NDArray[np.int64]:
-    """Numerical ranks (`rounding_level`) of the layers that are matrices: ``(..., n, d) -> (..., n, matrices)``."""
+def ranks(x: Points, layers: tuple[Layer, ...]) -> Array:
+    """Numerical ranks (`rounding_level`) of the layers that are matrices: ``(..., n, d) -> (..., n, matrices)``, whole numbers."""
+    xp = namespace(x)
     shapes = [layer.matrix_shape for layer in layers if layer.matrix_shape is not None]
     found = [
-        to_numpy(s > rounding_level(s, shape)).sum(axis=-1)
+        xp.sum(xp.astype(s > rounding_level(s, shape), xp.int64), axis=-1)
         for s, shape in zip(singular_values(x, layers), shapes, strict=True)
     ]
-    return np.stack(found, axis=-1) if found else np.zeros((*x.shape[:-1], 0), dtype=np.int64)
+    return xp.stack(found, axis=-1) if found else xp.astype(x[..., :0], xp.int64)
 
 
 def factor_floats(x: Points, layers: tuple[Layer, ...]) -> ClientValues:
@@ -153,9 +154,11 @@ def factor_floats(x: Points, layers: tuple[Layer, ...]) -> ClientValues:
     """
     vectors = sum(layer.size for layer in layers if layer.matrix_shape is None)
     shapes = [layer.matrix_shape for layer in layers if layer.matrix_shape is not None]
-    sides = np.array([rows + columns for rows, columns in shapes], dtype=np.int64)
-    sizes = np.array([rows * columns for rows, columns in shapes], dtype=np.int64)
-    return np.asarray(np.minimum(ranks(x, layers) * sides, sizes).sum(axis=-1) + vectors)
+    r = ranks(x, layers)
+    total = namespace(x).sum(0 * r, axis=-1) + vectors
+    for k, (rows, columns) in enumerate(shapes):
+        total = total + clamp(r[..., k] * (rows + columns), high=rows * columns)
+    return total
 
 
 def truncate(x: Points, layers: tuple[Layer, ...], rank: int) -> Points:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +36,7 @@ class Clients:
     index: NDArray[np.int64]
     present: NDArray[np.bool_] | None = None
 
+    @cached_property
     def positions(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """For every client its place in ``index`` (0 if absent), and whether it takes part."""
         shape = (*self.index.shape[:-1], self.n)

@@ -7,18 +7,26 @@ drawn on the host), and two algorithms that ask for the same purpose see the sam
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.philox import COUNTER_WORDS, as_uniform, draw_words, subsets
 
-_PHILOX_WORDS = 4  # numbers that one value of the counter gives
+_FEW_STREAMS = (
+    8  # up to so many, and for stretches of more counters than this, NumPy draws from one stream after the other
+)
+_LONG = 256
+_LARGE_SET = 10_000  # NumPy's choice from more shuffles, where it is of more than a twentieth
 
 
+@lru_cache(maxsize=256)
 def _word(purpose: str) -> int:
     return int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "little")
 
@@ -49,8 +57,9 @@ class Key:
     def uniform(self, purpose: str, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
         """Uniform numbers on [0, 1) of shape ``(*seed.shape, *shape)``."""
         seeds = np.asarray(self.seed)
-        draws = [self._stream(seed, purpose).random(shape) for seed in seeds.ravel()]
-        return np.asarray(draws).reshape(seeds.shape + shape)
+        if seeds.size == 1:
+            return self._stream(seeds.item(), purpose).random((*seeds.shape, *shape))
+        return self._draw(purpose, seeds.ravel(), 0, math.prod(shape)).reshape(seeds.shape + shape)
 
     def client_uniform(
         self, purpose: str, n: int, width: int, index: NDArray[np.int64] | None = None
@@ -60,9 +69,9 @@ class Key:
         A client's numbers do not depend on who else is asked for. ``index`` ``(*batch, m)`` names the clients (None:
         all n); for few of many clients only their stretches are drawn.
         """
-        blocks = -(-width // _PHILOX_WORDS)
-        if index is None or 8 * index.shape[-1] >= n:
-            lots = self.uniform(purpose, (n, blocks * _PHILOX_WORDS))[..., :width]
+        blocks = -(-width // COUNTER_WORDS)
+        if index is None or (8 * index.shape[-1] >= n and np.size(self.seed) <= _FEW_STREAMS):
+            lots = self.uniform(purpose, (n, blocks * COUNTER_WORDS))[..., :width]
             if index is None:
                 return lots
             batch = np.broadcast_shapes(lots.shape[:-2], index.shape[:-1])
@@ -71,18 +80,22 @@ class Key:
             return np.take_along_axis(lots, index[..., None], axis=-2)
         seeds = np.asarray(self.seed)
         batch = np.broadcast_shapes(seeds.shape, index.shape[:-1])
-        rows = np.broadcast_to(index, (*batch, index.shape[-1])).reshape(-1, index.shape[-1])
-        draws = [
-            [self._stream(seed, purpose, int(client) * blocks).random(width) for client in row]
-            for seed, row in zip(np.broadcast_to(seeds, batch).ravel(), rows, strict=True)
-        ]
-        return np.asarray(draws).reshape(*batch, index.shape[-1], width)
+        shape = (*batch, index.shape[-1])
+        rows, positions = np.broadcast_to(seeds[..., None], shape), np.broadcast_to(index * blocks, shape)
+        return self._draw(purpose, rows.ravel(), positions.ravel(), width).reshape(*shape, width)
 
     def subset(self, purpose: str, n: int, m: int) -> NDArray[np.int64]:
         """Draw m of {0, ..., n - 1}, uniform without replacement, in rising order: ``(*seed.shape, m)``."""
         seeds = np.asarray(self.seed)
-        draws = [self._stream(seed, purpose).choice(n, m, replace=False, shuffle=False) for seed in seeds.ravel()]
-        return np.sort(np.asarray(draws, dtype=np.int64).reshape(*seeds.shape, m), axis=-1)
+        if seeds.size <= _FEW_STREAMS or n >= 2**32 or (n > _LARGE_SET and 20 * m > n):
+            found, wanting = np.empty((seeds.size, m), dtype=np.int64), np.arange(seeds.size)
+        else:
+            words = self._words(purpose, seeds.ravel(), 0, -(-m // (2 * COUNTER_WORDS)))
+            found, rejected = subsets(words, n, m)
+            wanting = np.nonzero(rejected)[0]
+        for k in wanting:
+            found[k] = np.sort(self._stream(seeds.flat[k], purpose).choice(n, m, replace=False, shuffle=False))
+        return found.reshape(*seeds.shape, m)
 
     def generator(self, purpose: str) -> np.random.Generator:
         """Return a generator at this address, for other kinds of draws; of a single seed only."""
@@ -90,13 +103,35 @@ class Key:
             raise InvalidInput(f"a generator has one seed, got an array of shape {np.shape(self.seed)}")
         return self._stream(self.seed, purpose)
 
-    def _stream(self, seed: Any, purpose: str, position: int = 0) -> np.random.Generator:
-        return np.random.Generator(
-            np.random.Philox(
-                key=np.array([int(seed), _word(self.heading + purpose)], dtype=np.uint64),
-                counter=np.array([position, 0, 0, self.round], dtype=np.uint64),
-            )
-        )
+    def _draw(self, purpose: str, seeds: NDArray[Any], positions: Any, width: int) -> NDArray[np.float64]:
+        """Uniform numbers ``(streams, width)``; the stream of a seed begins at its position."""
+        counters = -(-width // COUNTER_WORDS)
+        if len(seeds) > _FEW_STREAMS and counters <= _LONG:
+            words = self._words(purpose, seeds, positions, counters)
+            return as_uniform(words.reshape(len(seeds), -1)[:, :width])
+        found, word = np.empty((len(seeds), width)), _word(self.heading + purpose)
+        bits = np.random.Philox(key=np.zeros(2, dtype=np.uint64))
+        generator = np.random.Generator(bits)
+        state: Any = bits.state
+        for row, seed, at in zip(found, seeds, np.broadcast_to(positions, len(seeds)), strict=True):
+            state["state"] = self._address(seed, word, at)
+            bits.state = state  # a third of the cost of another stream
+            generator.random(out=row)
+        return found
+
+    def _words(self, purpose: str, seeds: NDArray[Any], positions: Any, counters: int) -> NDArray[np.uint64]:
+        places = np.broadcast_to(np.asarray(positions, dtype=np.uint64), len(seeds))
+        return draw_words(seeds.astype(np.uint64), _word(self.heading + purpose), places, self.round, counters)
+
+    def _stream(self, seed: Any, purpose: str) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(**self._address(seed, _word(self.heading + purpose))))
+
+    def _address(self, seed: Any, word: int, position: Any = 0) -> dict[str, NDArray[np.uint64]]:
+        """Key and counter of Philox."""
+        return {
+            "key": np.array([int(seed), word], dtype=np.uint64),
+            "counter": np.array([int(position), 0, 0, self.round], dtype=np.uint64),
+        }
 
     def coin(self, purpose: str, probability: Any) -> Any:
         """Return one coin a run, heads with the probability given.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fedtheory.core.arrays import Scalar, is_array, like, namespace, solve_linear, squared_norm
+from fedtheory.core.arrays import Scalar, fetch, identity, is_array, namespace, solve_linear, squared_norm
 from fedtheory.core.problem import need
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 
@@ -25,21 +23,20 @@ def newton(sub: Subproblem, start: Points, iterations: int = 60) -> ClientPoints
     g = sub.grad(start)
     x = start + 0 * g  # the full shape from the beginning
     weight: Scalar = 0.0 if sub.rho is None else sub.rho
-    ridge = (weight[..., None] if is_array(weight) else weight) * like(np.eye(sub.f.d), x)
+    ridge = (weight[..., None] if is_array(weight) else weight) * identity(sub.f.d, x)
     damping = xp.ones_like(x[..., :1])
     rounding = (4 * float(xp.finfo(x.dtype).eps)) ** 2
-    direction = None
+    better = xp.ones_like(damping) > 0
     for _ in range(iterations):
         going = (squared_norm(g) > rounding * measure_terms(sub, x, g))[..., None]
-        if not bool(xp.any(going & (damping > 1e-3))):
+        some_going, some_better = fetch([xp.any(going & (damping > 1e-3)), xp.any(better)])
+        if not some_going:
             break
-        if direction is None:
+        if some_better:
             direction = solve_linear(hess(x) + ridge, g)
         trial = x - damping * direction
         g_trial = sub.grad(trial)
         better = going & (squared_norm(g_trial) < squared_norm(g))[..., None]
-        if bool(xp.any(better)):
-            direction = None
         x = xp.where(better, trial, x)
         g = xp.where(better, g_trial, g)
         damping = xp.where(better, xp.minimum(2 * damping, xp.ones_like(damping)), damping / 4)

@@ -73,7 +73,7 @@ class SamSteps(Memoryless):
 
             return run_in_blocks(full, sub, start), None
         need(sub.f, "sample_grad", "SamSteps with a batch")
-        samples = draw_minibatches(sub, key, self.steps, self.batch)
+        samples = draw_minibatches(sub, key, self.steps, self.batch, start)
 
         def sampled(part: Subproblem, x: Array, first: int) -> Array:
             f: Any = part.f

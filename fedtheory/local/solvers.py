@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, Scalar, gather, is_array, is_object, like
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.core.hyperparameters import at_least_one, positive
+from fedtheory.core.hyperparameters import at_least_one, on_host, positive
 from fedtheory.core.problem import Problem, can, need
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints, Points, ServerPoint
@@ -116,7 +116,7 @@ class GradientSteps(Memoryless):
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
         if is_array(self.steps):
-            for count in np.asarray(self.steps).ravel():
+            for count in on_host(self, "steps").ravel():
                 at_least_one("steps", count)
         else:
             at_least_one("steps", self.steps)
@@ -127,7 +127,7 @@ class GradientSteps(Memoryless):
         n = sub.f.n if sub.clients is None else sub.clients.n
         if is_array(self.steps) and self.steps.shape != (n,):
             raise InvalidInput(f"steps has shape {self.steps.shape}; expected a number or one a client, shape ({n},)")
-        counts = gather(np.asarray(self.steps)[:, None], sub.clients) if is_array(self.steps) else None
+        counts = gather(self.steps[:, None], sub.clients) if is_array(self.steps) else None
 
         def descend(part: Subproblem, x: Array, first: int) -> Array:
             return self._descend(part, x, key, None if counts is None else counts[..., first : first + part.f.n, :])

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import Array, Scalar, namespace, spread, squared_norm, take_step
+from fedtheory.core.arrays import Array, Scalar, is_torch, like, namespace, spread, squared_norm, take_step
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one, positive
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
-from fedtheory.core.shapes import ClientPoints, Points, ServerPoint
+from fedtheory.core.shapes import ClientPoints, Points, SampleNumbers, ServerPoint
 from fedtheory.local.execution import run_minibatch_steps
 from fedtheory.local.solvers import Memoryless, Step, step_size
 from fedtheory.local.subproblem import Subproblem
@@ -64,23 +64,36 @@ def count_data(f: Any) -> int:
     return int(counts.max())
 
 
-def draw_minibatches(sub: Subproblem, key: Key, steps: int | Passes, batch: int) -> list[NDArray[np.int64]]:
-    """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; they do not depend on who else takes part."""
+def draw_minibatches(
+    sub: Subproblem, key: Key, steps: int | Passes, batch: int, x: Array | None = None
+) -> list[SampleNumbers]:
+    """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; they do not depend on who else takes part.
+
+    With points x the numbers of all steps are brought to where these are in one go; see `_beside`.
+    """
     if isinstance(steps, Passes):
-        return [part for epoch in range(steps.epochs) for part in _pass(sub, key, epoch, batch)]
-    drawn = draw_samples(sub, key, steps, batch)
+        orders = _beside(np.stack([_order(sub, key, epoch) for epoch in range(steps.epochs)]), x)
+        data = int(orders.shape[-1])
+        cuts = [(first, min(first + batch, data)) for first in range(0, data, batch)]
+        return [orders[epoch, ..., first:last] for epoch in range(steps.epochs) for first, last in cuts]
+    drawn = _beside(draw_samples(sub, key, steps, batch), x)
     return [drawn[..., q, :] for q in range(steps)]
 
 
-def _pass(sub: Subproblem, key: Key, epoch: int, batch: int) -> list[NDArray[np.int64]]:
-    """Every datum of a client once, in an order and in variants drawn at the address (seed, round, client, epoch)."""
+def _beside(numbers: NDArray[np.int64], x: Array | None) -> SampleNumbers:
+    """Sample numbers where the points are; PyTorch's problems are given them on the host, and copy without waiting."""
+    return numbers if x is None or is_torch(x) else like(numbers, x)
+
+
+def _order(sub: Subproblem, key: Key, epoch: int) -> NDArray[np.int64]:
+    """Every datum of a client once ``(*batch axes, m, data)``, in an order and in variants drawn at the address (seed, round, client, epoch)."""
     data, variants = count_data(sub.f), getattr(sub.f, "variants", None) or 1
     n, index = (sub.f.n, None) if sub.clients is None else (sub.clients.n, sub.clients.index)
     numbers = np.argsort(key.client_uniform(f"order {epoch}", n, data, index), axis=-1)
     if variants > 1:
         lots = key.client_uniform(f"variants {epoch}", n, data, index)
         numbers = numbers * variants + np.floor(lots * variants).astype(np.int64)
-    return [numbers[..., first : first + batch] for first in range(0, data, batch)]
+    return numbers
 
 
 def count_steps(local: Any, f: Any) -> Any:
@@ -111,8 +124,14 @@ def make_gradient(sub: Subproblem, key: Key, steps: int | Passes, batch: int | N
     if batch is None:
         return lambda x, q: sub.f.grad(x)
     sample_grad = need(sub.f, "sample_grad", "a stochastic local solver")
-    samples = draw_minibatches(sub, key, steps, batch)
-    return lambda x, q: sample_grad(x, samples[q])
+    samples: list[Any] = []
+
+    def gradient(x: Array, q: int) -> Array:
+        if not samples:
+            samples.extend(draw_minibatches(sub, key, steps, batch, x))
+        return sample_grad(x, samples[q])
+
+    return gradient
 
 
 def clip_norms(g: Array, longest: Scalar | None) -> Array:
@@ -216,7 +235,7 @@ class Epochs(Memoryless):
 
 def _descend(solver: StochasticSteps | Epochs, sub: Subproblem, start: Array, key: Key) -> Array:
     need(sub.f, "sample_grad", type(solver).__name__)
-    samples = draw_minibatches(sub, key, solver.steps, solver.batch)
+    samples = draw_minibatches(sub, key, solver.steps, solver.batch, start)
 
     def descend(part: Subproblem, x: Array, first: int) -> Array:
         f: Any = part.f
@@ -279,13 +298,13 @@ class VarianceReduced:
             )
         x = start
         g = sub.f.grad(x) if key.round % self.period == 0 else memory
-        samples = None if self.batch is None else draw_samples(sub, key, self.steps, self.batch)
+        samples = None if self.batch is None else draw_minibatches(sub, key, self.steps, self.batch, start)
         for q in range(self.steps):
             new = x - step_size(self.lr, key.round, q) * sub.shift(g, x)
             if samples is None:
                 g = g + (sub.f.grad(new) - sub.f.grad(x))
             else:
                 sample_grad = need(sub.f, "sample_grad", "VarianceReduced")
-                g = g + (sample_grad(new, samples[..., q, :]) - sample_grad(x, samples[..., q, :]))
+                g = g + (sample_grad(new, samples[q]) - sample_grad(x, samples[q]))
             x = new
         return x, g

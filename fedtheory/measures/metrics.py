@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from fedtheory.core.arrays import like, mean_of_clients, namespace, squared_norm
+from fedtheory.core.arrays import beside, mean_of_clients, namespace, squared_norm
 from fedtheory.core.layers import factor_floats
 from fedtheory.core.problem import Problem, can, gradient, need, objective
 from fedtheory.core.regularisers import slope
@@ -33,14 +31,12 @@ def value(problem: Problem, state: Any) -> RunValues:
 
 def gap(f_star: RunValues) -> Metric:
     """f(x) - f*; both with the shared regulariser where there is one."""
-    return lambda problem, state: objective(problem, state.x) - f_star
+    return lambda problem, state: objective(problem, state.x) - beside(f_star, state.x)
 
 
 def squared_distance(x_star: Minimiser | ServerPoint) -> Metric:
     """||x - x*||^2; an x* of NumPy is brought to the library of x."""
-    if not isinstance(x_star, np.ndarray):
-        return lambda problem, state: squared_norm(state.x - x_star)[..., 0]
-    return lambda problem, state: squared_norm(state.x - like(x_star, state.x))[..., 0]
+    return lambda problem, state: squared_norm(state.x - beside(x_star, state.x))[..., 0]
 
 
 def magnitude(problem: Problem, state: Any) -> RunValues:

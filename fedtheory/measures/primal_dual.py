@@ -15,7 +15,17 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from fedtheory.core.arrays import Array, Scalar, average, inner, is_array, mean_of_clients, namespace, squared_norm
+from fedtheory.core.arrays import (
+    Array,
+    Scalar,
+    average,
+    beside,
+    inner,
+    is_array,
+    mean_of_clients,
+    namespace,
+    squared_norm,
+)
 from fedtheory.core.duality import dualfl_gap, duality_gap, local_gap
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem
@@ -32,7 +42,7 @@ def mean_dual(problem: Problem, state: Any) -> RunValues:
 def dual_error(problem: Problem, x_star: Minimiser | ServerPoint) -> Metric:
     """mean_i ||lam_i + grad f_i(x*)||^2."""
     g = problem.grad(x_star[None, :] if x_star.ndim == 1 else x_star)
-    return lambda problem, state: mean_of_clients(squared_norm(state.lam_i + g))
+    return lambda problem, state: mean_of_clients(squared_norm(state.lam_i + beside(g, state.lam_i)))
 
 
 def lagrangian(rho: Scalar) -> Metric:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
 
 Candidates = dict[str, NDArray[np.float64]]  # name -> (batch, ...): row k of every array is candidate k
@@ -27,7 +28,7 @@ class Search:
     sample : (generator, count) -> candidates
         Draw candidates at random.
     ratio : candidates -> (count,)
-        Measured over claimed, for a whole batch; -inf where an assumption is not met.
+        Measured over claimed, for a whole batch; -inf where an assumption is not met. It may be an array of another library.
     repair : candidates -> candidates, optional
         Bring perturbed candidates back into the admissible set.
     """
@@ -118,7 +119,7 @@ def falsify(search: Search, budget: int, *, seed: int = 0, batch: int = 1024, el
 
 def _score(search: Search, candidates: Candidates) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
-        ratios = np.asarray(search.ratio(candidates), dtype=float)
+        ratios = to_numpy(search.ratio(candidates)).astype(float)
     return np.where(np.isnan(ratios), -np.inf, ratios)
 
 

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import State
-from fedtheory.core.arrays import Array, is_object, namespace, to_numpy
+from fedtheory.core.arrays import Array, fetch, is_array, is_object, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.precision import in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
 from fedtheory.measures.metrics import Metric
 
+_KNOWN = (int, float, np.ndarray, np.generic)  # counts that the host has
 DIVERGED_ABOVE = 1e100  #: a server or personal model with a larger coordinate counts as diverged
 
 
@@ -66,13 +67,21 @@ class Recorder:
         self.up: list[NDArray[Any]] = []
         self.down: list[NDArray[Any]] = []
         self.sent: tuple[Any, Any] = (np.zeros(()), np.zeros(()))
+        self.owed: list[tuple[tuple[Any, Any], Any]] = []  # counts that a device has, fetched together with the metrics
         self.diverged_at: NDArray[np.int64] = np.full((), -1)
         self.all_diverged = False
 
     def count(self, vectors: tuple[Any, Any], clients: Any) -> None:
         """Add the floats of one round, over all clients that took part; runs that have diverged send nothing more."""
         clients = np.where(self.diverged_at < 0, clients, 0)
-        up, down = (np.asarray(v, dtype=float) for v in vectors)
+        up, down = vectors
+        if isinstance(up, _KNOWN) and isinstance(down, _KNOWN):
+            self._add(up, down, clients)
+        else:
+            self.owed.append((vectors, clients))
+
+    def _add(self, up: Any, down: Any, clients: Any) -> None:
+        up, down = (np.asarray(v, dtype=float) for v in (up, down))
         up, down = (v[..., 0, 0] if v.ndim >= 2 else v for v in (up, down))
         # floats are counted in whole numbers: k/d of a vector is k of them, without the rounding of k/d
         self.sent = (
@@ -87,10 +96,9 @@ class Recorder:
             return new
         models = [new.x, *([new.personal] if hasattr(new, "personal") else [])]
         bounded = [xp.max(xp.abs(model), axis=(-2, -1)) <= DIVERGED_ABOVE for model in models]  # False for NaN
-        fine = reduce(xp.logical_and, bounded)
-        if bool(xp.all(fine)) and not np.any(self.diverged_at >= 0):
+        fine = to_numpy(reduce(xp.logical_and, bounded))
+        if np.all(fine) and not np.any(self.diverged_at >= 0):
             return new
-        fine = to_numpy(fine)
         shape = np.broadcast_shapes(self.diverged_at.shape, fine.shape)
         self.diverged_at = np.array(np.broadcast_to(self.diverged_at, shape))
         self.diverged_at[~fine & (self.diverged_at < 0)] = r
@@ -103,13 +111,25 @@ class Recorder:
         if self.finest is not None:
             state = in_precision_of(state, self.finest)
         with np.errstate(all="ignore"):
-            for name, metric in self.metrics.items():
-                found = to_numpy(metric(self.problem, state))
-                if found.dtype != object:
-                    found = np.where(self.diverged_at >= 0, np.inf, found)
-                self.values[name].append(found)
+            measured = [metric(self.problem, state) for metric in self.metrics.values()]
+        for name, found in zip(self.metrics, self._fetch(measured), strict=True):
+            symbols = found.dtype == object
+            self.values[name].append(found if symbols else np.where(self.diverged_at >= 0, np.inf, found))
         self.up.append(self.sent[0])
         self.down.append(self.sent[1])
+
+    def _fetch(self, measured: list[Any]) -> list[NDArray[Any]]:
+        """Bring metrics to the host, and what the device has counted: the host waits once."""
+        if not self.owed:
+            return fetch(measured)
+        counts = [v for vectors, _ in self.owed for v in vectors if is_array(v)]
+        found = fetch([*measured, *counts])
+        ready = iter(found[len(measured) :])
+        for vectors, clients in self.owed:
+            up, down = (next(ready) if is_array(v) else v for v in vectors)
+            self._add(up, down, clients)
+        self.owed.clear()
+        return found[: len(measured)]
 
     def trace(self, state: State, info: dict[str, Any], seeds: tuple[int, ...]) -> Trace:
         """Everything as arrays, batch axes first and rounds last."""
@@ -127,6 +147,7 @@ class Recorder:
 
     def save(self, path: Path, name: str, done: int, state: State) -> None:
         """Write a checkpoint; an interrupted write leaves the old one in place."""
+        self._fetch([])
         fields: dict[str, Any] = {f"state.{key}": value for key, value in to_host(state).items()}
         fields |= {f"metric.{key}": _stack(values) for key, values in self.values.items()}
         meta = {"run": name, "done": done, "rounds": self.rounds}

@@ -7,6 +7,7 @@ seeds as an integer array.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -16,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.core.arrays import Array, is_array, is_object, namespace
+from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
 from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
@@ -73,7 +74,7 @@ def run(
     Parameters
     ----------
     algorithm, problem
-        What to run, and on what.
+        What to run, and on what. Hyper-parameters that are arrays of NumPy are brought to where x0 is.
     x0 : array ``(d,)`` or ``(*batch, d)``
         Common starting point of the clients; its library and dtype are those of the run: data and hyper-parameters of another precision
         are rounded to it.
@@ -113,9 +114,9 @@ def run(
     wanted, when_sent = _rounds_to_measure(every, int(rounds)), isinstance(every, str)
 
     start = shape_start(problem, x0)
-    working, method, finest = problem, algorithm, None
+    working, method, finest = problem, bring_hyperparameters(algorithm, start), None
     if has_floats(start):
-        working, method = in_precision_of(problem, start), in_precision_of(algorithm, start)
+        working, method = in_precision_of(problem, start), in_precision_of(method, start)
         finest = max(find_floats(problem), key=bits_of, default=start)
         finest = finest if bits_of(finest) > bits_of(start) else None
     state = method.init(working, start)
@@ -178,6 +179,22 @@ def run(
     for later in sorted(wanted - set(book.rounds)):  # none, unless every run has diverged
         book.measure(later, state)
     return book.trace(state, info(), np.shape(seed))
+
+
+def bring_hyperparameters(algorithm: Any, x0: Array) -> Any:
+    """Return an algorithm whose hyper-parameters that are floats of NumPy lie where x0 does; what the host decides on stays with it."""
+    if isinstance(x0, np.ndarray) or not dataclasses.is_dataclass(algorithm):
+        return algorithm
+    moved = {}
+    for f in dataclasses.fields(algorithm):
+        value = getattr(algorithm, f.name)
+        if isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind == "f":
+            moved[f.name] = like(value, x0)
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            changed = bring_hyperparameters(value, x0)
+            if changed is not value:
+                moved[f.name] = changed
+    return dataclasses.replace(algorithm, **moved) if moved else algorithm  # type: ignore[type-var]
 
 
 def _require_room_for_state(state: State) -> None:

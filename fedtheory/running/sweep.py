@@ -26,10 +26,12 @@ from fedtheory.running.runner import run, shape_start
 from fedtheory.tools.devices import AUTOMATIC
 from fedtheory.tools.jobs import run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal
+from fedtheory.tools.memory import find_free_bytes, is_on_host
 
 BATCH_RUNS = 64  #: runs in one job: enough to make the loop over rounds cheap, few enough to spread and to lose
 BATCH_RUNS_ON_GPU = 4096  #: the same on a GPU, where a round costs its launches however many runs share them
-BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch; larger ones are halved
+BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch on the host; larger ones are halved
+COPIES = 64  #: how many such arrays a batch on a GPU may fill its free memory with
 
 RunRow = dict[str, Any]
 
@@ -218,8 +220,7 @@ def run_sweep(
 
 def run_batch(batch: Batch) -> list[RunRow]:
     """Run one batch; where it raises, it is split in halves until the runs that raise are alone."""
-    problem = _placed(batch).on_host
-    if batch.size > 1 and batch.size * problem.n * problem.d > BATCH_FLOATS:
+    if batch.size > 1 and not _has_room(batch):
         return [row for half in batch.halves() for row in run_batch(half)]
     try:
         return run_batch_at_once(batch)
@@ -227,6 +228,17 @@ def run_batch(batch: Batch) -> list[RunRow]:
         if batch.size == 1:
             return [_failed(batch.rows()[0], describe(failure))]
         return [row for half in batch.halves() for row in run_batch(half)]
+
+
+def _has_room(batch: Batch) -> bool:
+    """Whether a batch is of a size for one run: on the host for the caches' sake, on a GPU as far as its free memory goes."""
+    problem, _, place = _placed(batch)
+    floats = batch.size * problem.n * problem.d
+    if floats <= BATCH_FLOATS:
+        return True
+    x0 = make_first_model(problem, batch.start, batch.instance, place)
+    free = None if is_on_host(x0) else find_free_bytes(x0)
+    return free is not None and 8 * COPIES * floats <= free
 
 
 def run_batch_at_once(batch: Batch) -> list[RunRow]:

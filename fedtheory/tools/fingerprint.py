@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from functools import partial
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import is_array, to_numpy
+from fedtheory.core.arrays import Array, is_array, namespace, to_numpy
+from fedtheory.tools.memory import is_on_host
 
 SAMPLED_BYTES = 2**16  #: arrays above this size are sampled when a fingerprint need not be thorough
 
@@ -27,9 +29,19 @@ def fingerprint(*objects: Any, thorough: bool = True) -> str:
     return digest.hexdigest()
 
 
+def _sample(digest: Any, x: Array) -> Array:
+    """Some thousand entries and the sum of an array that is not on the host: large data is not copied for its name."""
+    digest.update(f"{tuple(x.shape)}{x.dtype}".encode())
+    xp = namespace(x)
+    flat = xp.reshape(x, (-1,))
+    return xp.concat([flat[:: math.prod(x.shape) // 4096], xp.reshape(xp.sum(flat), (1,))])
+
+
 def _feed(digest: Any, obj: Any, thorough: bool) -> None:
     digest.update(type(obj).__name__.encode())
     if is_array(obj):
+        if not thorough and not is_on_host(obj) and math.prod(obj.shape) * 8 > SAMPLED_BYTES:
+            obj = _sample(digest, obj)
         host = to_numpy(obj)
         digest.update(f"{host.shape}{host.dtype}".encode())
         if not thorough and host.nbytes > SAMPLED_BYTES and host.dtype.kind == "f":

@@ -10,6 +10,11 @@ from fedtheory.core.arrays import Array
 from fedtheory.core.errors import InvalidInput, require
 
 
+def is_on_host(x: Array) -> bool:
+    """Whether an array lies in the memory of the processor."""
+    return isinstance(x, np.ndarray) or getattr(getattr(x, "device", None), "type", None) == "cpu"
+
+
 def find_free_bytes(beside: Array) -> int | None:
     """Memory that can still be allocated beside an array; None where that cannot be found out."""
     place: Any = getattr(beside, "device", None)
@@ -20,7 +25,7 @@ def find_free_bytes(beside: Array) -> int | None:
     if hasattr(place, "mem_info"):  # CuPy
         pool = require("cupy", "asking a GPU for its free memory").get_default_memory_pool()
         return int(place.mem_info[0]) + int(pool.free_bytes())
-    if isinstance(beside, np.ndarray) or getattr(place, "type", None) == "cpu":
+    if is_on_host(beside):
         import psutil
 
         return int(psutil.virtual_memory().available)

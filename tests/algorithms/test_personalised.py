@@ -118,7 +118,7 @@ def test_per_fedavg_without_own_step_is_fedavg(name, schedule, curvature) -> Non
     taken = np.zeros(f.n, dtype=bool)
     for r in range(5):
         clients = schedule.draw(f.n, Key(0, r))
-        now = np.ones(f.n, dtype=bool) if clients is None else clients.positions()[1]
+        now = np.ones(f.n, dtype=bool) if clients is None else clients.positions[1]
         taken |= now
         expected = np.where(now[:, None], ours[r + 1].x, ours[r].personal)
         np.testing.assert_array_equal(ours[r + 1].personal, expected)

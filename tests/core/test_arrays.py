@@ -10,17 +10,24 @@ import pytest
 import sympy
 from helpers import Library, close
 
+from fedtheory.core import arrays
 from fedtheory.core.arrays import (
     along_batch,
     average,
     choose,
+    clamp,
+    fetch,
+    fetched_once,
     gather,
+    identity,
     inner,
     is_array,
     is_object,
     is_torch,
     like,
+    moved_once,
     namespace,
+    numbers_of,
     rows_times,
     scatter,
     solve_linear,
@@ -110,6 +117,40 @@ def test_like_moves_values_and_keeps_integers(xp: Library) -> None:
     numbers = like(np.arange(3), reference)
     assert not namespace(numbers).isdtype(numbers.dtype, "real floating")
     np.testing.assert_array_equal(to_numpy(numbers), [0, 1, 2])
+
+
+def test_a_copy_lives_as_long_as_what_it_was_made_of(xp: Library) -> None:
+    before = len(arrays._copies)
+    reference, host = xp.array(np.ones(2)), np.arange(3)
+    moved = moved_once(host, reference)
+    assert moved_once(host, reference) is moved and like(moved, reference) is moved
+    np.testing.assert_array_equal(to_numpy(moved), host)
+    np.testing.assert_array_equal(fetched_once(reference), np.ones(2))
+    assert fetched_once(reference) is fetched_once(reference)
+    del host, reference
+    assert len(arrays._copies) <= before
+
+
+def test_several_arrays_are_fetched_at_once(xp: Library) -> None:
+    a, b = np.array([[1.5, np.nan]]), np.array([3.0])
+    given = [xp.array(a), xp.array(b) > 2, np.array([7, 8]), namespace(xp.array(b)).sum(xp.array(b))]
+    for found, expected in zip(fetch(given), [a, [True], [7, 8], 3.0], strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert fetch([]) == []
+
+
+def test_numbers_are_clamped_and_nan_stays(xp: Library) -> None:
+    x = xp.array(np.array([-2.0, 0.5, np.nan, np.inf]))
+    np.testing.assert_array_equal(to_numpy(clamp(x, -1.0, 1.0)), [-1.0, 0.5, np.nan, 1.0])
+    np.testing.assert_array_equal(to_numpy(clamp(x, low=0.0)), [0.0, 0.5, np.nan, np.inf])
+    np.testing.assert_array_equal(to_numpy(identity(3, x)), np.eye(3))
+    assert identity(3, x).dtype == x.dtype
+
+
+def test_numbers_of_hyperparameters(xp: Library) -> None:
+    np.testing.assert_array_equal(numbers_of(xp.array(np.ones((2, 1, 1)))), np.ones((2, 1, 1)))
+    assert numbers_of(0.5) == 0.5 and numbers_of(Fraction(1, 2)) == 0.5
+    assert numbers_of(sympy.Symbol("rho")) is None and numbers_of(lambda r: 0.1) is None
 
 
 def test_choose_follows_python_bools_without_looking_at_values(xp: Library) -> None:

@@ -10,6 +10,7 @@ from scipy import stats
 
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Bernoulli, Clients, Fixed, Schedule, Uniform
+from fedtheory.core.philox import subsets
 from fedtheory.core.randomness import Key, ScriptedKey
 
 seeds = st.integers(0, 2**63)
@@ -36,6 +37,44 @@ def test_rows_of_a_batch_draw_what_single_runs_draw(seed, r) -> None:
         np.testing.assert_array_equal(batch.client_uniform("c", 6, 5)[k, 0], one.client_uniform("c", 6, 5))
         np.testing.assert_array_equal(batch.subset("s", 9, 4)[k, 0], one.subset("s", 9, 4))
         assert bool(batch.coin("p", 0.5)[k, 0, 0, 0]) == bool(one.coin("p", 0.5)[0, 0])
+
+
+@given(first=seeds, r=rounds, width=st.integers(1, 40), position=st.integers(0, 10**6))
+@settings(max_examples=30)
+def test_many_streams_are_numpys(first, r, width, position) -> None:
+    """Words, uniform numbers and stretches in the middle of a stream are those of NumPy's generator, bit for bit."""
+    many = np.array([first + k for k in range(70)] + [0, 2**63, 2**64 - 1], dtype=np.uint64)
+    key = Key(many, r, "part/")
+    numbers = key.uniform("a", (width,))
+    stretches = key.client_uniform("c", 10**7, width, np.array([position, 3]))
+    for k in [*range(0, len(many), 5), len(many) - 1]:
+        one = Key(int(many[k]), r, "part/")
+        np.testing.assert_array_equal(numbers[k], one.generator("a").random(width))
+        np.testing.assert_array_equal(stretches[k], one.client_uniform("c", 10**7, width, np.array([position, 3])))
+
+
+@given(first=seeds, r=rounds, n=st.integers(1, 80), data=st.data())
+@settings(max_examples=60)
+def test_many_subsets_are_numpys(first, r, n, data) -> None:
+    m = data.draw(st.integers(1, n))
+    many = np.array([first + k for k in range(70)], dtype=np.uint64)
+    drawn = Key(many, r).subset("s", n, m)
+    for row, seed in zip(drawn, many.tolist(), strict=True):
+        np.testing.assert_array_equal(row, np.sort(Key(seed, r).generator("s").choice(n, m, False, shuffle=False)))
+
+
+@pytest.mark.parametrize(("n", "m"), [(10_001, 600), (10_001, 400), (3_000_000_000, 3), (2**32 + 5, 3)])
+def test_subsets_of_many_are_numpys(n, m) -> None:
+    """Where NumPy shuffles, where it does not, where it throws almost every third number away, and where it draws whole words."""
+    seeds = np.arange(70)
+    for seed, row in zip(seeds, Key(seeds, 1).subset("s", n, m), strict=True):
+        np.testing.assert_array_equal(row, np.sort(Key(seed, 1).generator("s").choice(n, m, False, shuffle=False)))
+
+
+def test_numbers_thrown_away_are_noticed() -> None:
+    """A half word below 2^32 mod (j + 1) is not used: of {0, ..., 4} the half word 0 is one, as 2^32 mod 5 = 1."""
+    words = np.array([[[0, 0, 0, 0]], [[1 << 32 | 1, 0, 0, 0]]], dtype=np.uint64)
+    assert subsets(words, 5, 1)[1].tolist() == [True, False]
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 60), m=st.integers(1, 60), width=st.integers(1, 11))
@@ -120,7 +159,7 @@ def test_bernoulli_clients_are_the_heads(seed, n, q) -> None:
     key = Key(np.array([seed, seed + 1, seed + 2]), 0)
     clients = Bernoulli(q).draw(n, key)
     heads = key.uniform("participation", (n,)) < q
-    place, taken = clients.positions()
+    place, taken = clients.positions
     np.testing.assert_array_equal(taken, heads)
     np.testing.assert_array_equal(clients.count(), heads.sum(axis=-1))
     assert clients.index.shape[-1] == max(1, heads.sum(axis=-1).max()), "no row is filled up further than needed"
@@ -141,7 +180,7 @@ def test_uniform_fixed_and_schedule() -> None:
 
 def test_positions_invert_the_index() -> None:
     clients = Clients(5, np.array([[3, 1], [0, 4]]), np.array([[True, False], [True, True]]))
-    place, taken = clients.positions()
+    place, taken = clients.positions
     np.testing.assert_array_equal(taken, [[False, False, False, True, False], [True, False, False, False, True]])
     assert place[0, 3] == 0 and place[1, 0] == 0 and place[1, 4] == 1
     np.testing.assert_array_equal(clients.count(), [1, 2])

@@ -248,7 +248,7 @@ def test_partial_participation_is_a_masked_run(name, problem_name) -> None:
     )
     for r in range(8):
         clients = schedule.draw(f.n, Key(3, r))
-        active = np.ones(f.n) if clients is None else clients.positions()[1].astype(float)
+        active = np.ones(f.n) if clients is None else clients.positions[1].astype(float)
         if active.sum() > 0:
             x = masked_fedavg(f, x, active, 0.1, 2)
         assert trace["x"][r + 1] == pytest.approx(x[0, 0], rel=1e-13)

@@ -26,8 +26,8 @@ def lower(text: str, by: str = "0.9") -> tuple[str, str]:
 
 _DUAL = "(x_i - state.x0_i) / self.eta"
 _OLD, _OTHER = (
-    "sample_grad(x, samples[..., q, :])",
-    "sample_grad(x, (samples[..., q, :] + 1) % sub.f.n_samples[:, None])",
+    "sample_grad(x, samples[q])",
+    "sample_grad(x, (samples[q] + 1) % sub.f.n_samples[:, None])",
 )
 MUTANTS = (
     Mutant("falsifier without local search", falsifier.falsify, "while spent < budget and size > 1e-6:", "while False:", ("D1",), True),
@@ -52,7 +52,7 @@ MUTANTS = (
     Mutant("skipping keeps the old copy", FedPD.round, "spread(x, problem.n), upload)", "spread(x, problem.n), state.x0_i)", ("L2",)),
     Mutant("coin swapped", FedPD._communicates, '"communicate", 1 - p', '"communicate", p', ("Q4",), True),
     Mutant("traffic ignores the coin", FedPD.traffic, "np.asarray(self._communicates(key), dtype=float)", "np.asarray(1.0)", ("Q4", "TAB1")),
-    Mutant("traffic doubled", record.Recorder.count, "np.rint(up * self", "np.rint(2 * up * self", ("Q4", "TAB1")),
+    Mutant("traffic doubled", record.Recorder._add, "np.rint(up * self", "np.rint(2 * up * self", ("Q4", "TAB1")),
     Mutant("duals start at zero", FedPD.init, "-problem.grad(x0) if", "-0 * problem.grad(x0) if", ("D13",)),
     Mutant("Oracle II's step", FedPD.oracle_two, "(eta + gamma)", "(eta + 2 * gamma)", ("EQ4",)),
     Mutant("one local step more", GradientSteps._descend, "range(", "range(1 + ", ("EQ6",), True),

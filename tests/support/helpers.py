@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stand_in_cupy
 
 from fedtheory.algorithms import ALGORITHMS, Listed
 from fedtheory.core.arrays import is_array, to_numpy
@@ -81,7 +82,10 @@ def _libraries() -> list[Library]:
         Library("numpy", np.zeros(1)),
         Library("numpy-read-only", np.zeros(1), frozen=True),
         Library("array-api-strict", array_api_strict.zeros(1)),
+        Library("array-api-strict-device", array_api_strict.zeros(1, device=array_api_strict.Device("device1"))),
     ]
+    if stand_in_cupy.cupy is not None:
+        found.append(Library("cupy-stand-in", stand_in_cupy.cupy.zeros(1)))
     try:
         import torch
 
