@@ -25,6 +25,7 @@ from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
 from paper_checks.dualfl import acceleration, optimality, runs
 from paper_checks.dualfl.heterogeneity import factor, gap_curves
+from paper_checks.dualfl.protocol import PROTOCOL
 from problems.chains import nesterov_chain
 
 SOURCE = "paper_checks.dualfl"
