@@ -97,7 +97,8 @@ class Protocol:
         """Return what a verdict says of its protocol: readout, targets, seeds, those that had been seen, changes."""
         judged = self.judged(context)
         seen = sorted({*judged} & {*self.explored.get(context.size, ())})
-        told = [f"Protocol: {self.readout}; seeds {judged.start} to {judged.stop - 1}, fixed beforehand."]
+        fixed = "" if seen else ", fixed before any of them was run"
+        told = [f"Protocol: {self.readout}; seeds {judged.start} to {judged.stop - 1}{fixed}."]
         if context.experiment_seeds not in (None, self.seeds[context.size]):
             told.append(f"The protocol has {self.seeds[context.size]} seeds; {len(judged)} were asked for.")
         if seen:
