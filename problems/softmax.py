@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, identity, namespace, squared_norm, take, to_numpy
+from fedtheory.core.arrays import Array, identity, like, namespace, squared_norm, take, to_numpy
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
 from fedtheory.core.layers import Layer
 from fedtheory.core.problem import Certified
