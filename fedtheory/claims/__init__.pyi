@@ -20,6 +20,9 @@ from .claim import Role as Role
 from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
+from .magnitudes import PrintedCell as PrintedCell
+from .magnitudes import compare_cells as compare_cells
+from .magnitudes import matches as matches
 from .parts import assume as assume
 from .parts import assume_constant as assume_constant
 from .parts import assume_exact_solves as assume_exact_solves
@@ -32,6 +35,10 @@ from .parts import proved as proved
 from .parts import refute as refute
 from .parts import vouch as vouch
 from .proof_objects import Proof as Proof
+from .protocol import Change as Change
+from .protocol import Clause as Clause
+from .protocol import Protocol as Protocol
+from .protocol import Setting as Setting
 from .statements.as_claims import state as state
 from .statements.bound import Bound as Bound
 from .statements.bound import Contraction as Contraction
