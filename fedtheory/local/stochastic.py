@@ -66,7 +66,7 @@ def count_data(f: Any) -> int:
 
 def draw_minibatches(
     sub: Subproblem, key: Key, steps: int | Passes, batch: int, x: Array | None = None
-) -> list[SampleNumbers]:
+) -> list[NDArray[np.int64]]:
     """Sample numbers of the local steps, an array ``(*batch axes, m, size)`` each; they do not depend on who else takes part.
 
     With points x the numbers of all steps are brought to where these are in one go; see `_beside`.
