@@ -15,6 +15,7 @@ from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Context, Covered, Fault, Finding, Reading, Replay
 from fedtheory.claims.parts import assume, assume_constant, holds, proved, refute
+from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
@@ -269,6 +270,7 @@ CLAIMS = [
         check_q8,
         Fault("step outside the stable range", "FedPD converges on all", {"u": 0.85}),
         assumes=(A1, A2),
+        setting=lambda ctx: Setting("random indefinite quadratics", "4 clients in 3 dimensions", False),
     ),
     claim(
         "FEDPD-Q10",

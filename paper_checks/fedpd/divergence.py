@@ -12,6 +12,7 @@ from fedtheory.algorithms import FedAvg, FedPD
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
 from fedtheory.claims.parts import at_most, holds, proved
+from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.core.arrays import along_batch, average
@@ -392,6 +393,9 @@ CLAIMS = [
         check_q11,
         put("a single local step", "weakly non-iid data", _logistic("weak", steps=1)),
         assumes=(A1, A2, "full participation", "constant step", "penalised logistic regression, Q = 8"),
+        setting=lambda ctx: Setting(
+            "the paper's synthetic data, 10 clients of 50 samples", "penalised logistic regression", False
+        ),
     ),
     claim(
         "FEDPD-Q12",

@@ -17,6 +17,7 @@ from fedtheory.algorithms.vrl_sgd import VrlState
 from fedtheory.claims.claim import Context, Fault, Finding, Reading
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import equal, holds, proved
+from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.randomness import ScriptedKey
@@ -319,5 +320,6 @@ CLAIMS = [
             "c_i^0 = 0 (SCAFFOLD)",
             "lam_i^0 = -grad f_i(x^0), eta = Q eta_SCAFFOLD, p = 0 (FedPD)",
         ),
+        setting=lambda ctx: Setting("random quadratics", "8 clients in 5 dimensions", False),
     ),
 ]

@@ -30,6 +30,7 @@ from fedtheory.claims import (
     refute,
 )
 from fedtheory.claims.chance import chance_of_signs
+from fedtheory.claims.protocol import Setting
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.layers import Layer, factor_floats, ranks
 from fedtheory.core.problem import constant
@@ -302,6 +303,7 @@ CLAIMS: list[Claim] = [
                 "the threshold in the place of the decomposition", "share of the decomposition", {"decomposed": False}
             ),
         ),
+        setting=lambda ctx: Setting("random matrices", "this machine's processor", False),
     ),
     Claim(
         "FEDSLR-D2a",
@@ -350,6 +352,7 @@ CLAIMS: list[Claim] = [
         "A low-rank global and a sparse personal component (LR+S) express more than S+S, LR+LR and S+LR.",
         check_components,
         (Fault("no sparse deviations to speak of", "LR+S before LR+LR", {"deviations": 0, "draws": 3}),),
+        setting=lambda ctx: Setting("random models of clients", "fits by components", False),
     ),
     Claim(
         "FEDSLR-D5",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Replay
 from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
+from fedtheory.claims.protocol import Setting
 from fedtheory.core.errors import require
 from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
@@ -231,6 +232,7 @@ CLAIMS = [
         "The operator of the l1 norm costs little beside that of the nuclear norm.",
         check_cost,
         (Fault("a nuclear norm in its place", "one operator", {"regulariser": lambda layer: NuclearNorm(0.1, layer)}),),
+        setting=lambda ctx: Setting("random points", "this machine's processor", False),
     ),
     Claim(
         "FEDSLR-F5",
