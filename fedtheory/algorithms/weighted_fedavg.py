@@ -75,4 +75,6 @@ MISTAKES = {
     ),
 }
 
-LISTED = (listing("fedavg-weighted", WeightedFedAvg, "McMahan et al. 2017, Algorithm 1: weights are shares of the samples"),)
+LISTED = (
+    listing("fedavg-weighted", WeightedFedAvg, "McMahan et al. 2017, Algorithm 1: weights are shares of the samples"),
+)

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 )
 @click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write a self-contained report.")
 @click.option(
+    "--sarif",
+    type=click.Path(path_type=Path),
+    help="Write verdicts as SARIF 2.1.0, which code hosts show beside the files.",
+)
+@click.option(
     "--referee",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
@@ -74,6 +79,7 @@ def check_command(
     targets: tuple[str, ...],
     json_file: Path | None,
     html_file: Path | None,
+    sarif: Path | None,
     referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
@@ -121,6 +127,10 @@ def check_command(
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
     _write(verdicts, json_file, html_file, folder)
+    if sarif is not None:
+        from fedtheory.claims.code_scanning import write_verdicts
+
+        write_verdicts(sarif, verdicts, {reference.id: reference.source for reference in references})
     if referee is not None and folder is not None:
         write_referee_pages(verdicts, referee, folder, {reference.id: reference.source for reference in references})
     if not interrupted:  # only now: what could not be written is not lost
