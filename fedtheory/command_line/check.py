@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.later import GroupedCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
     add_experiment_options,
@@ -24,7 +25,7 @@ from fedtheory.command_line.options import (
     time_limit_option,
     workers_option,
 )
-from fedtheory.tools.terminal import make_console, show_progress
+from fedtheory.tools.terminal import make_console, print_table, show_progress
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from fedtheory.tools.journal import Journal
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
 @click.option(
     "--json",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     help="Judge the claims that read the seed so often, with seeds from --seed on; exit 1 where their verdicts differ. "
     "Experiments have seeds of their own (--seeds).",
 )
+@click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and what decided.")
 @fresh_option
 @budget_option
 @workers_option
@@ -84,6 +86,7 @@ def check_command(
     counterexamples: Path | None,
     expect: Path | None,
     repeat: int,
+    verbose: bool,
     fresh: bool,
     budget: Any,
     workers: int,
@@ -137,7 +140,11 @@ def check_command(
         journal.close()
     if str(json_file) != "-":
         terminal = make_console()
-        terminal.print(report.tabulate_verdicts(verdicts))
+        if verbose:
+            terminal.print(report.describe_verdicts(verdicts))
+        elif verdicts:
+            print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
+            terminal.print("--verbose shows statements whole, and what decided")
         terminal.print(report.summarise(verdicts) or "nothing was checked")
         if chances := report.summarise_chances(verdicts):
             terminal.print(chances)
@@ -212,7 +219,7 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
     sys.exit(0 if replayed.confirmed else EXIT_FAILED)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
 @fresh_option
 @budget_option

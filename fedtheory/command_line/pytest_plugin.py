@@ -203,15 +203,14 @@ class FaultItem(_Item):
 
 def describe_verdict(verdict: Verdict, expected: str | None) -> str:
     """Return the verdict in lines: what was expected, the statement, and what decided."""
+    from fedtheory.claims.report import list_evidence
+
     word = f"could not be run: {verdict.error}" if verdict.error else f"is {verdict.status}"
     lines = [f"{verdict.id} {word}; expected {expected or 'that it holds (' + ', '.join(HOLDS) + ')'}"]
     lines += [f"  {verdict.statement}  [{verdict.source}]"]
     if verdict.repaired:
         lines.append(f"  instead ({verdict.repair}): {verdict.repaired}")
-    signs = {True: "holds", False: "FAILS", None: "undecided"}
-    for part in verdict.evidence:
-        lines.append(f"  {signs[part['holds']]}  {part['name']}: {part['text']}")
-    return "\n".join([*lines, *(f"  {reading}" for reading in verdict.readings)])
+    return "\n".join([*lines, *(f"  {line}" for line in list_evidence(verdict))])
 
 
 @pytest.fixture

@@ -136,4 +136,4 @@ def test_correct_loops_raise_no_alarm(method) -> None:
 
 
 def test_twenty_methods_at_least() -> None:
-    assert len(CORRECT) >= 20 and len({loop for loop in CORRECT.values()}) == len(CORRECT)
+    assert len(CORRECT) >= 20 and len(set(CORRECT.values())) == len(CORRECT)
