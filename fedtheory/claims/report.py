@@ -41,10 +41,10 @@ def tabulate_verdicts(verdicts: Sequence[Verdict], width: int) -> Any:
     """Return a rich table of a line a verdict, for a terminal of so many columns: what is said is cut at the edge, an error is not."""
     from rich.text import Text
 
-    from fedtheory.tools.terminal import make_table
+    from fedtheory.tools.terminal import make_plain_table
 
     margins = ["margin#"] if width >= ROOM_FOR_MARGINS else []
-    view = make_table("claim", "verdict#", *margins, "what it says, and what decided...")
+    view = make_plain_table("claim", "verdict#", *margins, "what it says, and what decided...")
     view.columns[1].justify = "left"
     for verdict in verdicts:
         word, style = _style(verdict)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.tools.terminal import make_console, make_table, print_table
+from fedtheory.tools.terminal import make_console, make_plain_table, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +56,7 @@ def _show_claims(rows: list[dict[str, Any]], console: Console, verbose: bool) ->
             for row in chosen:
                 _print_block(console, f"{row['id']}  {row['kind']}, {row['source']}", [row["statement"]])
             continue
-        view = make_table("id", "kind", "statement...", title=title)
+        view = make_plain_table("id", "kind", "statement...", title=title)
         for row in chosen:
             view.add_row(row["id"], row["kind"], row["statement"])
         print_table(console, view)
@@ -71,7 +71,7 @@ def _show_algorithms(rows: list[dict[str, Any]], console: Console, verbose: bool
             for row in chosen:
                 _print_block(console, f"{row['name']}  {row['source']}", _describe_algorithm(row))
             continue
-        view = make_table("name", "clients a round", "source...", title=title)
+        view = make_plain_table("name", "clients a round", "source...", title=title)
         for row in chosen:
             view.add_row(row["name"], "some or all" if row["partial_participation"] else "all", row["source"])
         print_table(console, view)
@@ -129,7 +129,7 @@ def list_command(what: str | None, as_json: bool, verbose: bool) -> None:
         if name in _SHOWN:
             _SHOWN[name](rows, console, verbose)
         else:
-            view = make_table(*rows[0], title=name)
+            view = make_plain_table(*rows[0], title=name)
             for row in rows:
                 view.add_row(*(str(v) for v in row.values()))
             print_table(console, view)

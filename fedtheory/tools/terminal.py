@@ -26,7 +26,7 @@ def make_console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, width=None if told else WIDE, markup=False, emoji=False, highlight=False)
 
 
-def make_table(*columns: str, title: str = "") -> Table:
+def make_plain_table(*columns: str, title: str = "") -> Table:
     """Return a table of text without frames; a name that ends in ``#`` is a column of numbers, and one in ``...`` is cut at the edge.
 
     Other columns are wrapped between words; numbers and the first column never are.

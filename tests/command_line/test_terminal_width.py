@@ -20,7 +20,7 @@ from fedtheory.claims.report import COLOURS, tabulate_verdicts
 from fedtheory.command_line.later import GROUPS
 from fedtheory.command_line.main import PURPOSES, main
 from fedtheory.tools import terminal
-from fedtheory.tools.terminal import make_console, make_table, print_table, show_progress
+from fedtheory.tools.terminal import make_console, make_plain_table, print_table, show_progress
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_numbers_are_never_folded_or_cut(call, columns) -> None:
 
 
 def test_a_table_that_does_not_fit_is_told_in_lines(monkeypatch, capsys) -> None:
-    view = make_table("name", "first#", "second#", title="numbers")
+    view = make_plain_table("name", "first#", "second#", title="numbers")
     view.add_row("a", "1.23456789e-10", "9.87654321e+10")
     view.add_row("b", "", "2")
     for columns, lines in {
