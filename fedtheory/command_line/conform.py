@@ -105,10 +105,10 @@ def _write_sarif(file: Path, made: Adapter, adapter: str, found: Conformance) ->
         Rule("conforms", "The implementation agrees with the method's reference up to rounding.", kind="pass"),
     )
     rule = "conforms" if found.conforms else "differs-where-silent" if found.silent else "differs"
-    where = Path(inspect.getsourcefile(type(made)) or adapter.partition(".py")[0] + ".py")
-    result = Result(
-        rule, str(found), f"{type(made).__name__} as {found.method}", where, inspect.getsourcelines(type(made))[1]
-    )
+    where, line = Path(adapter.partition(".py")[0] + ".py"), 1
+    with contextlib.suppress(OSError, TypeError):  # a class that was made at run time stands in no line
+        where, line = Path(inspect.getfile(type(made))), inspect.getsourcelines(type(made))[1]
+    result = Result(rule, str(found), f"{type(made).__name__} as {found.method}", where, line)
     write_sarif(file, rules, [result])
 
 

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import get_args
@@ -176,8 +177,29 @@ def test_nothing_heavy_is_imported_where_it_is_not_used(folder) -> None:
     assert not heavy & {name.partition(".")[0] for name in timed | seen}
 
 
-def test_the_plugin_is_announced() -> None:
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"fedtheory": PLUGIN}
+@pytest.mark.parametrize("way", ["as files", "as a link"])
+def test_pytest_finds_the_plugin_by_itself_where_the_package_is_installed(folder, way) -> None:
+    """Installed with its files listed, and as an editable package: by the entry point of pyproject.toml, without ``-p``, warnings being errors."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    assert points == {"fedtheory": PLUGIN}
+    site = folder / "site"
+    information = site / "fedtheory-9.dist-info"
+    information.mkdir(parents=True)
+    (site / "fedtheory").symlink_to(ROOT / "fedtheory")
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: fedtheory\nVersion: 9\n")
+    (information / "entry_points.txt").write_text(f"[pytest11]\nfedtheory = {PLUGIN}\n")
+    listed = "fedtheory/__init__.py,,\n" if way == "as files" else "fedtheory.pth,,\n"
+    (information / "RECORD").write_text(listed + "fedtheory-9.dist-info/METADATA,,\n")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
+    others = [f"no:{name}" for name in ("cacheprovider", "xdist", "hypothesispytest", "jaxtyping", "anyio")]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", *(word for name in others for word in ("-p", name))]
+        + ["--fedtheory", "mine.py::TOY-PROVED", "--trace-config"],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+    assert f"PLUGIN registered: <module '{PLUGIN}' from '{site}" in done.stdout
