@@ -193,8 +193,18 @@ def test_pytest_finds_the_plugin_by_itself_where_the_package_is_installed(folder
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
     others = [f"no:{name}" for name in ("cacheprovider", "xdist", "hypothesispytest", "jaxtyping", "anyio")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-W", "error", *(word for name in others for word in ("-p", name))]
-        + ["--fedtheory", "mine.py::TOY-PROVED", "--trace-config"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-W",
+            "error",
+            *(word for name in others for word in ("-p", name)),
+            "--fedtheory",
+            "mine.py::TOY-PROVED",
+            "--trace-config",
+        ],
         cwd=folder,
         env=environment | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
         capture_output=True,
