@@ -44,3 +44,4 @@ from .scaffnew import RandProx as RandProx
 from .scaffnew import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold
 from .vrl_sgd import VrlSgd as VrlSgd
+from .weighted_fedavg import WeightedFedAvg as WeightedFedAvg

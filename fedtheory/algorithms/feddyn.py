@@ -116,6 +116,12 @@ MISTAKES = {
             seen="fedlab 1.3.0, contrib/algorithm/feddyn.py: both are computed from parameters that are cut off from differentiation",
         ),
         *WRONG_PENALTY,
+        Mistake(
+            "norm of the penalty not squared",
+            "problem.take(clients), a=lam_i, rho=self.rho, z=state.x",
+            "add_norm(problem.take(clients), self.rho / 2, state.x), a=lam_i",
+            seen="PFLlib, system/flcore/clients/clientdyn.py: alpha/2 * torch.norm(v1 - self.global_model_vector, 2)",
+        ),
         Mistake("sign of the dual step", _DUAL, "lam_i - self.rho * (x_i - state.x)"),
         Mistake("dual step without rho", _DUAL, "lam_i + (x_i - state.x)"),
         Mistake("duals replaced", _DUAL, "self.rho * (x_i - state.x)"),

@@ -24,7 +24,19 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.changed_gradients import ChangedGradients
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
-from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread, to_numpy
+from fedtheory.core.arrays import (
+    Array,
+    average,
+    choose,
+    gather,
+    is_array,
+    like,
+    namespace,
+    scatter,
+    spread,
+    squared_norm,
+    to_numpy,
+)
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -55,6 +67,17 @@ def train_in_sequence(local: LocalSolver, problem: Problem, sub: Subproblem, sta
     return np.concatenate(found, axis=-2)
 
 
+def add_norm(f: Problem, weight: Any, z: Array) -> Any:
+    """Add the gradient of ``weight ||x - z||``, the norm not squared, to the gradients; at z nothing is added."""
+
+    def through(x: Array, oracle: Any) -> Array:
+        away = x - z
+        length = namespace(away).sqrt(squared_norm(away))[..., None]
+        return oracle(x) + weight * away / choose(length > 0, length, 1 + 0 * length)
+
+    return ChangedGradients(f, through)
+
+
 def hold_gradients(f: Problem, start: Array) -> Any:
     """Show the gradients at one point wherever they are asked for."""
     return ChangedGradients(f, lambda x, oracle: oracle(start) + 0 * x)
@@ -78,6 +101,7 @@ def change_ascent(local: Any, ascent: Literal["not normalised", "descent"]) -> A
 #: what the code of a mistake may use beside the names of the module it edits
 _HELPERS: dict[str, Any] = {
     "Zero": Zero,
+    "add_norm": add_norm,
     "average": average,
     "average_weighted": average_weighted,
     "change_ascent": change_ascent,
@@ -229,10 +253,11 @@ def list_average_mistakes(old: str, what: str, all_clients: str) -> tuple[Mistak
 def find_mistakes(entry: Listed, values: Mapping[str, Any]) -> tuple[Mistake, ...]:
     """The mistakes that can be made in a method with these options: those of its class and those of its options."""
     steps = {"lr", "lr_decay", "steps"} if values.get("exact") else set()  # exact local work has none
+    stepping = ("local.steps", "hold_gradients(", "add_norm(")  # what mistakes name that can be made in steps only
     in_code = (
         m
         for m in find_code_mistakes(entry.kind)
-        if not (steps and ("local.steps" in m.new or m is HELD_GRADIENT)) and (not m.needs or m.needs in entry.uses)
+        if not (steps and any(text in m.new for text in stepping)) and (not m.needs or m.needs in entry.uses)
     )
     return (*in_code, *(m for o in entry.options if o.name not in steps for m in find_option_mistakes(o)))
 

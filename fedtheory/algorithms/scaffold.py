@@ -133,7 +133,12 @@ MISTAKES = {
             seen=_PLATO,
         ),
         Mistake("server control is the mean of active c_i", _SERVER, "c=average(c_new, clients),"),
-        Mistake("no m/n in the server control", _SERVER, "c=state.c + average(c_new - c_i, clients),"),
+        Mistake(
+            "no m/n in the server control",
+            _SERVER,
+            "c=state.c + average(c_new - c_i, clients),",
+            seen="https://github.com/Xtra-Computing/NIID-Bench/issues/12",
+        ),
         Mistake(
             "sum of the changes in the server control",
             _SERVER,

@@ -33,29 +33,56 @@ COLOURS = {
 }
 
 
-def tabulate_verdicts(verdicts: Sequence[Verdict]) -> Any:
-    """Return a rich table: one row a verdict."""
-    from rich.table import Table
+#: a terminal with fewer columns has no place for margins
+ROOM_FOR_MARGINS = 100
+
+
+def tabulate_verdicts(verdicts: Sequence[Verdict], width: int) -> Any:
+    """Return a rich table of a line a verdict, for a terminal of so many columns: what is said is cut at the edge, an error is not."""
     from rich.text import Text
 
-    view = Table(show_lines=False, expand=True, pad_edge=False)
-    view.add_column("claim", no_wrap=True)
-    view.add_column("kind", no_wrap=True)
-    view.add_column("verdict", no_wrap=True)
-    view.add_column("margin", justify="right", no_wrap=True)
-    view.add_column("what it says, and what decided", ratio=1)
-    view.add_column("s", justify="right", no_wrap=True)
+    from fedtheory.tools.terminal import make_plain_table
+
+    margins = ["margin#"] if width >= ROOM_FOR_MARGINS else []
+    view = make_plain_table("claim", "verdict#", *margins, "what it says, and what decided...")
+    view.columns[1].justify = "left"
     for verdict in verdicts:
-        status = "not run" if verdict.error else verdict.status
-        view.add_row(
-            Text(verdict.id),
-            verdict.kind,
-            Text(status, style="bold red" if verdict.error else COLOURS[verdict.status]),
-            "" if verdict.margin is None else f"{verdict.margin:+.2g}",
-            Text(write_headline(verdict)),
-            f"{verdict.seconds:.1f}",
-        )
+        word, style = _style(verdict)
+        whole = verdict.error is not None
+        text = f"could not be run: {verdict.error}" if whole else write_headline(verdict)
+        said = Text(text, no_wrap=not whole, overflow="fold" if whole else "ellipsis")
+        margin = [] if not margins else ["" if verdict.margin is None else f"{verdict.margin:+.2g}"]
+        view.add_row(Text(verdict.id), Text(word, style=style), *margin, said)
     return view
+
+
+def describe_verdicts(verdicts: Sequence[Verdict]) -> Any:
+    """Return what a terminal shows of verdicts on demand: a line with the word, and below it the statement and what decided, whole."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    blocks: list[Any] = []
+    for verdict in verdicts:
+        word, style = _style(verdict)
+        margin = "" if verdict.margin is None else f"margin {verdict.margin:+.2g}, "
+        line = Text.assemble(
+            (verdict.id, "bold"), "  ", (word, style), f"  ({verdict.kind}, {margin}{verdict.seconds:.1f} s)"
+        )
+        body = [f"{verdict.source}: {write_headline(verdict)}", *list_evidence(verdict)]
+        blocks += [line, *(Padding(Text(text), (0, 0, 0, 4)) for text in body)]
+    return Group(*blocks)
+
+
+def list_evidence(verdict: Verdict) -> list[str]:
+    """Return lines on a verdict's parts, then its readings."""
+    signs = {True: "holds", False: "FAILS", None: "undecided"}
+    return [f"{signs[part['holds']]}  {part['name']}: {part['text']}" for part in verdict.evidence] + verdict.readings
+
+
+def _style(verdict: Verdict) -> tuple[str, str]:
+    """Return a verdict's word, and how a terminal shows it."""
+    return ("not run", "bold red") if verdict.error else (verdict.status, COLOURS[verdict.status])
 
 
 def write_headline(verdict: Verdict) -> str:

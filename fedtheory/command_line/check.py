@@ -19,6 +19,7 @@ from fedtheory.command_line.experiments import (
     make_shared,
     tell_plan,
 )
+from fedtheory.command_line.later import GroupedCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
     add_experiment_options,
@@ -32,7 +33,7 @@ from fedtheory.command_line.options import (
     seed_option,
     time_limit_option,
 )
-from fedtheory.tools.terminal import make_console
+from fedtheory.tools.terminal import make_console, print_table
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from fedtheory.tools.journal import Journal
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
 @click.option(
     "--json",
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
     help="Write verdicts as JSON ('-': to the terminal).",
 )
 @click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write a self-contained report.")
+@click.option(
+    "--sarif",
+    type=click.Path(path_type=Path),
+    help="Write verdicts as SARIF 2.1.0, which code hosts show beside the files.",
+)
 @click.option(
     "--referee",
     type=click.Path(path_type=Path, file_okay=False),
@@ -70,6 +76,7 @@ if TYPE_CHECKING:
     help="Judge the claims that read the seed so often, with seeds from --seed on; exit 1 where their verdicts differ. "
     "Experiments have seeds of their own (--seeds).",
 )
+@click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and what decided.")
 @fresh_option
 @budget_option
 @add_long_run_options
@@ -82,10 +89,12 @@ def check_command(
     targets: tuple[str, ...],
     json_file: Path | None,
     html_file: Path | None,
+    sarif: Path | None,
     referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
     repeat: int,
+    verbose: bool,
     fresh: bool,
     budget: Any,
     workers: int | None,
@@ -143,13 +152,21 @@ def check_command(
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
     _write(verdicts, json_file, html_file, folder)
+    if sarif is not None:
+        from fedtheory.claims.code_scanning import write_verdicts
+
+        write_verdicts(sarif, verdicts, {reference.id: reference.source for reference in references})
     if referee is not None and folder is not None:
         write_referee_pages(verdicts, referee, folder, {reference.id: reference.source for reference in references})
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if str(json_file) != "-":
         terminal = make_console()
-        terminal.print(report.tabulate_verdicts(verdicts))
+        if verbose:
+            terminal.print(report.describe_verdicts(verdicts))
+        elif verdicts:
+            print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
+            terminal.print("--verbose shows statements whole, and what decided")
         terminal.print(report.summarise(verdicts) or "nothing was checked")
         if chances := report.summarise_chances(verdicts):
             terminal.print(chances)
@@ -225,7 +242,7 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
     sys.exit(0 if replayed.confirmed else EXIT_FAILED)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
 @fresh_option
 @budget_option

@@ -8,12 +8,16 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fedtheory.command_line.method_options import MethodCommand, make_click_option, read_values
 from fedtheory.command_line.options import EXIT_FAILED
+
+if TYPE_CHECKING:
+    from fedtheory.conformance.adapters import Adapter
+    from fedtheory.conformance.report import Conformance
 
 
 class TellingCommand(MethodCommand):
@@ -44,6 +48,7 @@ class TellingCommand(MethodCommand):
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the findings as JSON ('-': to the terminal)."
 )
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0, for code hosts.")
 def conform_command(adapter: str, method: str, **options: Any) -> None:
     """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
 
@@ -61,8 +66,9 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
         _failures_are_no_findings(),
         contextlib.redirect_stdout(sys.stderr),
     ):  # what the implementation prints is not the answer
+        made = load_adapter(adapter)
         found = compare(
-            load_adapter(adapter),
+            made,
             method,
             values=values,
             clients=options["clients"],
@@ -80,9 +86,30 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
         else:
             options["json_file"].parent.mkdir(parents=True, exist_ok=True)
             options["json_file"].write_text(document + "\n")
+    if options["sarif"] is not None:
+        _write_sarif(options["sarif"], made, adapter, found)
     if str(options["json_file"]) != "-":
         click.echo(str(found))
     sys.exit(0 if found.conforms else EXIT_FAILED)
+
+
+def _write_sarif(file: Path, made: Adapter, adapter: str, found: Conformance) -> None:
+    """Write what was found, at the adapter's class."""
+    import inspect
+
+    from fedtheory.tools.sarif import Result, Rule, write_sarif
+
+    rules = (
+        Rule("differs", "The implementation differs from the method's reference.", level="error"),
+        Rule("differs-where-silent", "It differs in nothing but choices that the paper leaves open.", level="note"),
+        Rule("conforms", "The implementation agrees with the method's reference up to rounding.", kind="pass"),
+    )
+    rule = "conforms" if found.conforms else "differs-where-silent" if found.silent else "differs"
+    where, line = Path(adapter.partition(".py")[0] + ".py"), 1
+    with contextlib.suppress(OSError, TypeError):  # a class that was made at run time stands in no line
+        where, line = Path(inspect.getfile(type(made))), inspect.getsourcelines(type(made))[1]
+    result = Result(rule, str(found), f"{type(made).__name__} as {found.method}", where, line)
+    write_sarif(file, rules, [result])
 
 
 @contextlib.contextmanager

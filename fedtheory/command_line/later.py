@@ -1,4 +1,7 @@
-"""Options that are made when a command is asked: what they say stands in modules that cost time to import, or that other packages announce."""
+"""Commands whose help is in groups, and options that are made when a command is asked.
+
+What such options say stands in modules that cost time to import, or that other packages announce.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,74 @@ def add_later(make: Maker) -> Callable[[Any], Any]:
     return add
 
 
-class LaterCommand(click.Command):
+#: options by purpose, as help shows them; what is named in none stands under "Options"
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Experiments": ("size", "seeds", "results"),
+    "What is measured": ("metric", "every"),
+    "What is written": (
+        *(
+            "json_file",
+            "csv_file",
+            "html_file",
+            "sarif",
+            "referee",
+            "counterexamples",
+            "results",
+            "checkpoint",
+            "picture",
+        ),
+        *("show_split", "certificate", "figure"),
+    ),
+    "Where and how it runs": (
+        "dry_run",
+        "workers",
+        "scheduler",
+        "device",
+        "library",
+        "data",
+        "fresh",
+        "time_limit",
+        "log_file",
+    ),
+}
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows options by purpose (`GROUPS`)."""
+
+    def title_of(self, ctx: click.Context, option: click.Option) -> str:
+        """The heading under which an option stands."""
+        return next((title for title, names in self.groups().items() if option.name in names), "Options")
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The groups of this command: folders of results belong to experiments where there are sizes of them."""
+        sized = any(option.name == "size" for option in self.params)
+        return GROUPS if sized else {title: names for title, names in GROUPS.items() if title != "Experiments"}
+
+    def order_of(self, options: list[click.Parameter]) -> list[click.Parameter]:
+        """The order in which the sections that only some commands have are shown: that of their first options."""
+        return options
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show options in sections: first those of methods and problems, then "Options", then the groups."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.order_of(self.get_params(ctx)):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if record is not None and isinstance(option, click.Option):
+                sections.setdefault(self.title_of(ctx, option), []).append(record)
+        last = ["Options", *self.groups()]
+        for title in sorted(sections, key=lambda title: last.index(title) if title in last else -1):
+            with formatter.section(title):
+                formatter.write_dl(sections[title])
+
+
+def read_words(ctx: click.Context) -> tuple[str, ...]:
+    """The words after a `LaterCommand` on the command line."""
+    words: tuple[str, ...] = ctx.meta.get(_WORDS, ())
+    return words
+
+
+class LaterCommand(GroupedCommand):
     """A command with options added by `add_later`; they stand below its other ones."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.tools.terminal import make_console
+from fedtheory.tools.terminal import make_console, make_plain_table, print_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def _claims() -> list[dict[str, Any]]:
@@ -43,33 +46,56 @@ def _algorithms() -> list[dict[str, Any]]:
     return rows
 
 
-def _algorithm_tables(rows: list[dict[str, Any]]) -> list[Any]:
-    """One table a family, with a line below for what an engine cannot run, and how methods depart from their sources."""
-    from rich.table import Table
+def _show_claims(rows: list[dict[str, Any]], console: Console, verbose: bool) -> None:
+    """A line a claim, by paper; the statements whole below their lines on demand."""
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        chosen = [row for row in rows if row["paper"] == paper]
+        title = f"claims: {paper} ({len(chosen)})"
+        if verbose:
+            console.print(title)
+            for row in chosen:
+                _print_block(console, f"{row['id']}  {row['kind']}, {row['source']}", [row["statement"]])
+            continue
+        view = make_plain_table("id", "kind", "statement...", title=title)
+        for row in chosen:
+            view.add_row(row["id"], row["kind"], row["statement"])
+        print_table(console, view)
 
-    tables: list[Any] = []
+
+def _show_algorithms(rows: list[dict[str, Any]], console: Console, verbose: bool) -> None:
+    """A line a method, by family; on demand its options, which engines cannot run it and why, and how it departs from its source."""
     for family in dict.fromkeys(row["family"] for row in rows):
-        view = Table(title=f"algorithms: {family}", expand=True)
-        for column in ("name", "source", "options", "partial participation", "engines"):
-            view.add_column(column, overflow="fold")
-        for row in (row for row in rows if row["family"] == family):
-            grouped: dict[str, list[str]] = {}
-            for engine, reason in row["not_run_by"].items():
-                grouped.setdefault(reason, []).append(engine)
-            refused = [f"not {', '.join(engines)}: {reason}" for reason, engines in grouped.items()]
-            view.add_row(
-                row["name"],
-                row["source"],
-                " ".join(row["options"]),
-                "yes" if row["partial_participation"] else "no",
-                "\n".join([", ".join(row["engines"]), *refused]),
-            )
-        tables.append(view)
-        departing: dict[str, list[str]] = {}
-        for row in (row for row in rows if row["family"] == family and row["departures"]):
-            departing.setdefault(row["departures"], []).append(row["name"])
-        tables += [f"{', '.join(names)} departs: {text}" for text, names in departing.items()]
-    return tables
+        chosen, title = [row for row in rows if row["family"] == family], f"algorithms: {family}"
+        if verbose:
+            console.print(title)
+            for row in chosen:
+                _print_block(console, f"{row['name']}  {row['source']}", _describe_algorithm(row))
+            continue
+        view = make_plain_table("name", "clients a round", "source...", title=title)
+        for row in chosen:
+            view.add_row(row["name"], "some or all" if row["partial_participation"] else "all", row["source"])
+        print_table(console, view)
+
+
+def _describe_algorithm(row: dict[str, Any]) -> list[str]:
+    refused: dict[str, list[str]] = {}
+    for engine, reason in row["not_run_by"].items():
+        refused.setdefault(reason, []).append(engine)
+    lines = [
+        f"clients a round: {'some or all' if row['partial_participation'] else 'all'}",
+        f"options: {' '.join(row['options'])}",
+        f"engines: {', '.join(row['engines'])}",
+        *(f"not {', '.join(engines)}: {reason}" for reason, engines in refused.items()),
+    ]
+    return [*lines, f"departs: {row['departures']}"] if row["departures"] else lines
+
+
+def _print_block(console: Console, heading: str, lines: list[str]) -> None:
+    from rich.padding import Padding
+
+    console.print(heading, style="bold")
+    for line in lines:
+        console.print(Padding(line, (0, 0, 0, 4)))
 
 
 def _problems() -> list[dict[str, Any]]:
@@ -84,28 +110,28 @@ def _metrics() -> list[dict[str, Any]]:
     return [{"name": name, "formula": metric.label, "needs": metric.needs} for name, metric in METRICS.items()]
 
 
+_SHOWN = {"claims": _show_claims, "algorithms": _show_algorithms}
 _LISTS = {"claims": _claims, "algorithms": _algorithms, "problems": _problems, "metrics": _metrics}
 
 
 @click.command("list")
 @click.argument("what", type=click.Choice([*_LISTS]), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_command(what: str | None, as_json: bool) -> None:
+@click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and all that is known of methods.")
+def list_command(what: str | None, as_json: bool, verbose: bool) -> None:
     """List claims, algorithms, problems and metrics."""
     shown = {name: rows() for name, rows in _LISTS.items() if what in (None, name)}
     if as_json:
         click.echo(json.dumps(shown, indent=1))
         return
-    from rich.table import Table
-
+    console = make_console()
     for name, rows in shown.items():
-        if name == "algorithms":
-            for table in _algorithm_tables(rows):
-                make_console().print(table)
-            continue
-        view = Table(title=name, expand=True)
-        for column in rows[0]:
-            view.add_column(column, overflow="fold")
-        for row in rows:
-            view.add_row(*(str(v) for v in row.values()))
-        make_console().print(view)
+        if name in _SHOWN:
+            _SHOWN[name](rows, console, verbose)
+        else:
+            view = make_plain_table(*rows[0], title=name)
+            for row in rows:
+                view.add_row(*(str(v) for v in row.values()))
+            print_table(console, view)
+    if not verbose and any(name in _SHOWN for name in shown):
+        console.print("--verbose shows what is cut, and more; --json is for programs")

@@ -22,9 +22,25 @@ from fedtheory.command_line.run import run_command
 from fedtheory.command_line.sweep import sweep_command
 from fedtheory.command_line.worst_case import verify_certificate_command, worst_case_command
 
+#: commands by purpose, as help shows them
+PURPOSES = {
+    "Claims of papers": ("check", "selftest", "replay", "list", "new"),
+    "Theorems": ("prove", "worst-case", "lyapunov", "verify-certificate"),
+    "Running methods": ("run", "sweep", "devices"),
+    "Somebody's code": ("conform",),
+}
+
 
 class Commands(click.Group):
-    """Shows the project's own errors as one line, and keeps exit status 2 for bad arguments."""
+    """Shows the project's own errors as one line, and keeps exit status 2 for bad arguments; help shows commands by purpose."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the commands, each with its first sentence whole."""
+        width = max(map(len, self.commands))
+        for title, names in PURPOSES.items():
+            with formatter.section(title):
+                shown = [(name.ljust(width), self.commands[name].get_short_help_str(limit=200)) for name in names]
+                formatter.write_dl(shown)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.later import LaterCommand
+from fedtheory.command_line.later import LaterCommand, read_words
 
 if TYPE_CHECKING:
     from fedtheory.algorithms.listing import Listed
     from fedtheory.algorithms.options import Option
 
 PREFIX = "set_"  #: of the parameters that hold options of a method
+OF_PROBLEM = "of_"  #: of those that hold options of a problem
 FORMER = "was_"  #: of those that hold them under earlier names
 _METHODS = "fedtheory.methods"  # where a context keeps the methods that are named on its command line
 
@@ -75,18 +76,16 @@ class MethodCommand(LaterCommand):
             one.hidden = not methods
         return [*own, *found, *former]
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the methods' options in a section of their own, before the command's."""
-        records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        shown = [(one.name or "", record) for one, record in records if record is not None]
-        methods = ", ".join(entry.name for entry in ctx.meta.get(_METHODS, ()))
-        for title, rows in (
-            (f"Options of {methods}", [record for name, record in shown if name.startswith(PREFIX)]),
-            ("Options", [record for name, record in shown if not name.startswith(PREFIX)]),
-        ):
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+    def order_of(self, options: list[click.Parameter]) -> list[click.Parameter]:
+        """The methods' options first, then the problems'."""
+        return sorted(options, key=lambda option: not (option.name or "").startswith(PREFIX))
+
+    def title_of(self, ctx: click.Context, option: click.Option) -> str:
+        """The methods' options and the problems' stand in sections of their own, before the command's."""
+        name = option.name or ""
+        if name.startswith(PREFIX):
+            return f"Options of {', '.join(entry.name for entry in ctx.meta.get(_METHODS, ()))}"
+        return find_problem_title(ctx) if name.startswith(OF_PROBLEM) else super().title_of(ctx, option)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Move values given under earlier names to the present ones, and say so; then run the command."""
@@ -104,6 +103,15 @@ class MethodCommand(LaterCommand):
         if not ctx.meta.get(_METHODS):
             formatter.write_paragraph()
             formatter.write_text("Name a method to see its options, too: 'fedtheory list algorithms' names them all.")
+
+
+def find_problem_title(ctx: click.Context) -> str:
+    """The heading of the problems' options: the problems that the words on the command line name, or all."""
+    from fedtheory.running.families import load_families
+
+    families = load_families()
+    named = [name for word in read_words(ctx) for name in word.split(",") if name in families]
+    return f"Options of {', '.join(dict.fromkeys(named))}" if named else "Options of problems (name one to see its own)"
 
 
 def _former(option: Option) -> str:

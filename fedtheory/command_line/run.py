@@ -60,7 +60,7 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),
-    help="Where to draw the curve [default: ALGORITHM-PROBLEM.png].",
+    help="Where to draw the curve [default: ALGORITHM-PROBLEM.png, where matplotlib is installed].",
 )
 @click.option(
     "--json",
@@ -71,18 +71,20 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @data_option
 @seed_option
 def run_command(algorithm: str, problem: str, **options: Any) -> None:
-    """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them) and draw the curve."""
+    """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them): print numbers, and draw the curve."""
     import numpy as np
 
-    from fedtheory.core.errors import InvalidInput
+    from fedtheory.core.errors import InvalidInput, require
     from fedtheory.core.participation import choose_participation
     from fedtheory.measures.catalogue import axis_of, choose_metrics
     from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
-    from fedtheory.tools.pictures import save_picture
+    from fedtheory.tools.pictures import can_draw, save_picture
 
+    if options["picture"] is not None:
+        require("matplotlib", "pictures")  # told before anything is run
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
     asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
@@ -127,7 +129,8 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     }
     if results is not None:
         results.table(trace)
-        results.pictures(trace, f"{algorithm} on {instance.name}")
+        if can_draw():
+            results.pictures(trace, f"{algorithm} on {instance.name}")
     if options["json_file"] is not None:
         document = json.dumps(
             trace.info
@@ -149,15 +152,17 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         options["json_file"].parent.mkdir(parents=True, exist_ok=True)
         options["json_file"].write_text(document + "\n")
     picture = options["picture"]
-    if picture is None and results is None:
+    if picture is None and results is None and can_draw():
         picture = Path(f"{algorithm}-{problem}.png")
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, picture)
-    wrote = f"results: {results.folder}" if results is not None and picture is None else f"picture: {picture}"
+    wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
+    wrote += [f"picture: {picture}"] if picture is not None else []
+    wrote += [] if can_draw() else ["no picture, for matplotlib is not installed (pip install 'fedtheory[plot]')"]
     where = "" if place == Placement() else f", {place}"
     click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d}){where}")
     if trace.diverged_at >= 0:
         click.echo(f"diverged in round {int(trace.diverged_at)}")
     click.echo(f"{label}: {curve[0]:.6g} at the start, {curve[-1]:.6g} after {trace.rounds[-1]} rounds")
-    click.echo(f"floats sent: {trace.floats_up[-1]:.0f} up, {trace.floats_down[-1]:.0f} down; {wrote}")
+    click.echo(f"floats sent: {trace.floats_up[-1]:.0f} up, {trace.floats_down[-1]:.0f} down; {'; '.join(wrote)}")

@@ -27,7 +27,7 @@ from fedtheory.command_line.options import (
     workers_option,
 )
 from fedtheory.tools.devices import choose_place
-from fedtheory.tools.terminal import make_console, show_progress
+from fedtheory.tools.terminal import make_console, print_table, show_progress
 from fedtheory.tools.value_lists import EVERYTHING, parse_values
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     rows: list[dict[str, Any]] = []
     done, interrupted = 0, False
     try:
-        with show_progress("sweeping", len(batches)) as advance:
+        with show_progress("sweeping", len(batches), lines=True) as advance:
             for found in run_sweep(grid, workers=workers, scheduler=options["scheduler"], journal=journal):
                 rows.extend(found)
                 done += 1
@@ -157,7 +157,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):
-        make_console().print(tabulate_sweep(grid, rows, grid.metrics[0]))
+        print_table(make_console(), tabulate_sweep(grid, rows, grid.metrics[0]))
     failed = [row for row in rows if row["error"] is not None]
     for error in dict.fromkeys(row["error"] for row in failed):
         alike = [row["run"] for row in failed if row["error"] == error]

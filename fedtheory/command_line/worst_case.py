@@ -85,7 +85,9 @@ def _class_options(function: Any) -> Any:
 @click.option(
     "--measure",
     type=click.Choice(["squared_distance", "gap", "stationarity", "sum_stationarity", "min_stationarity"]),
-    help="What is maximised [default: squared_distance, or sum_stationarity when non-convex].",
+    metavar="MEASURE",
+    help="What is maximised: squared_distance, gap, stationarity, sum_stationarity or min_stationarity "
+    "[default: squared_distance, or sum_stationarity when non-convex].",
 )
 @click.option("--bound", type=float, help="A stated bound, which holds, is violated, or is undecided.")
 @click.option(

@@ -101,13 +101,17 @@ def find_best_cells(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
 
 def tabulate_sweep(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
     """Return a rich table: the best settings of each method in each setup."""
-    from rich.table import Table
+    from fedtheory.tools.terminal import make_plain_table
 
     found = find_best_cells(collect_cells(sweep, rows, metric))
     extreme = "highest" if found[0][0].more_is_better else "lowest"
-    view = Table(title=f"{extreme} {metric} after {sweep.rounds} rounds (median over seeds)", expand=False)
-    for name in (*found[0][0].setup, "method", "settings", metric, "range", "runs", "diverged", "not run"):
-        view.add_column(name, overflow="fold")
+    title = f"{extreme} {metric} after {sweep.rounds} rounds (median over seeds)"
+    setup = (f"{name}#" for name in found[0][0].setup)  # as they are, also where they are names
+    view = make_plain_table(
+        *setup, "method#", "settings", f"{metric}#", "range#", "runs#", "diverged#", "not run#", title=title
+    )
+    for column in view.columns[: len(found[0][0].setup) + 1]:
+        column.justify = "left"
     for cell, group in found:
         ran = cell.score is not None
         view.add_row(

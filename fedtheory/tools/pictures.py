@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,11 @@ STYLES: dict[str, dict[str, Any]] = {
     "dashed": {"linestyle": "--", "alpha": 0.8},
     "points": {"linestyle": "none", "marker": "o", "markersize": 4},
 }
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> Any:

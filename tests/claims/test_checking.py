@@ -334,7 +334,7 @@ def test_summary_and_table(good, troubled) -> None:
     verdicts = list(run_checks(select([good]) + select([troubled]), Context()))
     assert summarise(verdicts) == "1 proved, 4 supported, 1 reproduced, 1 repaired, 1 refuted, 5 not run"
     console = Console(width=150, record=True, file=io.StringIO())
-    console.print(tabulate_verdicts(verdicts))
+    console.print(tabulate_verdicts(verdicts, 150))
     text = console.export_text()
     assert text.count("not run") == 5 and "TOY-RATE" in text and "+" in text
     by_id = {v.id: v for v in verdicts}

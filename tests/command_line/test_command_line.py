@@ -398,14 +398,14 @@ def test_list_is_complete(call) -> None:
 
 
 def test_list_groups_methods_by_family_and_tells_who_runs_them(call) -> None:
-    text = call("list", "algorithms").stdout
+    text = call("list", "algorithms", "--verbose").stdout
     families = list(dict.fromkeys(entry.family for entry in ALGORITHMS))
     places = [text.index(f"algorithms: {family}") for family in families]
     assert places == sorted(places)
     for entry in ALGORITHMS:
         first = places[families.index(entry.family)]
-        assert first < text.index(f"│ {entry.name} ", first)
-    words = " ".join(text.replace("│", " ").split())
+        assert first < text.index(f"\n{entry.name}  {entry.source}", first)
+    words = " ".join(text.split())
     assert "spectrum" in words and "ranks coordinates" in words and "coordinates apart" in words
 
 

@@ -61,7 +61,7 @@ def test_text_is_shown_as_it_is(text, capsys) -> None:
 
 
 def test_listed_claims_keep_their_brackets() -> None:
-    shown = CliRunner().invoke(main, ["list", "claims"]).stdout
+    shown = CliRunner().invoke(main, ["list", "claims", "--verbose"]).stdout
     statement = next(c.statement for c in load_claims("paper_checks.fedpd").values() if "[1, u]" in c.statement)
     start = statement.index("[")
     assert statement[start : start + 6] in shown, "FEDPD-L2 has a matrix"

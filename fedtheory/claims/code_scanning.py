@@ -1,0 +1,54 @@
+"""Verdicts as findings about the files that state the claims, in SARIF."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fedtheory.claims.report import write_headline
+from fedtheory.claims.verdict import Verdict
+from fedtheory.tools.sarif import Result, Rule, write_sarif
+
+_NOT_RUN = "not-run"
+
+#: one rule a word of a verdict
+_RULES = (
+    Rule("refuted", "The statement is false: an instance that meets its assumptions violates it.", level="error"),
+    Rule("repaired", "The statement is false as printed; a corrected one holds.", level="error"),
+    Rule("not-reproduced", "The experiment came out otherwise on the paper's own data and model.", level="warning"),
+    Rule("disagrees-in-an-analogue", "An experiment in place of the paper's came out otherwise.", level="warning"),
+    Rule("inconclusive", "The check decided neither way.", kind="open"),
+    Rule(_NOT_RUN, "The check could not be run.", level="warning"),
+    Rule("proved", "The statement is proved.", kind="pass"),
+    Rule("supported", "The statement held wherever it was checked.", kind="pass"),
+    Rule("reproduced", "The experiment came out as reported.", kind="pass"),
+    Rule("agrees-in-an-analogue", "An experiment in place of the paper's came out as reported.", kind="pass"),
+)
+
+
+def write_verdicts(file: Path, verdicts: Sequence[Verdict], sources: Mapping[str, str]) -> None:
+    """Write verdicts as SARIF; ``sources``: by id the module or file that has the claim, in which its line is looked up."""
+    results = []
+    for verdict in verdicts:
+        rule = _NOT_RUN if verdict.error else verdict.status.replace(" ", "-")
+        where, line = find_line(sources[verdict.id], verdict.id)
+        results.append(
+            Result(rule, f"{verdict.id} ({verdict.source}): {write_headline(verdict)}", verdict.id, where, line)
+        )
+    write_sarif(file, _RULES, results)
+
+
+def find_line(source: str, id: str) -> tuple[Path, int]:
+    """Return the file and the line, from 1, in which a claim's id first stands in quotes; of a package all files are searched."""
+    if source.endswith(".py"):
+        files = [Path(source)]
+    else:
+        spec = importlib.util.find_spec(source)
+        home = Path(spec.origin) if spec is not None and spec.origin else Path(source)
+        files = [home, *sorted(home.parent.rglob("*.py"))] if home.name == "__init__.py" else [home]
+    for file in files:
+        for number, text in enumerate(file.read_text().splitlines() if file.is_file() else (), start=1):
+            if f'"{id}"' in text or f"'{id}'" in text:
+                return file, number
+    return files[0], 1
