@@ -13,7 +13,7 @@ import click
 
 from fedtheory.command_line.options import leave_interrupted
 from fedtheory.core.errors import NotAvailable
-from fedtheory.tools.terminal import make_console, show_progress
+from fedtheory.tools.terminal import make_console, print_table, show_progress
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -213,7 +213,7 @@ def tell_plan(references: Sequence[Reference], context: Context, workers: int | 
     kinds, free = found.value
     console = make_console()
     if kinds:
-        console.print(_tabulate(kinds, context))
+        print_table(console, _tabulate(kinds, context))
     made, kept = sum(len(kind.trainings) for kind in kinds), sum(kind.kept for kind in kinds)
     refused = [reason for kind in kinds for reason in kind.refused]
     without = sum(claim.needs is None for claim in claims)

@@ -18,6 +18,7 @@ import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
 from click.testing import CliRunner
 
+import fedtheory
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking
 from fedtheory.claims.claim import Context
@@ -69,8 +70,9 @@ def call(tmp_path, monkeypatch):
 # ---- check --------------------------------------------------------------------------------------------------------
 
 
-def test_check_prints_a_table_and_a_summary(call) -> None:
+def test_check_prints_a_table_and_a_summary(call, monkeypatch) -> None:
     """Exit status 0 whatever the verdicts."""
+    monkeypatch.setenv("COLUMNS", "200")
     out = call("check", "good.py").stdout
     for text in (
         "TOY-RATE",
@@ -217,14 +219,15 @@ def test_an_option_that_no_method_has_is_clicks_affair(call) -> None:
 
 def test_python_m_fedtheory_is_the_command(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["__main__.py", "list", "problems"])
-    assert "main" in runpy.run_module("fedtheory.__main__", run_name="imported"), "which runs nothing"
+    file = str(Path(fedtheory.__file__).with_name("__main__.py"))
+    assert "main" in runpy.run_path(file, run_name="imported"), "which runs nothing"
     assert capsys.readouterr().out == ""
     with pytest.raises(SystemExit) as left:
-        runpy.run_module("fedtheory", run_name="__main__")
+        runpy.run_path(file, run_name="__main__")
     assert not left.value.code and capsys.readouterr().out == CliRunner().invoke(main, ["list", "problems"]).stdout
     monkeypatch.setattr(sys, "argv", ["__main__.py", "nonsense"])
     with pytest.raises(SystemExit, match="2"):
-        runpy.run_module("fedtheory", run_name="__main__")
+        runpy.run_path(file, run_name="__main__")
     assert "Usage: fedtheory [OPTIONS]" in capsys.readouterr().err
 
 
@@ -397,7 +400,8 @@ def test_list_is_complete(call) -> None:
     assert metrics["average_accuracy"]["needs"] == "a method whose state has x_bar and a problem with test_accuracy"
 
 
-def test_list_groups_methods_by_family_and_tells_who_runs_them(call) -> None:
+def test_list_groups_methods_by_family_and_tells_who_runs_them(call, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     text = call("list", "algorithms", "--verbose").stdout
     families = list(dict.fromkeys(entry.family for entry in ALGORITHMS))
     places = [text.index(f"algorithms: {family}") for family in families]

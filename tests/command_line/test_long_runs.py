@@ -116,7 +116,8 @@ def test_verdicts_are_told_as_lines_and_in_a_file(fedtheory, tmp_path) -> None:
 # ---- before ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_makes_nothing_and_says_what_would_be_made(fedtheory, tmp_path) -> None:
+def test_a_dry_run_makes_nothing_and_says_what_would_be_made(fedtheory, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     write_claims(tmp_path)
     for command in ("check", "selftest"):
         said = fedtheory(command, "claims.py", "--dry-run")
