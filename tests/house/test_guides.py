@@ -1,0 +1,88 @@
+"""README and the guides: their Python runs, their commands exist, what they print is what is printed there."""
+
+from __future__ import annotations
+
+import doctest
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from guides import PAGES, Block, read_blocks, read_commands
+
+from fedtheory.command_line.main import main
+
+LANGUAGES = {"python", "console", "text", "json", "bibtex"}
+TESTED = {page: read_blocks(page) for page in PAGES}
+RUN = [
+    pytest.param(page, marks=pytest.mark.slow if any(b.says("slow") is not None for b in blocks) else ())
+    for page, blocks in TESTED.items()
+    if any(block.language in ("python", "console") for block in blocks)
+]
+
+
+def call(command: str) -> str:
+    """What a command of the house prints."""
+    result = CliRunner().invoke(main, shlex.split(command)[1:])
+    assert result.exception is None or isinstance(result.exception, SystemExit), command
+    assert result.exit_code != 2, f"{command}: {result.output}"
+    return result.output
+
+
+def play(block: Block, names: dict, page: str, capsys) -> str:
+    """Run a block; return what it prints."""
+    if block.language == "python":
+        exec(compile(block.text, page, "exec"), names)
+        return capsys.readouterr().out
+    said = ""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            assert line.startswith("$ fedtheory "), f"{page}: {line} is none of ours; say why it is not run"
+            said += call(line[2:])
+    return said
+
+
+def require_output(page: str, wanted: str, got: str) -> None:
+    """Compare as doctest does; ``...`` stands for anything."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(wanted, got, flags), f"{page} prints\n{wanted}\nand not\n{got}"
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_blocks_run_as_printed(page, capsys) -> None:
+    """The Python blocks of a page are one file, run in order; a block of text after one is what it prints."""
+    names: dict = {"__name__": "page"}
+    said = ""
+    for block in TESTED[page]:
+        assert block.language in LANGUAGES or block.language == "", f"{page}: nothing tests {block.language!r}"
+        file = block.says("file")
+        if block.says("not run") is not None:
+            said = None
+        elif file:
+            Path(file).write_text(block.text)
+        elif block.language == "text" and said is not None:
+            require_output(page, block.text, said)
+        elif block.language in ("python", "console"):
+            said = play(block, names, page, capsys)
+            if block.language == "console":
+                printed = "\n".join(line for line in block.text.replace("\\\n", "").splitlines() if not line.startswith("$ "))
+                if printed.strip():
+                    require_output(page, printed, said)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if read_commands(page)])
+def test_commands_are_understood(page) -> None:
+    """Every command exists, with these options and values; it is not run. Files that it names are there."""
+    for line in read_commands(page):
+        _, name, *words = shlex.split(line.replace("...", ""))
+        for word in words:
+            if word.endswith((".py", ".json", ".jsonl", ".csv")) and "/" not in word:
+                Path(word).touch()
+        command = main.commands[name]
+        try:
+            command.make_context(name, [word.replace("DIR", ".").replace("RUNS", "runs") for word in words])
+        except click.exceptions.Exit:  # --help
+            pass
+        except click.UsageError as error:
+            pytest.fail(f"{page}: {line}: {error.format_message()}")
