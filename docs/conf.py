@@ -60,7 +60,11 @@ def keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines:
     kept: list[str] = []
     for paragraph in re.split(r"\n\s*\n", "\n".join(lines)):
         rows = paragraph.split("\n")
-        if ">>>" not in paragraph and "---" not in paragraph and sum(bool(re.search(r"\S {2,}\S", r)) for r in rows) > 1:
+        if (
+            ">>>" not in paragraph
+            and "---" not in paragraph
+            and sum(bool(re.search(r"\S {2,}\S", r)) for r in rows) > 1
+        ):
             kept += ["::", "", *(f"    {row}" for row in rows), ""]
             continue
         if ">>>" not in paragraph:

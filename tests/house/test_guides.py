@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import doctest
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
@@ -14,11 +16,17 @@ from guides import PAGES, Block, read_blocks, read_commands
 from fedtheory.command_line.main import main
 
 LANGUAGES = {"python", "console", "text", "json", "bibtex"}
+#: pages whose Python has tests of its own, which look at more than that it runs
+ELSEWHERE = {
+    "README.md": "command_line/test_readme.py",
+    "docs/statements.md": "claims/statements/test_nine_kinds.py",
+    "docs/gpu.md": "command_line/test_device_options.py",
+}
 TESTED = {page: read_blocks(page) for page in PAGES}
 RUN = [
     pytest.param(page, marks=pytest.mark.slow if any(b.says("slow") is not None for b in blocks) else ())
     for page, blocks in TESTED.items()
-    if any(block.language in ("python", "console") for block in blocks)
+    if page not in ELSEWHERE and any(block.language in ("python", "console") for block in blocks)
 ]
 
 
@@ -50,12 +58,15 @@ def require_output(page: str, wanted: str, got: str) -> None:
 
 
 @pytest.mark.parametrize("page", RUN)
-def test_blocks_run_as_printed(page, capsys) -> None:
-    """The Python blocks of a page are one file, run in order; a block of text after one is what it prints."""
-    names: dict = {"__name__": "page"}
+def test_blocks_run_as_printed(page, capsys, monkeypatch) -> None:
+    """The Python blocks of a page are one module, run in order; a block of text after one is what it prints."""
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
     said = ""
     for block in TESTED[page]:
-        assert block.language in LANGUAGES or block.language == "", f"{page}: nothing tests {block.language!r}"
+        assert block.language in LANGUAGES or block.language[:1] in ("", "{"), (
+            f"{page}: nothing tests {block.language!r}"
+        )
         file = block.says("file")
         if block.says("not run") is not None:
             said = None
@@ -64,11 +75,20 @@ def test_blocks_run_as_printed(page, capsys) -> None:
         elif block.language == "text" and said is not None:
             require_output(page, block.text, said)
         elif block.language in ("python", "console"):
-            said = play(block, names, page, capsys)
+            said = play(block, vars(module), page, capsys)
             if block.language == "console":
-                printed = "\n".join(line for line in block.text.replace("\\\n", "").splitlines() if not line.startswith("$ "))
+                printed = "\n".join(
+                    line for line in block.text.replace("\\\n", "").splitlines() if not line.startswith("$ ")
+                )
                 if printed.strip():
                     require_output(page, printed, said)
+
+
+@pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
+def test_other_pages_are_run_by_tests_of_their_own(page, test) -> None:
+    """Nothing but Python is fenced in them as code to run."""
+    assert f'read_blocks("{page}"' in (Path(__file__).parents[1] / test).read_text()
+    assert {block.language for block in TESTED[page]} <= {"python", ""}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if read_commands(page)])

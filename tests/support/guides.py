@@ -15,14 +15,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
-    str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if path.name != "CHANGELOG.md"
+    str(path.relative_to(ROOT))
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+    if path.name != "CHANGELOG.md"
 )
-BLOCK = re.compile(r"(?:<!-- (?P<mark>[^\n]*?) -->\s*\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"(?:<!-- (?P<mark>[^\n]*?) -->\s*\n)?^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, the comment before it."""
+    """A fenced block: its language (or ``{directive}``), its text, the comment before it."""
 
     language: str
     text: str
