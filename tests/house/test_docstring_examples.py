@@ -22,7 +22,9 @@ def list_public() -> dict[str, Any]:
         face = importlib.import_module(f"fedtheory.{room}")
         for name in face.__all__:
             offered = getattr(face, name)
-            if inspect.isfunction(offered) or (inspect.isclass(offered) and offered.__module__.startswith("fedtheory.")):
+            if inspect.isfunction(offered) or (
+                inspect.isclass(offered) and offered.__module__.startswith("fedtheory.")
+            ):
                 found[f"{room}.{name}"] = offered
     return found
 
@@ -33,7 +35,9 @@ WITH_EXAMPLE = [name for name, offered in PUBLIC.items() if ">>>" in (offered.__
 
 def needs_example(offered: Any) -> bool:
     """Errors are raised, and protocols are met; neither is made by a user."""
-    return inspect.isclass(offered) and not issubclass(offered, Exception) and not getattr(offered, "_is_protocol", False)
+    return (
+        inspect.isclass(offered) and not issubclass(offered, Exception) and not getattr(offered, "_is_protocol", False)
+    )
 
 
 @cache

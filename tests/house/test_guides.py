@@ -53,8 +53,8 @@ def play(block: Block, names: dict, page: str, capsys) -> str:
 
 def require_output(page: str, wanted: str, got: str) -> None:
     """Compare as doctest does; ``...`` stands for anything."""
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    assert doctest.OutputChecker().check_output(wanted, got, flags), f"{page} prints\n{wanted}\nand not\n{got}"
+    same = doctest.OutputChecker().check_output(wanted.strip(), got.strip(), doctest.ELLIPSIS)
+    assert same, f"{page} has\n{wanted}\nand the code prints\n{got}"
 
 
 @pytest.mark.parametrize("page", RUN)
