@@ -65,7 +65,7 @@ def keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines:
             and "---" not in paragraph
             and sum(bool(re.search(r"\S {2,}\S", r)) for r in rows) > 1
         ):
-            kept += ["::", "", *(f"    {row}" for row in rows), ""]
+            kept += [".. code-block:: text", "", *(f"    {row}" for row in rows), ""]
             continue
         if ">>>" not in paragraph:
             pieces = re.split(r"(``.*?``|`[^`]*`)", paragraph)
