@@ -94,7 +94,12 @@ def list_shapes(app: Any, page: str, source: list[str]) -> None:
     """Write the shapes of arrays, from the file that defines them."""
     if page == "api/shapes":
         text = Path(fedtheory.core.shapes.__file__).read_text()
-        for name, shape, said in re.findall(r'^(\w+): TypeAlias = Shaped\[.*?"(.*)"\]  #: (.*)$', text, re.MULTILINE):
+        found = re.findall(r'^(\w+): TypeAlias = Shaped\[.*?"(.*)"\]  #: (.*)$', text, re.MULTILINE)
+        if len(found) < text.count(": TypeAlias ="):
+            raise ValueError(
+                "a shape in fedtheory/core/shapes.py is not written as Name: TypeAlias = Shaped[..., dims]  #: what it is"
+            )
+        for name, shape, said in found:
             source[0] += f'\n```{{py:data}} {name}\n:module: fedtheory.core.shapes\n:type: "{shape}"\n\n{said}\n```\n'
 
 
