@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected lint notebooks check-notebooks benchmarks gpu clean
+.PHONY: check test quick selftest expected lint notebooks check-notebooks docs benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
@@ -48,6 +48,15 @@ notebooks: $(VENV)/ready  ## execute the notebooks and write them with their out
 
 check-notebooks: $(VENV)/ready  ## execute the notebooks; fail on an error or a stale .ipynb
 	$(BIN)/python notebooks/build.py --check
+
+docs: $(VENV)/documented  ## build the documentation (report/documentation/index.html); warnings are errors, internal links are followed
+	$(BIN)/python -m sphinx -q -W --keep-going -E -b html docs report/documentation
+	$(BIN)/python docs/check_links.py report/documentation
+
+$(VENV)/documented: $(VENV)/ready
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[docs]' \
+	  || { echo "no documentation: the packages of the extra 'docs' (Sphinx, MyST, furo) could not be installed" >&2; exit 1; }
+	@touch $@
 
 benchmarks: $(VENV)/ready  ## compare with loops, JAX and PyTorch (the latter two if installed)
 	for job in standard_job sweep single_run methods growth worst_case cnn; do $(BIN)/python benchmarks/$$job.py || exit 1; done

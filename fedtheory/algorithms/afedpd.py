@@ -69,6 +69,12 @@ class AFedPD(Method):
         Penalty of the augmented Lagrangian, the same in all rounds (the paper's rho_t is not followed).
     local : LocalSolver
         `SamSteps` gives A-FedPDSAM.
+
+    Examples
+    --------
+    >>> trace = run(AFedPD(rho=1.0), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "primal-dual"

@@ -61,6 +61,12 @@ class APDA(Method):
         Extrapolation; max{2/(2 + mu eta_x), 1 - beta_y eta_y} by default, which needs numbers.
     mu : number or array ``(*batch, 1, 1)``
         Strong convexity for the default of theta, 0 if unknown.
+
+    Examples
+    --------
+    >>> trace = run(APDA(eta_x=3.0, eta_y=0.08, beta_y=0.5, mu=0.1), problem, x0, 400)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "accelerated"

@@ -46,6 +46,12 @@ class Apfl(Method):
         `GradientSteps` or `StochasticSteps`.
     alpha : number in [0, 1], array ``(*batch, 1, 1)`` or symbol
         Share of the own model.
+
+    Examples
+    --------
+    >>> state = run(Apfl(GradientSteps(2, 0.5), alpha=0.5), problem, x0, 50).state
+    >>> print(state.personal.shape)
+    (10, 5)
     """
 
     family = "personalised"

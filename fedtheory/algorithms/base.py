@@ -62,6 +62,11 @@ class Method:
     ``open_starts`` : variables whose start its paper leaves open, and the option that chooses it here.
 
     A method defines `init` and `round`, and `fixed_point` where it has one.
+
+    Examples
+    --------
+    >>> print(GradientDescent.family, GradientDescent.partial, Scaffold.sends)
+    control False (2, 2)
     """
 
     family: ClassVar[str]

@@ -37,6 +37,12 @@ class LocalTraining(Method):
     ----------
     local : LocalSolver
         `GradientSteps` or `StochasticSteps`.
+
+    Examples
+    --------
+    >>> state = run(LocalTraining(GradientSteps(5, 0.9)), problem, x0, 200).state
+    >>> print(np.abs(problem.grad(state.personal)).max() < 1e-10)  # each client is at its own minimiser
+    True
     """
 
     family = "personalised"
@@ -75,6 +81,12 @@ class Ditto(Method):
         Weight of the personal penalty (lambda in the paper), not negative.
     personal : LocalSolver, optional
         How v_i is moved; by default as ``local``. `Exact` needs mu > 0.
+
+    Examples
+    --------
+    >>> state = run(Ditto(GradientSteps(2, 0.5), mu=0.5), problem, x0, 50).state
+    >>> print(state.x.shape, state.personal.shape)
+    (1, 5) (10, 5)
     """
 
     family = "personalised"

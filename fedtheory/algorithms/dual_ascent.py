@@ -47,6 +47,12 @@ class DualFista(Method):
     rho : number in [0, 1), array ``(*batch, 1, 1)`` or symbol
         Momentum parameter: nu/L, or 0 without smoothness.
     local : LocalSolver
+
+    Examples
+    --------
+    >>> trace = run(DualFista(nu=0.1, rho=0.1), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "dual"
@@ -100,6 +106,12 @@ class DualAscent(Method):
     rho : number in [0, 1), array ``(*batch, 1, 1)``, symbol, or None
         Momentum parameter of `momentum.beta`: step/L, or 0 without smoothness; None for plain dual ascent.
     local : LocalSolver
+
+    Examples
+    --------
+    >>> trace = run(DualAscent(step=0.1), problem, x0, 400)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "dual"

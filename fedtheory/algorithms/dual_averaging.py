@@ -47,6 +47,12 @@ class FedDualAvg(Method):
         Samples a local step [default: full gradients].
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
         Step size of the server.
+
+    Examples
+    --------
+    >>> trace = run(FedDualAvg(2, lr=0.1), problem, x0, 50)
+    >>> print(trace["stationarity"][-1] < trace["stationarity"][0])
+    True
     """
 
     family = "averaging"

@@ -70,6 +70,12 @@ class DualFL(Method):
         ||r_j||^2/(2 nu), also for nu = mu, where the printed gap can be infinite.
     alpha : number, array ``(*batch, 1, 1)`` or symbol, optional
         Weight of the quadratic that Section 4 adds to every f_j.
+
+    Examples
+    --------
+    >>> trace = run(DualFL(nu=0.1, rho=0.1), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "dual"

@@ -62,6 +62,12 @@ class FedADMM(Method):
     local : LocalSolver
     averages : "all" or "active"
         Whose z_i the server averages.
+
+    Examples
+    --------
+    >>> trace = run(FedADMM(rho=1.0), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "primal-dual"

@@ -33,6 +33,12 @@ class FedAvg(Method):
     ----------
     local : LocalSolver
         `GradientSteps` for FedAvg-GD, `StochasticSteps` for FedAvg-SGD, `fedtheory.local.sam.SamSteps` for FedSAM.
+
+    Examples
+    --------
+    >>> trace = run(FedAvg(GradientSteps(4, 0.5)), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)  # local steps bias it
+    False
     """
 
     family = "averaging"
@@ -67,6 +73,12 @@ class FedProx(Method):
         Weight of the proximal term; 0 gives FedAvg.
     local : LocalSolver
         `Exact`, `GradientSteps` (FedProx-GD), `StochasticSteps` (FedProx-SGD), `VarianceReduced` (FedProx-VR).
+
+    Examples
+    --------
+    >>> trace = run(FedProx(rho=1.0), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)  # its limit is not the minimiser
+    False
     """
 
     family = "averaging"

@@ -50,6 +50,12 @@ class FedCM(Method):
         Weight of the client's own gradient.
     server_lr : number, array ``(*batch, 1, 1)`` or symbol
         Step size of the server on the mean move; the paper's eta_g is server_lr times the sum of the K step sizes.
+
+    Examples
+    --------
+    >>> trace = run(FedCM(GradientSteps(1, 0.5), alpha=0.5), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "averaging"

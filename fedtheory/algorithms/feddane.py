@@ -30,6 +30,12 @@ class FedDane(Method):
     rho : number, array ``(*batch, 1, 1)`` or symbol
         Weight of the proximal term, the paper's mu.
     local : LocalSolver
+
+    Examples
+    --------
+    >>> trace = run(FedDane(rho=1.0), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "averaging"

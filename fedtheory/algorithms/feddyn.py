@@ -59,6 +59,12 @@ class FedDyn(Method):
         With `SamSteps` this is FedSpeed in the form of its authors' simulator, whose server is this one; the server that the
         FedSpeed paper prints averages x_i + lam_i / rho over active clients and is `FedADMM` with ``averages="active"``.
     server_dual : "new" or "old"
+
+    Examples
+    --------
+    >>> trace = run(FedDyn(rho=1.0), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "primal-dual"

@@ -29,6 +29,12 @@ class FedLin(Method):
     ----------
     local : LocalSolver
         `GradientSteps`; `StochasticSteps` for the noisy variant.
+
+    Examples
+    --------
+    >>> trace = run(FedLin(GradientSteps(4, 0.5)), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "averaging"

@@ -68,6 +68,12 @@ class FedPD(Method):
         Probability of skipping communication. A function may return exactly 0 or 1, for a deterministic schedule.
     init_dual : "grad" or "zero"
         Start of the duals: minus the gradients, or zero.
+
+    Examples
+    --------
+    >>> trace = run(FedPD(eta=1.0), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "primal-dual"

@@ -94,6 +94,13 @@ class FedRep(CoordinateMethod):
     head, body : LocalSolver
     personal : names of layers, or boolean array ``(d,)``, optional
         The head; by default the last layer (see the function `find_head`).
+
+    Examples
+    --------
+    >>> head = np.arange(5) < 2  # coordinates that stay with the clients
+    >>> state = run(FedRep(GradientSteps(2, 0.5), GradientSteps(2, 0.5), head), problem, x0, 50).state
+    >>> print(np.ptp(state.personal, axis=-2) == 0)  # the others are common
+    [False False  True  True  True]
     """
 
     head: LocalSolver
@@ -132,6 +139,13 @@ class LgFedAvg(CoordinateMethod):
         `GradientSteps` or `StochasticSteps`.
     personal : names of layers, or boolean array ``(d,)``, optional
         The representation; by default all but the last layer (see `find_head`).
+
+    Examples
+    --------
+    >>> mine = np.arange(5) < 2  # coordinates that stay with the clients
+    >>> state = run(LgFedAvg(GradientSteps(2, 0.5), mine), problem, x0, 50).state
+    >>> print(np.ptp(state.personal, axis=-2) == 0)  # the others are common
+    [False False  True  True  True]
     """
 
     local: LocalSolver

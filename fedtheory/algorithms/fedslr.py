@@ -89,6 +89,12 @@ class FedSLR(Method):
         What the server stores: all duals (Algorithms 1 and 2), or their average, which it updates (Algorithm 3).
     printed : bool
         The server's step of Algorithm 2 as printed.
+
+    Examples
+    --------
+    >>> trace = run(FedSLR(eta=0.4), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "composite"

@@ -57,6 +57,12 @@ class FedSpa(CoordinateMethod):
         Round from which masks no longer change.
     seed : int
         Of the first masks, which are the same in all runs of a batch.
+
+    Examples
+    --------
+    >>> state = run(FedSpa(GradientSteps(2, 0.5), density=0.4), problem, np.ones(5), 20).state
+    >>> print((state.personal != 0).sum(axis=-1).max())  # coordinates of a client's model
+    2
     """
 
     local: LocalSolver

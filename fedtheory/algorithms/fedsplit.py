@@ -36,6 +36,12 @@ class FedSplit(Method):
     s : number, array ``(*batch, 1, 1)`` or symbol
         Step of the proximal operators.
     local : LocalSolver
+
+    Examples
+    --------
+    >>> trace = run(FedSplit(s=1.0), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "primal-dual"
@@ -90,6 +96,12 @@ class FedDR(Method):
     alpha : number, array ``(*batch, 1, 1)`` or symbol
         Relaxation, in (0, 2] where convergence is known for convex problems.
     local : LocalSolver
+
+    Examples
+    --------
+    >>> trace = run(FedDR(eta=1.0), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "primal-dual"

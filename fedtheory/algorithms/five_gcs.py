@@ -52,6 +52,12 @@ class FiveGCS(Method):
     local : LocalSolver
     penalty : number, array ``(*batch, 1, 1)`` or symbol, optional
         Penalty of the local problems, n tau, above mu; 1/(2 eta) by default.
+
+    Examples
+    --------
+    >>> trace = run(FiveGCS(eta=0.6, mu=0.1), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "accelerated"

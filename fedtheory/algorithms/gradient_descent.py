@@ -30,6 +30,12 @@ class GradientDescent(Method):
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
         Step size.
+
+    Examples
+    --------
+    >>> trace = run(GradientDescent(lr=1.0), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "control"
@@ -70,6 +76,12 @@ class AcceleratedGradient(Method):
         Step size.
     momentum : the same, or None
         Weight of the extrapolation [default: r/(r+3) in round r].
+
+    Examples
+    --------
+    >>> trace = run(AcceleratedGradient(lr=1.0), problem, x0, 400)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "control"

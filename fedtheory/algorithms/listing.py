@@ -44,6 +44,12 @@ class Listed:
         Whether exact local solves need strongly convex clients, because the method adds no quadratic to f_i.
     composite : bool
         Whether its source has the shared regulariser that the class takes; False where that is an addition of ours.
+
+    Examples
+    --------
+    >>> entry = listed("scaffold")
+    >>> print(entry.kind.__name__, entry.family)
+    Scaffold averaging
     """
 
     name: str

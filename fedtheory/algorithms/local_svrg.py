@@ -55,6 +55,12 @@ class LocalSvrg(Method):
         Samples a local step [default: full gradients].
     q : number in (0, 1] or array ``(*batch, 1, 1)``
         Probability that a round ends with a new anchor.
+
+    Examples
+    --------
+    >>> trace = run(LocalSvrg(4, lr=0.3), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "averaging"

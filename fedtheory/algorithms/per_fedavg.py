@@ -53,6 +53,12 @@ class PerFedAvg(Method):
     curvature : "first-order", "difference" or "hessian"
     inverse_delta : int
         1/delta of the difference that stands for a Hessian; a whole number, so that exact arithmetic stays exact.
+
+    Examples
+    --------
+    >>> trace = run(PerFedAvg(GradientSteps(1, 0.5), alpha=0.1), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < trace["stationarity"][0])
+    True
     """
 
     family = "personalised"

@@ -32,6 +32,13 @@ class ProximalGradient(Method):
     ----------
     lr : number, array ``(*batch, 1, 1)`` or symbol
         Step size.
+
+    Examples
+    --------
+    >>> sparse = regularised(problem, L1(1.0))
+    >>> x = run(ProximalGradient(lr=1.0), sparse, x0, 200).state.x
+    >>> print((x == 0).sum())
+    4
     """
 
     family = "composite"
@@ -70,6 +77,13 @@ class LocalProximal(Method):
         Samples a local step [default: full gradients].
     clip : number or array ``(*batch, 1, 1)``, optional
         Longest local direction g_i; longer ones are shortened to it [default: any length].
+
+    Examples
+    --------
+    >>> sparse = regularised(problem, L1(1.0))
+    >>> x = run(LocalProximal(1, 0.5), sparse, x0, 200).state.x
+    >>> print(x.shape)
+    (1, 5)
     """
 
     family = "composite"
@@ -120,6 +134,13 @@ class GlobalProximal(Method):
     local : LocalSolver
     step : number, array ``(*batch, 1, 1)``, symbol, or function of (round, 0), optional
         Step of the server's proximal operator; by default that of the local steps.
+
+    Examples
+    --------
+    >>> sparse = regularised(problem, L1(1.0))
+    >>> x = run(GlobalProximal(GradientSteps(1, 0.5)), sparse, x0, 200).state.x
+    >>> print((x == 0).sum())
+    4
     """
 
     family = "composite"

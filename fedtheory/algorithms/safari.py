@@ -35,6 +35,14 @@ class ServerSgd(Method):
     ----------
     server : LocalSolver
         `StochasticSteps` or `GradientSteps` on ``problem.server``.
+
+    Examples
+    --------
+    >>> from problems.server import ServerAssisted
+    >>> served = ServerAssisted(problem, Pooled(problem))
+    >>> trace = run(ServerSgd(GradientSteps(1, 1.0)), served, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "control"
@@ -72,6 +80,13 @@ class Safari(Method):
         `StochasticSteps` or `GradientSteps`, with the paper's K and eta_c.
     server : LocalSolver
         The same for the server, one step of size eta_s in Algorithm 1.
+
+    Examples
+    --------
+    >>> method = Safari(1, GradientSteps(4, 0.5), GradientSteps(1, 0.5))  # q = 1: no round at the server
+    >>> plain = run(FedAvg(GradientSteps(4, 0.5)), problem, x0, 20)
+    >>> print(np.array_equal(run(method, problem, x0, 20).state.x, plain.state.x))
+    True
     """
 
     family = "averaging"

@@ -56,6 +56,12 @@ class Scaffnew(Method):
         Step size.
     p : number in (0, 1] or array ``(*batch, 1, 1)``
         Probability of communication.
+
+    Examples
+    --------
+    >>> trace = run(Scaffnew(lr=1.0, p=0.5), problem, x0, 400)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "accelerated"
@@ -115,6 +121,12 @@ class RandProx(Method):
         Probability of communication.
     relax : number, array ``(*batch, 1, 1)`` or symbol
         Share of the way to the average that a communicating round goes, lr tau/p, at most 1.
+
+    Examples
+    --------
+    >>> trace = run(RandProx(lr=1.0, p=0.5), problem, x0, 400)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "accelerated"

@@ -49,6 +49,12 @@ class Scaffold(Method):
         Step size of the server.
     control : "path" or "gradient"
         Option II or option I; the latter costs a full gradient more a round.
+
+    Examples
+    --------
+    >>> trace = run(Scaffold(GradientSteps(4, 0.5)), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "averaging"

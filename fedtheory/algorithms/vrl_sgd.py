@@ -35,6 +35,12 @@ class VrlSgd(Method):
     ----------
     local : GradientSteps, StochasticSteps or Epochs
         K = ``local.steps`` steps of size ``local.lr``; where sizes follow a schedule, their sum over the round stands for K lr.
+
+    Examples
+    --------
+    >>> trace = run(VrlSgd(GradientSteps(4, 0.5)), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     family = "averaging"

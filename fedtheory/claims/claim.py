@@ -53,6 +53,11 @@ class Covered:
     ------
     InvalidInput
         The number is none that can be counted.
+
+    Examples
+    --------
+    >>> print(Covered(200, "instances"))
+    200 instances
     """
 
     count: int
@@ -86,6 +91,12 @@ class Part:
     it undecided where that is too likely.
     ``covered``: what it looked at, by default the draws of its chance; evidence without a proof must say it, and enough of it
     (`fedtheory.claims.verdict`).
+
+    Examples
+    --------
+    >>> part = Part("a sum", True, "exact", "1 + 1 = 2")
+    >>> print(part.holds, part.supports)
+    True True
     """
 
     name: str
@@ -142,7 +153,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Reading:
-    """A sentence on how the statement was read, or what else the reader should know."""
+    """A sentence on how the statement was read, or what else the reader should know.
+
+    Examples
+    --------
+    >>> print(Reading("with f convex the bound holds").text)
+    with f convex the bound holds
+    """
 
     text: str
 
@@ -152,6 +169,11 @@ class Picture:
     """What a figure shows, as data: the report draws it.
 
     ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``.
+
+    Examples
+    --------
+    >>> print(Picture("Two runs", "round", "gap", [{"x": [0, 1], "y": [1.0, 0.5], "label": "gd"}], logy=True).logy)
+    True
     """
 
     title: str
@@ -164,7 +186,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers side by side, as a paper's table has them; an entry is text, a number or None."""
+    """Numbers side by side, as a paper's table has them; an entry is text, a number or None.
+
+    Examples
+    --------
+    >>> print(Table("Floats", ["method", "up"], [["FedAvg", 100], ["SCAFFOLD", 200]]).columns)
+    ['method', 'up']
+    """
 
     title: str
     columns: list[str]
@@ -176,7 +204,13 @@ By = Literal["exact arithmetic", "the problem's certificate", "the method's defi
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption of a claim on an instance: whether it is met, and who says so (`assume` and its likes in `fedtheory.claims.parts`)."""
+    """An assumption of a claim on an instance: whether it is met, and who says so (`assume` and its likes in `fedtheory.claims.parts`).
+
+    Examples
+    --------
+    >>> print(Assumption("L = 1", True, "exact").as_dict())
+    {'assumption': 'L = 1', 'by': 'exact', 'met': True}
+    """
 
     text: str
     met: bool
@@ -194,6 +228,14 @@ class Replay:
     ``measured`` and ``bound`` are what the claim compares (violated when measured > bound), ``exact_measured`` and
     ``exact_bound`` the same in fractions or high precision, ``arithmetic`` says which. ``assumptions``: each
     assumption of the claim on this instance, with who says that it is met.
+
+    Examples
+    --------
+    >>> seen = Replay(
+    ...     "x**2 at x = 3/2", 2.25, 2.0, Fraction(9, 4), 2, "fractions", (Assumption("x > 0", True, "the instance"),)
+    ... )
+    >>> print(seen.admissible, seen.violated)
+    True True
     """
 
     what: str
@@ -217,7 +259,16 @@ class Replay:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """An instance, as plain numbers, on which a claim's replay shows a violation."""
+    """An instance, as plain numbers, on which a claim's replay shows a violation.
+
+    Examples
+    --------
+    >>> seen = Replay(
+    ...     "x**2 at x = 3/2", 2.25, 2.0, Fraction(9, 4), 2, "fractions", (Assumption("x > 0", True, "the instance"),)
+    ... )
+    >>> print(Counterexample({"x": "3/2"}, seen).as_dict()["instance"])
+    {'x': '3/2'}
+    """
 
     instance: dict[str, Any]
     replay: Replay
@@ -266,6 +317,12 @@ class Fault:
     None where the replacement breaks an assumption, so that the check must say so instead of refuting. ``sharpness``: it asks how much better
     a statement would still pass, so that there is nothing to plant where the part fails without it. ``or_undecided``: a part that is
     undecided under the fault is as good, where the part holds without it.
+
+    Examples
+    --------
+    >>> fault = Fault("a rate twice too good", "every round", {"factor": 2.0})
+    >>> print(fault.holds)  # the part must come out false
+    False
     """
 
     name: str
@@ -306,6 +363,17 @@ class Claim:
         What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
     protocol : Protocol, optional
         What was fixed before the numbers were seen; verdicts print it.
+
+    Examples
+    --------
+    >>> def check(context):
+    ...     yield proved("a sum", compare(Fraction(1, 3), "<", Fraction(1, 2)), "a third is below a half")
+    ...
+    >>> fault = Fault("another number", "a sum", {})
+    >>> claim = Claim("MINE-1", "my paper", "proof step", "(1)", "1/3 < 1/2.", check, (fault,))
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    proved
     """
 
     id: str

@@ -21,6 +21,12 @@ class Context:
 
     ``results``: folder in which the runs of experiments are kept and resumed; by default one that changes with the code.
     ``experiment_seeds``: how many seeds each experiment has, where that is not what its protocol fixes; kept ones are among them.
+
+    Examples
+    --------
+    >>> context = Context(seed=1)
+    >>> print(context.pick(quick=10, full=100), len(context.seeds(3)))
+    10 3
     """
 
     budget: Budget = "quick"

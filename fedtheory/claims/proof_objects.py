@@ -28,6 +28,15 @@ class Proof:
     ------
     FedtheoryError
         It is made by hand, or rests on nothing.
+
+    Examples
+    --------
+    >>> try:
+    ...     Proof((), "as one sees easily")
+    ... except FedtheoryError as error:
+    ...     print(error)
+    ...
+    a proof object is made by 'proved', 'disproved' or 'decided', not by hand
     """
 
     facts: tuple[Fact, ...]

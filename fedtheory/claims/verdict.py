@@ -19,7 +19,19 @@ DISAGREE: tuple[Status, ...] = ("not reproduced", "disagrees in an analogue")
 
 @dataclass(frozen=True)
 class Verdict:
-    """Status, margin and evidence of a claim."""
+    """Status, margin and evidence of a claim.
+
+    Examples
+    --------
+    >>> def check(context):
+    ...     yield holds("a sum", True, "numeric", "1 + 1 = 2")
+    ...
+    >>> claim = Claim("MINE-1", "my paper", "proof step", "(1)", "1 + 1 = 2.", check, (Fault("a lie", "a sum", {}),))
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> verdict = judge_claim(claim, "mine.py", Context())
+    >>> print(verdict.status)  # one look is no evidence: nothing was covered
+    inconclusive
+    """
 
     id: str
     paper: str

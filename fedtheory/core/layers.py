@@ -22,7 +22,13 @@ from fedtheory.core.shapes import ClientValues, LayerMatrices, Points, Vectors
 
 @dataclass(frozen=True)
 class Layer:
-    """A named block of coordinates with a shape; blocks follow each other in the vector x, each in row-major order."""
+    """A named block of coordinates with a shape; blocks follow each other in the vector x, each in row-major order.
+
+    Examples
+    --------
+    >>> print(Layer("weights", (3, 4)).size)
+    12
+    """
 
     name: str
     shape: tuple[int, ...]

@@ -30,6 +30,12 @@ class Clients:
         Which clients, without repetition.
     present : bool array ``(*batch, m)``, optional
         Rows of a batch may differ in how many clients take part: entries that are False only fill the row up.
+
+    Examples
+    --------
+    >>> half = Clients(10, np.array([0, 3, 4, 7, 9]))
+    >>> print(half.count(), problem.take(half).n)
+    5 5
     """
 
     n: int
@@ -64,7 +70,13 @@ class Participation(Protocol):
 
 @dataclass(frozen=True)
 class All:
-    """Every client, every round."""
+    """Every client, every round.
+
+    Examples
+    --------
+    >>> print(All().draw(10, Key(0, 0)))  # None stands for all clients
+    None
+    """
 
     def draw(self, n: int, key: Key) -> None:
         """Return all clients."""
@@ -76,6 +88,11 @@ class Uniform:
     """m of n clients, uniform without replacement, independent rounds.
 
     ``among``: only the first so many clients ever take part (incomplete participation; SAFARI, Section 5); all by default.
+
+    Examples
+    --------
+    >>> print(Uniform(3).draw(10, Key(0, 0)).count())
+    3
     """
 
     m: int
@@ -95,7 +112,13 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Each client with probability q, independently; a round that nobody joins changes nothing."""
+    """Each client with probability q, independently; a round that nobody joins changes nothing.
+
+    Examples
+    --------
+    >>> print(Bernoulli(0.5).draw(1000, Key(seed=0, round=0)).count() < 600)
+    True
+    """
 
     q: float
 
@@ -111,7 +134,13 @@ class Bernoulli:
 
 @dataclass(frozen=True)
 class Fixed:
-    """The same subset for ever: the others never take part (incomplete participation)."""
+    """The same subset for ever: the others never take part (incomplete participation).
+
+    Examples
+    --------
+    >>> print(Fixed((0, 2)).draw(10, Key(0, 0)).index)
+    [0 2]
+    """
 
     subset: tuple[int, ...]
 
@@ -122,7 +151,14 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Any schedule: a function of the round number that returns the clients' numbers."""
+    """Any schedule: a function of the round number that returns the clients' numbers.
+
+    Examples
+    --------
+    >>> odd_and_even = Schedule(lambda round: range(round % 2, 10, 2))
+    >>> print(odd_and_even.draw(10, Key(0, 1)).index)
+    [1 3 5 7 9]
+    """
 
     choose: Callable[[int], Sequence[int]]
 

@@ -138,6 +138,14 @@ class Pooled:
     ----------
     clients : Problem
         f_1, ..., f_n.
+
+    Examples
+    --------
+    >>> print(Pooled(problem).n)
+    1
+    >>> x = np.ones((1, 5))
+    >>> print(np.allclose(Pooled(problem).grad(x), gradient(problem, x)))
+    True
     """
 
     clients: Problem
@@ -175,6 +183,12 @@ class Certified:
     """A constant of an instance and how it was established.
 
     ``value`` is a number, or an array with the batch axes of the instance; ``how`` says what makes it valid.
+
+    Examples
+    --------
+    >>> found = constant(problem, "L")
+    >>> print(f"{found.value:.6f}: {found.how}")
+    1.000000: eigenvalues of A_i, widened by the eigensolver's backward error, largest client
     """
 
     value: Any

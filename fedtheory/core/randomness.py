@@ -44,6 +44,14 @@ class Key:
         Number of the round, from 0.
     heading : str
         Sets the draws of one part of a round apart from another's; see `apart`.
+
+    Examples
+    --------
+    >>> print(Key(seed=0, round=3).subset("clients", n=10, m=4).shape)
+    (4,)
+    >>> same = Key(0, 3).uniform("coin") == Key(0, 3).uniform("coin")
+    >>> print(same)  # an address gives the same draws whenever it is asked
+    True
     """
 
     seed: Any
@@ -153,6 +161,11 @@ class ScriptedKey:
     round : int
         Number of the round, from 0.
     coins : mapping of purpose to bool
+
+    Examples
+    --------
+    >>> print(ScriptedKey(0, {"communicate": True}).coin("communicate", 0.1))
+    True
     """
 
     round: int

@@ -79,7 +79,13 @@ class Zero:
 
 @dataclass(frozen=True)
 class Ridge:
-    """h(x) = (weight/2) ||x||^2."""
+    """h(x) = (weight/2) ||x||^2.
+
+    Examples
+    --------
+    >>> print(Ridge(1.0).prox(np.array([[2.0, -4.0]]), 1.0))
+    [[ 1. -2.]]
+    """
 
     weight: Scalar
     numeric_only: ClassVar[str | None] = None
@@ -113,7 +119,13 @@ class Ridge:
 
 @dataclass(frozen=True)
 class L1:
-    """h(x) = weight * ||x||_1."""
+    """h(x) = weight * ||x||_1.
+
+    Examples
+    --------
+    >>> print(L1(0.5).prox(np.array([[2.0, -0.3]]), 1.0))
+    [[1.5 0. ]]
+    """
 
     weight: Scalar
     numeric_only: ClassVar[str | None] = "the proximal step of the l1 norm looks at sizes and signs"
@@ -159,6 +171,13 @@ class NuclearNorm:
     weight : number or array ``(*batch, 1, 1)``
     layers : tuple of Layer
         How the coordinates are arranged; at least one layer must be a matrix.
+
+    Examples
+    --------
+    >>> layers = (Layer("weights", (2, 2)),)
+    >>> x = np.array([[3.0, 0.0, 0.0, 1.0]])  # a diagonal matrix, row by row
+    >>> print(NuclearNorm(1.0, layers).prox(x, 2.0))
+    [[1. 0. 0. 0.]]
     """
 
     weight: Scalar
@@ -281,6 +300,13 @@ class Regularised(Wrapped):
 
     Values, gradients, proximal steps and constants are those of the clients' f_i; the CVXPY model is that of f + h. A closed-form
     minimiser of f is withheld.
+
+    Examples
+    --------
+    >>> sparse = Regularised(problem, L1(0.1))
+    >>> x = np.ones((1, 5))
+    >>> print(np.allclose(objective(sparse, x) - objective(problem, x), 0.5))
+    True
     """
 
     regulariser: Regulariser

@@ -21,6 +21,15 @@ class Wrapped:
     - ``withheld``: abilities that are false of the wrapped problem; it does not have them.
     - ``handed_on``: the only ones that are true of it, where most are not; None for all.
     - What gives a problem (``take``, ``slice``, ``ridged``) gives a wrapped one.
+
+    Examples
+    --------
+    >>> class Doubled(Wrapped):
+    ...     def value(self, x):
+    ...         return 2 * self.inner.value(x)
+    >>> x = np.ones((1, 5))
+    >>> print(np.allclose(Doubled(problem).value(x), 2 * problem.value(x)), Doubled(problem).n)
+    True 10
     """
 
     inner: Any

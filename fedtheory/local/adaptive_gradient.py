@@ -59,6 +59,13 @@ class Adaptive(Memoryless):
     smoothness : number or array ``(*batch, 1, 1)``
         First estimate l of the smoothness of h.
     max_steps : int
+
+    Examples
+    --------
+    >>> sub = Subproblem(problem, rho=1.0, z=np.zeros((1, 5)))
+    >>> y, _ = Adaptive(ResidualBound(1e-16, modulus=1.0))(sub, np.ones((1, 5)), Key(0, 0), None)
+    >>> print(np.abs(sub.grad(y)).max() < 1e-6)
+    True
     """
 
     stop: Stop

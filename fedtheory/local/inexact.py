@@ -25,6 +25,12 @@ class ToAccuracy(Memoryless):
     lr : number or array ``(*batch, 1, 1)``
     max_steps : int
         Most steps; a client that has not met the criterion by then keeps its last point.
+
+    Examples
+    --------
+    >>> trace = run(FedPD(eta=1.0, local=ToAccuracy(1e-16, lr=0.5)), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     epsilon: float
@@ -74,6 +80,14 @@ class Inexact(Memoryless):
         to bound the mean over clients instead.
     gamma : number, optional
         ||e_i|| <= gamma times the norm of the subproblem's gradient at the start (FedProx's gamma-inexact answers).
+
+    Examples
+    --------
+    >>> functions = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
+    >>> exact = worst_case(FedProx(1.0), functions, rounds=1).value
+    >>> inexact = worst_case(FedProx(1.0, Inexact(epsilon=0.01)), functions, rounds=1).value
+    >>> print(exact < inexact)  # every answer within epsilon is allowed
+    True
     """
 
     epsilon: Any = None

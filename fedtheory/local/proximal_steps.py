@@ -66,6 +66,13 @@ class ProximalSteps(Memoryless):
         Samples a step and client; full gradients by default.
     clip : number or array ``(*batch, 1, 1)``, optional
         Largest norm of g.
+
+    Examples
+    --------
+    >>> local = ProximalSteps(5, 0.5, L1(0.1))
+    >>> state = run(FedSLR(eta=0.4, personal=local), problem, x0, 50).state
+    >>> print((state.p_i == 0).any())  # personal components have zeros
+    True
     """
 
     steps: int | Passes

@@ -45,6 +45,12 @@ class SamSteps(Memoryless):
         Share of the perturbed gradient.
     clip : number or array ``(*batch, 1, 1)``, optional
         Largest norm of a direction.
+
+    Examples
+    --------
+    >>> trace = run(FedAvg(SamSteps(4, 0.5, radius=0.1)), problem, x0, 50)
+    >>> print(trace["stationarity"][-1] < trace["stationarity"][0])
+    True
     """
 
     steps: int | Passes

@@ -17,6 +17,12 @@ class DecayedStep:
     Parameters
     ----------
     lr, factor : numbers or arrays ``(*batch, 1, 1)``
+
+    Examples
+    --------
+    >>> size = DecayedStep(0.1, 0.5)  # halved every round
+    >>> print(size(0, 0), size(2, 0))
+    0.1 0.025
     """
 
     lr: Scalar

@@ -49,7 +49,13 @@ class LocalSolver(Protocol):
 
 
 class Memoryless:
-    """Solvers that carry nothing from round to round."""
+    """Solvers that carry nothing from round to round.
+
+    Examples
+    --------
+    >>> print(GradientSteps(4, 0.5).memory(problem, x0))
+    None
+    """
 
     numeric_only: ClassVar[str | None] = None
 
@@ -76,6 +82,13 @@ class Exact(Memoryless):
     With a quadratic term, argmin f_i + <a, .> + (rho/2)||. - z||^2 is the proximal step of f_i with step 1/rho at
     z - a/rho. With a linear term alone (dual methods), argmin f_i + <a, .> is the gradient of the conjugate, grad f_i^*(-a);
     f_i must then be strongly convex.
+
+    Examples
+    --------
+    >>> sub = Subproblem(problem, rho=1.0, z=np.zeros((1, 5)))
+    >>> y, _ = Exact()(sub, np.ones((1, 5)), Key(0, 0), None)
+    >>> print(np.abs(sub.grad(y)).max() < 1e-12)
+    True
     """
 
     def __call__(self, sub: Subproblem, start: Points, key: Key, memory: None) -> tuple[ClientPoints, None]:
@@ -108,6 +121,12 @@ class GradientSteps(Memoryless):
     steps : int, or integer array ``(n,)``
         K, common or one a client.
     lr : number, array ``(*batch, 1, 1)``, symbol, or function of (round, local step)
+
+    Examples
+    --------
+    >>> trace = run(FedAvg(GradientSteps(steps=1, lr=1.0)), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     steps: Any
@@ -148,6 +167,13 @@ class AcceleratedSteps(Memoryless):
 
     x_{q+1} = y_q - lr * grad(y_q),  y_{q+1} = x_{q+1} + momentum * (x_{q+1} - x_q). For a subproblem that is
     M-smooth and m-strongly convex, lr = 1/M and momentum = (sqrt(M) - sqrt(m)) / (sqrt(M) + sqrt(m)).
+
+    Examples
+    --------
+    >>> sub = Subproblem(problem, rho=1.0, z=np.zeros((1, 5)))
+    >>> y, _ = AcceleratedSteps(60, 0.5, momentum=0.4)(sub, np.ones((1, 5)), Key(0, 0), None)
+    >>> print(np.abs(sub.grad(y)).max() < 1e-6)
+    True
     """
 
     steps: int

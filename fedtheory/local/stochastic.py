@@ -33,7 +33,13 @@ def draw_samples(sub: Subproblem, key: Key, steps: int, batch: int) -> Any:
 
 @dataclass(frozen=True)
 class Passes:
-    """A number of local steps, given as passes (epochs) through a client's samples: each is in one minibatch of a pass."""
+    """A number of local steps, given as passes (epochs) through a client's samples: each is in one minibatch of a pass.
+
+    Examples
+    --------
+    >>> print(Passes(2).steps(sampled, batch=6))  # a pass through 20 samples takes 4 minibatches
+    8
+    """
 
     epochs: int
 
@@ -162,6 +168,12 @@ class StochasticSteps(Memoryless):
         Samples a step and client.
     clip : number or array ``(*batch, 1, 1)``, optional
         Largest norm of a direction.
+
+    Examples
+    --------
+    >>> trace = run(FedAvg(StochasticSteps(4, 0.1, batch=2)), sampled, np.zeros(3), 50, seed=0)
+    >>> print(trace["stationarity"][-1] < trace["stationarity"][0])
+    True
     """
 
     steps: int
@@ -210,6 +222,12 @@ class Epochs(Memoryless):
         Samples a step and client.
     clip : number or array ``(*batch, 1, 1)``, optional
         Largest norm of a direction, as in `StochasticSteps`.
+
+    Examples
+    --------
+    >>> state = run(FedAvg(Epochs(1, 0.1, batch=5)), sampled, np.zeros(3), 20).state
+    >>> print(state.x.shape)  # 4 steps a round: 20 samples in minibatches of 5
+    (1, 3)
     """
 
     epochs: int
@@ -265,6 +283,12 @@ class VarianceReduced:
         B, samples a step and client; None for exact gradients.
     period : int
         I, rounds between exact gradients.
+
+    Examples
+    --------
+    >>> trace = run(FedProx(1.0, VarianceReduced(8, 0.1, batch=2)), sampled, np.zeros(3), 50)
+    >>> print(trace["stationarity"][-1] < trace["stationarity"][0])
+    True
     """
 
     steps: int

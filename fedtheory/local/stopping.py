@@ -53,6 +53,13 @@ class ResidualBound:
     ----------
     tolerance : number, array ``(*batch, 1)``, or function of the round, for example `allowed_gap`
     modulus : number or array ``(*batch, 1)``
+
+    Examples
+    --------
+    >>> solver = Adaptive(ResidualBound(1e-16, modulus=1.0))
+    >>> trace = run(FedPD(eta=1.0, local=solver), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-12)
+    True
     """
 
     tolerance: Tolerance
@@ -81,6 +88,13 @@ class DualityGap:
     tolerance : as in `ResidualBound`
     nu : number
         The problem must give the conjugates of g_j (ability ``ridged``).
+
+    Examples
+    --------
+    >>> solver = Adaptive(DualityGap(1e-10, nu=0.05))
+    >>> trace = run(DualFL(nu=0.05, local=solver), problem, x0, 200)
+    >>> print(trace["stationarity"][-1] < 1e-6)
+    True
     """
 
     tolerance: Tolerance
@@ -104,6 +118,13 @@ class EnergyChange:
     """|h(x_k) - h(x_{k-1})| <= tolerance |h(x_k)|, the rule of DualFL's experiments (tolerance 1e-12).
 
     It bounds no error: slow progress is taken for convergence.
+
+    Examples
+    --------
+    >>> solver = Adaptive(EnergyChange(1e-14))
+    >>> trace = run(FedPD(eta=1.0, local=solver), problem, x0, 100)
+    >>> print(trace["stationarity"][-1] < 1e-6)
+    True
     """
 
     tolerance: Tolerance = 1e-12

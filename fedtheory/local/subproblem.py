@@ -32,6 +32,13 @@ class Subproblem:
         Centres of the quadratic term.
     clients : Clients, optional
         Who the m clients are; None for all. Stochastic solvers draw each client's samples by its number.
+
+    Examples
+    --------
+    >>> sub = Subproblem(problem, rho=2.0, z=np.zeros((1, 5)))  # f_i + ||x||^2
+    >>> x = np.ones((1, 5))
+    >>> print(np.allclose(sub.grad(x), problem.grad(x) + 2 * x))
+    True
     """
 
     f: Problem

@@ -66,6 +66,13 @@ class Exponent:
     ``theta`` in [``low``, ``high``]: mean of the local slopes over the later half of the windows, and their 95 % Student interval widened by
     ``drift``. ``drift``: later half minus earlier half. ``decades``: how many powers of ten of the gap were seen. ``windows``: how many local
     slopes. The interval covers the limit when the bias of the slope at least halves from the earlier to the later half.
+
+    Examples
+    --------
+    >>> gaps = 1 / np.arange(1.0, 2001) ** 2
+    >>> found = Exponent(theta=0.75, low=0.74, high=0.76, drift=0.0, decades=6.0, windows=10)
+    >>> print(found.kinds)
+    ('sublinear',)
     """
 
     theta: float

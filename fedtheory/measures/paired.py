@@ -12,7 +12,14 @@ from fedtheory.core.errors import InvalidInput
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Mean of the paired differences with its interval, over ``pairs`` pairs."""
+    """Mean of the paired differences with its interval, over ``pairs`` pairs.
+
+    Examples
+    --------
+    >>> found = paired_difference([1.0, 1.2, 0.9, 1.1], [0.5, 0.6, 0.5, 0.4])
+    >>> print(f"{found.mean:.2f}", found.sign)
+    0.55 1
+    """
 
     mean: float
     low: float

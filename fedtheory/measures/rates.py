@@ -19,6 +19,12 @@ class Fit:
 
     ``rate``: the exponent (values ~ round^rate) or the factor a round (values ~ rate^round). ``low``, ``high``: 95 %
     interval. ``window``: first and last round used. ``points``: how many values were used.
+
+    Examples
+    --------
+    >>> found = fit_contraction(np.arange(30), 0.5 ** np.arange(30))
+    >>> print(f"{found.rate:.3f}")
+    0.500
     """
 
     rate: float

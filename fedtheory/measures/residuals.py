@@ -39,6 +39,12 @@ class WithResiduals:
     ------
     InvalidInput
         The method has no local solver.
+
+    Examples
+    --------
+    >>> state = run(WithResiduals(FedPD(eta=1.0)), problem, x0, 100).state
+    >>> print(state.primal_residual.shape)
+    (1, 1)
     """
 
     method: Any

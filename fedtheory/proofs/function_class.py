@@ -40,6 +40,11 @@ class FunctionClass:
     ``similarity`` and ``sigma`` are assumptions of the program for every number of clients (`fedtheory.proofs.every_n`) only.
     Conditions imposed at some points only are necessary, not sufficient, for the class: the value is then an upper bound of the worst case
     (`relaxations`).
+
+    Examples
+    --------
+    >>> print(FunctionClass(L=1.0, mu=0.1, zeta=1.0))
+    1.0-smooth, 0.1-strongly convex, zeta=1.0
     """
 
     L: float

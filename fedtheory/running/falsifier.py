@@ -31,6 +31,13 @@ class Search:
         Measured over claimed, for a whole batch; -inf where an assumption is not met. It may be an array of another library.
     repair : candidates -> candidates, optional
         Bring perturbed candidates back into the admissible set.
+
+    Examples
+    --------
+    >>> sample = lambda rng, size: {"x": rng.uniform(-2, 2, (size, 1))}
+    >>> found = falsify(Search(sample, lambda c: c["x"][:, 0] ** 2), budget=2000)
+    >>> print(found.violated)  # x^2 <= 1 is false on [-2, 2]
+    True
     """
 
     sample: Callable[[np.random.Generator, int], Candidates]
@@ -43,6 +50,13 @@ class Falsification:
     """The worst candidate found: its ``ratio``, the candidate itself, and what was spent.
 
     ``random`` is the worst ratio of the random phase, so that one sees what the local search added.
+
+    Examples
+    --------
+    >>> sample = lambda rng, size: {"x": rng.uniform(-1, 1, (size, 1))}
+    >>> found = falsify(Search(sample, lambda c: c["x"][:, 0] ** 2), budget=2000)
+    >>> print(found.ratio > 0.99, found.violated)  # x^2 <= 1 holds on [-1, 1]
+    True True
     """
 
     ratio: float

@@ -34,6 +34,14 @@ class Trace:
     before its first round (`fedtheory.algorithms.base.Method.first_exchange`).
     ``diverged_at`` ``(*batch,)``: the round after which a run had diverged (a coordinate beyond `DIVERGED_ABOVE`), -1 if it did not; its metrics are
     infinite from there. ``state``: the last state (for a diverged run, the last finite one).
+
+    Examples
+    --------
+    >>> trace = run(GradientDescent(1.0), problem, x0, 50, every=10)
+    >>> print(trace.rounds)
+    [ 0 10 20 30 40 50]
+    >>> print(trace["stationarity"].shape, trace.floats_up[-1])
+    (6,) 2500.0
     """
 
     rounds: NDArray[np.int64]

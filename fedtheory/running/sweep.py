@@ -113,6 +113,12 @@ class Sweep:
     ------
     InvalidInput
         A name is unknown, a list of values is empty, or no method uses a setting.
+
+    Examples
+    --------
+    >>> sweep = Sweep(("fedavg",), ("quadratics",), {"lr": [0.1, 0.5], "local_steps": [1, 4]}, seeds=(0, 1), rounds=20)
+    >>> print(sum(len(rows) for rows in run_sweep(sweep)))  # step sizes x local steps x seeds
+    8
     """
 
     methods: tuple[str, ...]

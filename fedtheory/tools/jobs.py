@@ -33,7 +33,14 @@ ONE_THREAD = dict.fromkeys(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one job: its value, or an error in one line. ``kept``: read from the journal of an interrupted run."""
+    """What became of one job: its value, or an error in one line. ``kept``: read from the journal of an interrupted run.
+
+    Examples
+    --------
+    >>> outcomes = list(run_jobs(pow, {"two cubed": (2, 3)}))
+    >>> print(outcomes[0].key, outcomes[0].value, outcomes[0].error)
+    two cubed 8 None
+    """
 
     key: str
     value: Any

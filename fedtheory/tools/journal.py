@@ -31,6 +31,13 @@ class Journal:
     folder : Path
     accept : value -> bool, optional
         Whether a value counts as done when it is read; all do by default.
+
+    Examples
+    --------
+    >>> journal = Journal("example", {"jobs": 3})
+    >>> journal.add("first", 1.5)
+    >>> print(journal.read())
+    {'first': 1.5}
     """
 
     def __init__(

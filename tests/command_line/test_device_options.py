@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from fake_gpus import install, make_cupy, make_torch
+from guides import read_blocks
 
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.command_line import sweep as sweep_module
 from fedtheory.command_line.main import main
 from fedtheory.command_line.options import make_experiment_context
-from fedtheory.core import problem as problem_module
 from fedtheory.core.errors import NotAvailable
 from fedtheory.running import runner
 from fedtheory.running.families import load_families
@@ -208,16 +207,17 @@ def test_devices_as_json(monkeypatch) -> None:
 # ---- the README's lines ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/gpu.md"])
-def test_printed_lines_on_gpus_run(monkeypatch, capsys, file) -> None:
+@pytest.mark.parametrize(
+    "blocks", [read_blocks("README.md", "python"), read_blocks("docs/gpu.md", "python")], ids=["README", "gpu"]
+)
+def test_printed_lines_on_gpus_run(monkeypatch, capsys, blocks) -> None:
     """As printed on the CPU, and with the device changed."""
-    text = (Path(problem_module.__file__).parents[2] / file).read_text()
-    (block,) = (b for b in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) if "choose_place" in b)
-    exec(compile(block, file, "exec"), {})
+    (block,) = (b.text for b in blocks if "choose_place" in b.text)
+    exec(compile(block, "page", "exec"), {})
     here = capsys.readouterr().out
     assert 'choose_place("cpu")' in block, "the line to change is there"
     install(monkeypatch, cupy=make_cupy())
-    exec(compile(block.replace('choose_place("cpu")', 'choose_place("cuda")'), file, "exec"), {})
+    exec(compile(block.replace('choose_place("cpu")', 'choose_place("cuda")'), "page", "exec"), {})
     there = capsys.readouterr().out
     assert there.split()[-2:] == here.split()[-2:], "the same numbers"
     assert ("cpu by NumPy" in here and "cuda by CuPy" in there) or "(3, 101) ndarray" in there

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from guides import read_blocks, read_commands
 
 from fedtheory.command_line.main import main
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
-ALL_BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-BLOCKS = [block for block in ALL_BLOCKS if "choose_place" not in block]  # which `test_device_options` runs
+BLOCKS = [
+    block.text for block in read_blocks("README.md", "python") if "choose_place" not in block.text
+]  # which `test_device_options` runs
+COMMANDS = read_commands("README.md")
+
+
+def test_there_are_no_more_blocks_than_are_run_here() -> None:
+    assert len(BLOCKS) == 5
 
 
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +64,5 @@ def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
 
 @pytest.mark.slow
 def test_the_command_of_the_text_proves() -> None:
-    command = re.search(r"\$ fedtheory (prove scaffnew.*?)\n```", README, flags=re.DOTALL)
-    assert command is not None
-    words = shlex.split(command.group(1).replace("\\\n", " "))
-    assert "PROVED" in CliRunner().invoke(main, words).output
+    (command,) = (line for line in COMMANDS if "prove scaffnew" in line)
+    assert "PROVED" in CliRunner().invoke(main, shlex.split(command)[1:]).output

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from fedtheory.command_line.main import main
 from fedtheory.conformance.adapters import load_adapter
 from fedtheory.conformance.compare import conform
 
@@ -97,14 +94,3 @@ def test_fedlabs_feddyn_is_feddyn_once_both_mistakes_are_mended() -> None:
     assert [c.names for c in mended(handler=Server).causes] == [("neither dual nor penalty in local work",)]
     assert [c.names for c in mended(trainer=Trainer).causes] == [("server model subtracted once",)]
     assert mended(handler=Server, trainer=Trainer).conforms
-
-
-def test_the_adapter_in_the_documentation(tmp_path) -> None:
-    text = (ROOT / "docs" / "conformance.md").read_text()
-    (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    file = tmp_path / "mine.py"
-    file.write_text(block)
-    result = CliRunner().invoke(main, ["conform", str(file), "--method", "scaffold", "--seeds", "1"])
-    assert result.exit_code == 1, result.output
-    shown = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)[0]
-    assert result.stdout == shown, "the output in the documentation is the command's"

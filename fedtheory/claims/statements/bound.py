@@ -180,6 +180,14 @@ class Bound(MethodStatement):
     ----------
     measure : str
     rounds, radius : expressions
+
+    Examples
+    --------
+    >>> gap = Bound(
+    ...     "gd", "lr = 1/L", region="0 < L, 0 < R", functions="L", measure="gap", radius="R", claimed="L*R**2/6"
+    ... )
+    >>> print(judge_statement(gap).word)
+    proved
     """
 
     measure: MeasureName = "squared_distance"
@@ -217,6 +225,14 @@ class Contraction(MethodStatement):
     Parameters
     ----------
     potential : weights, expressions by the names of fields
+
+    Examples
+    --------
+    >>> falls = Contraction(
+    ...     "gd", "lr", region="0 < mu < L, 0 < lr <= 1/L", functions="L, mu", potential={"x": 1}, claimed="(1 - lr*mu)**2"
+    ... )
+    >>> print(judge_statement(falls).word)
+    proved
     """
 
     potential: Mapping[str, Formula] = field(default_factory=dict)

@@ -82,6 +82,17 @@ class Equivalence(OnRegion):
     ------
     InvalidInput
         A text cannot be read, or speaks of something that is neither a field nor a parameter.
+
+    Examples
+    --------
+    >>> stated = Equivalence(
+    ...     "scaffold", "vrl-sgd", "lr, steps = 2", "lr, steps = 2", region="0 < lr", states={"x": "x", "delta_i": "c_i - c"},
+    ...     kept={"c": "mean_c_i"},
+    ... )
+    >>> claim = state("MINE-1", "my paper", "Remark 1", "VRL-SGD is SCAFFOLD.", stated)
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    proved
     """
 
     first: str | Callable[..., Algorithm]

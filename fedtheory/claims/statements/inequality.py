@@ -86,6 +86,22 @@ class Inequality(OnRegion):
     ------
     InvalidInput
         A text cannot be read, or speaks of something unknown.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> def quantities(problem, before, after, given):
+    ...     values = objective(problem, before.x), objective(problem, after.x)
+    ...     return SimpleNamespace(before=values[0], after=values[1], slope2=squared_norm(gradient(problem, before.x))[..., 0])
+    ...
+    >>> stated = Inequality(
+    ...     "gd", "lr", quantities=quantities, claimed="after <= before - c*lr*slope2", constants={"c": "1/2"},
+    ...     region="0 < L, 0 < lr <= 1/L", curvatures="-L, L",
+    ... )
+    >>> claim = state("MINE-1", "my paper", "Remark 1", "A step lowers f by lr/2 ||grad f||^2.", stated)
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    supported
     """
 
     method: str | Callable[..., Algorithm]

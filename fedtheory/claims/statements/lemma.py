@@ -54,6 +54,16 @@ class Lemma:
         Fills the world (`fedtheory.claims.statements.worlds`) and returns the conclusion's left side; p has the parameters, c the constants.
     constants : numbers by name
         Whose sensitivity is asked; they are exact (0.3 is 3/10).
+
+    Examples
+    --------
+    >>> def triangle(world, p, c):
+    ...     x, y = world.vector("x"), world.vector("y")
+    ...     return norm2(x + y) - (norm2(x) + norm2(y)) * c.c
+    >>> lemma = Lemma("triangle", "Lemma 1", "0 < a", triangle, {"c": 2})
+    >>> claim = state("L1", "a page", "Lemma 1", "||x + y||^2 <= 2 ||x||^2 + 2 ||y||^2.", lemma)
+    >>> print(claim.kind, [fault.name for fault in claim.faults])
+    proof step ['c beyond where it is rejected']
     """
 
     name: str

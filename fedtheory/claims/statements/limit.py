@@ -55,6 +55,15 @@ class Limit(InstanceStatement):
         The word ``minimiser`` in it stands for x* of the average, coordinate by coordinate.
     field : str
         Of the method's state; of a clients' field the limit is that of every client.
+
+    Examples
+    --------
+    >>> pair = lambda a: scalar_quadratics(np.array([a, a], dtype=object), np.array([a, -a], dtype=object))
+    >>> stated = Limit("gd", "lr", problem=pair, start=2, region="0 < a, 0 < lr < 1/a", point="0")
+    >>> claim = state("MINE-1", "my paper", "Remark 1", "It converges to 0.", stated)
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    proved
     """
 
     point: Formula | tuple[Formula, ...] = MINIMISER
@@ -269,6 +278,15 @@ class Divergence(InstanceStatement):
     ----------
     multiplier : expression, optional
         The largest multiplier, where it is claimed.
+
+    Examples
+    --------
+    >>> pair = lambda a: scalar_quadratics(np.array([a, a], dtype=object), np.array([a, -a], dtype=object))
+    >>> stated = Divergence("gd", "lr", problem=pair, start=2, region="0 < a, 2/a < lr", multiplier="1 - lr*a")
+    >>> claim = state("MINE-1", "my paper", "Remark 1", "It diverges for lr > 2/a.", stated)
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    proved
     """
 
     multiplier: Formula | None = None

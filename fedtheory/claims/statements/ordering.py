@@ -54,6 +54,12 @@ class Side:
     first_draw : int
         Draws are numbered from here on; sides that begin with the same one share their random numbers.
     name : str
+
+    Examples
+    --------
+    >>> draw = lambda rng: random_quadratics(4, 3, seed=int(rng.integers(2**31)))
+    >>> print(Side("gd", "lr = 1/L", problem=draw).method)
+    gd
     """
 
     method: str | Callable[..., Algorithm]
@@ -120,6 +126,17 @@ class Ordering:
     ------
     InvalidInput
         The rule is none that an ordering may rest on.
+
+    Examples
+    --------
+    >>> draw = lambda rng: random_quadratics(4, 3, seed=int(rng.integers(2**31)))
+    >>> stated = Ordering(
+    ...     Side("gd", "lr = 1/L", problem=draw), Side("gd", "lr = 1/(2*L)", problem=draw), metric="gap", rounds=30, draws=10
+    ... )
+    >>> claim = state("MINE-1", "my paper", "Remark 1", "1/L is faster.", stated)
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    reproduced
     """
 
     first: Side

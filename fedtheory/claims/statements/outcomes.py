@@ -95,6 +95,14 @@ class StatementOutcome:
 
     ``least`` and ``most``: of claimed / worst case over all points; ``worst_point`` is where it is least. ``on_runs``: the largest measured / claimed
     of runs on random instances of the class. ``reasons`` says in words why the word is what it is, and what was not covered.
+
+    Examples
+    --------
+    >>> gap = Bound(
+    ...     "gd", "lr = 1/L", region="0 < L, 0 < R", functions="L", measure="gap", radius="R", claimed="L*R**2/7"
+    ... )
+    >>> print(judge_statement(gap).word)
+    refuted
     """
 
     name: str

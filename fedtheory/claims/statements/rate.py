@@ -68,6 +68,17 @@ class Rate(InstanceStatement):
         Of the metric over the rounds so far.
     tight : bool
         Whether the rate is no better than claimed, either.
+
+    Examples
+    --------
+    >>> pair = lambda a: scalar_quadratics(np.array([a, a], dtype=object), np.array([a, -a], dtype=object))
+    >>> stated = Rate(
+    ...     "gd", "lr", problem=pair, start=2, metric="distance", region="0 < a, 0 < lr < 1/a", factor="(1 - lr*a)**2"
+    ... )
+    >>> claim = state("MINE-1", "my paper", "Remark 1", "It is linear.", stated)
+    >>> from fedtheory.claims.checking import judge_claim
+    >>> print(judge_claim(claim, "mine.py", Context()).status)
+    proved
     """
 
     metric: str | Callable[..., Metric] = "stationarity"

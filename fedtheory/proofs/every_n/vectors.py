@@ -34,7 +34,13 @@ Number = Any  # float or Fraction
 
 @dataclass(frozen=True)
 class Sampling:
-    """Uniform participation of s of n clients; passed to a round in the place of the clients that take part."""
+    """Uniform participation of s of n clients; passed to a round in the place of the clients that take part.
+
+    Examples
+    --------
+    >>> print(Sampling(n=10, s=3))  # three of ten clients
+    Sampling(n=10, s=3)
+    """
 
     n: int
     s: int

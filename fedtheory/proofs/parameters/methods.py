@@ -52,6 +52,14 @@ class StatedContraction:
     weights : of mean_i ||error of field||^2 in V, by field
     rate : an expression, max of expressions included
     L, mu : expressions
+
+    Examples
+    --------
+    >>> stated = StatedContraction.read(
+    ...     lambda p: GradientDescent(p["lr"]), "0 < mu < L, 0 < lr <= 1/L", {"x": 1}, "(1 - lr*mu)**2"
+    ... )
+    >>> print([piece.judgement.word for piece in prove_contraction(stated)])
+    ['proved for all parameters']
     """
 
     method: MethodOf

@@ -46,6 +46,12 @@ class Expression:
     """A number, a name, or an operation on expressions.
 
     ``kind`` is "number", "name", "negative", "max", "min" or one of ``+ - * / **``; ``value`` is the fraction or the name of a leaf.
+
+    Examples
+    --------
+    >>> rate = Expression.parse("max((1 - lr*mu)**2, 1 - p**2)")
+    >>> print(sorted(rate.names), rate.at({"lr": 1, "mu": Fraction(1, 10), "p": Fraction(1, 2)}))
+    ['lr', 'mu', 'p'] 81/100
     """
 
     kind: str

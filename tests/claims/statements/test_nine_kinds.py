@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from guides import read_blocks
 
 from fedtheory.claims import Equivalence, Limit, Rate, state
 from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
@@ -16,7 +15,7 @@ from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "statements.md").read_text()
+BLOCKS = read_blocks("docs/statements.md", "python")
 WORDS = {
     "BOUND": "proved",
     "CONTRACTION": "proved",
@@ -36,7 +35,7 @@ LONG = ("BOUND", "CONTRACTION")
 def page(tmp_path_factory) -> str:
     """The blocks of the page, as one file."""
     file = tmp_path_factory.mktemp("page") / "page.py"
-    file.write_text("\n".join(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)))
+    file.write_text("\n".join(block.text for block in BLOCKS))
     return str(file)
 
 
