@@ -4,8 +4,8 @@ A rate is a statement about the tail of a run, and a run ends. What is left of i
 the window then differ, by more than their residuals explain. An interval is given only where that is over. The window is cut in three,
 each third gives a slope :math:`s_1, s_2, s_3` with a half-width :math:`h_k` from its residuals, and
 
-- where the last change :math:`|s_3 - s_2|` is at most half of the one before, what is still to come is at most that change again if it
-  goes on so (a geometric series): the interval is :math:`s_3 \pm (h_3 + 2|s_3 - s_2|)`;
+- where the last change :math:`c = |s_3 - s_2|` is a share :math:`q \le 3/4` of the one before, and goes on so, a geometric series is still to
+  come: the interval is twice that, and never less than twice the last change, :math:`s_3 \pm (h_3 + 2 c \max\{1, q/(1 - q)\})`;
 - where the changes are within :math:`h_1 + h_2` and :math:`h_2 + h_3` they are noise: the interval is that of one line through all of the
   window, twice as wide as its residuals say, for a change that hides in the noise;
 - otherwise the fit is *transient*: its slope is that of the last third, and its interval is everything.
@@ -26,6 +26,7 @@ from fedtheory.core.errors import InvalidInput
 
 FLOOR = 1e-22  #: squared quantities below this times the start have a relative rounding above 1e-5
 RESOLUTION = 1e-3  #: of a slope: smaller differences of two slopes are not told apart
+STILL = 0.75  #: the last change of the slope over the one before it; above, it is not known where this goes
 FEW = 6  #: values that a third of a window needs for a slope and its error
 
 
@@ -127,8 +128,9 @@ def _tail(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, int]:
     if before <= h1 + h2 and last <= h2 + h3:
         slope, half = _line(x, y, 1)
         return slope, 2 * half + least, 0
-    if last <= max(before / 2, least):
-        return s3, h3 + 2 * last + least, int(thirds[2][0])
+    if last <= max(STILL * before, least):
+        share = min(last / before, STILL) if before else 0.0
+        return s3, h3 + 2 * last * max(1.0, share / (1 - share)) + least, int(thirds[2][0])
     return s3, np.inf, int(thirds[2][0])
 
 

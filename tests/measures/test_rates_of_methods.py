@@ -23,8 +23,7 @@ WITHOUT = {
 }
 #: fits that say so: a part that shrinks nearly as slowly as the slowest one is still to be seen where rounding ends the window
 TRANSIENT = {
-    *((name, 1) for name in ("feddane", "scaffold", "feddr", "fedpd", "fedslr-global", "fedslr-memory", "5gcs")),
-    *((name, 1) for name in ("a-fedpd", "fedadmm", "fedadmm-active", "feddyn")),
+    *((name, 1) for name in ("scaffold", "feddr", "5gcs", "a-fedpd", "fedadmm", "fedadmm-active", "feddyn")),
     ("fedcm", 3),
 }
 
