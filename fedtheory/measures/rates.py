@@ -50,13 +50,15 @@ class Fit:
         return f"{self.rate:.4g} {found} on rounds {self.window[0]}-{self.window[1]}"
 
 
-def find_window(values: NDArray[Any], skip: float = 0.25) -> slice:
+def find_window(values: NDArray[Any], skip: float = 0.25, error: float = 0.0) -> slice:
     """Return the window to fit on: after the first ``skip`` of the decay, before rounding takes over.
 
-    The end is where values first fall below `FLOOR` times the start or stop being positive and finite.
+    The end is where values first fall below `FLOOR` times the start, or 10^4 times their own ``error`` (of f(x) - f*, say, the rounding of
+    f), or stop being positive and finite.
     """
     values = np.asarray(values, dtype=float)
-    fine = np.isfinite(values) & (values > FLOOR * max(values[0], np.finfo(float).tiny)) & (values > 0)
+    least = max(FLOOR * max(values[0], np.finfo(float).tiny), 1e4 * error)
+    fine = np.isfinite(values) & (values > least)
     end = len(values) if fine.all() else int(np.argmin(fine))
     return slice(int(skip * end), end)
 
@@ -82,10 +84,10 @@ def fit_exponent(rounds: Any, values: Any, window: slice | None = None) -> Fit:
     return _fit(np.log(r), v, r, np.asarray, judged=window is None)
 
 
-def fit_contraction(rounds: Any, values: Any, window: slice | None = None) -> Fit:
+def fit_contraction(rounds: Any, values: Any, window: slice | None = None, *, error: float = 0.0) -> Fit:
     """Fit values ~ C rate^round by least squares in logarithms.
 
-    A ``window`` that is given is fitted as one line, whether or not its parts agree.
+    A ``window`` that is given is fitted as one line, whether or not its parts agree. ``error``: as for `find_window`.
 
     Raises
     ------
@@ -93,7 +95,7 @@ def fit_contraction(rounds: Any, values: Any, window: slice | None = None) -> Fi
         Fewer than five positive values lie in the window.
     """
     rounds, values = np.asarray(rounds, dtype=float), np.asarray(values, dtype=float)
-    chosen = window or find_window(values)
+    chosen = window or find_window(values, error=error)
     return _fit(rounds[chosen], values[chosen], rounds[chosen], np.exp, judged=window is None)
 
 

@@ -73,6 +73,13 @@ def test_what_is_not_over_is_called_transient() -> None:
     assert bent.transient and (bent.low, bent.high) == (-np.inf, np.inf)
 
 
+def test_values_near_their_own_error_are_left_out() -> None:
+    """0.9^r, rounded to whole multiples of 1e-10: told of that, the fit ends where a value has four digits."""
+    rounded = np.round(0.9**R, 10)
+    fit = fit_contraction(R, rounded, error=1e-10)
+    assert fit.low <= 0.9 <= fit.high and 0.9 ** fit.window[1] > 1e-6 >= 0.9 ** (fit.window[1] + 1)
+
+
 def test_a_window_that_is_given_is_not_judged() -> None:
     values = 0.9**R + 0.01 * 0.95**R
     assert not fit_contraction(R, values, slice(0, 60)).transient
