@@ -6,9 +6,9 @@ each third gives a slope :math:`s_1, s_2, s_3` with a half-width :math:`h_k` fro
 
 - where the last change :math:`c = |s_3 - s_2|` is a share :math:`q \le 3/4` of the one before, and goes on so, a geometric series is still to
   come: the interval is twice that, and never less than twice the last change, :math:`s_3 \pm (h_3 + 2 c \max\{1, q/(1 - q)\})`;
-- where the changes are within :math:`h_1 + h_2` and :math:`h_2 + h_3` they are noise: the interval is that of one line through all of the
+- where both changes are within :math:`\sqrt{h_k^2 + h_{k+1}^2}` they are noise: the interval is that of one line through all of the
   window, twice as wide as its residuals say, for a change that hides in the noise;
-- otherwise the fit is *transient*: its slope is that of the last third, and its interval is everything.
+- otherwise, and where a third has fewer than `FEW` values, the fit is *transient*: its interval is everything.
 
 A change below `RESOLUTION` of the slope counts as none, and no interval is narrower than that. No fit sees a slower part that is still too
 small to be seen when the run ends.
@@ -27,7 +27,7 @@ from fedtheory.core.errors import InvalidInput
 FLOOR = 1e-22  #: squared quantities below this times the start have a relative rounding above 1e-5
 RESOLUTION = 1e-3  #: of a slope: smaller differences of two slopes are not told apart
 STILL = 0.75  #: the last change of the slope over the one before it; above, it is not known where this goes
-FEW = 6  #: values that a third of a window needs for a slope and its error
+FEW = 4  #: values that a third of a window needs for a slope and its error; fewer are not judged, and called transient
 
 
 @dataclass(frozen=True)
@@ -122,12 +122,12 @@ def _fit(x: NDArray[Any], values: NDArray[Any], rounds: NDArray[Any], back: Any,
 def _tail(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, int]:
     """Slope, half-width (infinite: transient) and first index used, by the rule above."""
     if len(x) < 3 * FEW:
-        return *_line(x, y, 1), 0
+        return _line(x, y, 1)[0], np.inf, 0
     thirds = np.array_split(np.arange(len(x)), 3)
     (s1, h1), (s2, h2), (s3, h3) = (_line(x[third], y[third], 2) for third in thirds)
     before, last = abs(s2 - s1), abs(s3 - s2)
     least = RESOLUTION * abs(s3) + 1e-10 / float(np.ptp(x))  # logarithms are rounded, of constant values too
-    if before <= h1 + h2 and last <= h2 + h3:
+    if before <= np.hypot(h1, h2) and last <= np.hypot(h2, h3):
         slope, half = _line(x, y, 1)
         return slope, 2 * half + least, 0
     if last <= max(STILL * before, least):
