@@ -49,7 +49,7 @@ for name in ("L", "mu", "L_avg", "mu_avg", "zeta"):
 # %% [markdown]
 # ## The methods
 #
-# Each with the parameters of its theorem where it has one: $\eta = 1/\sqrt{L\mu}$ for methods with exact local solves, five local steps of
+# Each with the parameters of its theorem where it has one (SCAFFOLD's factor $(1 - \eta\mu)^{2K}$ is one that `fedtheory lyapunov` proves): $\eta = 1/\sqrt{L\mu}$ for methods with exact local solves, five local steps of
 # size $1/(10 L)$ for FedAvg and SCAFFOLD, $\nu = \mu$ for the dual methods, $p = \sqrt{\mu/L}$ for Scaffnew. SAFARI's server holds everybody's data
 # here, its best case. With everybody taking part FedDyn and A-FedPD are FedADMM, and FedSLR without a regulariser is FedPD.
 
@@ -130,7 +130,7 @@ figure, axes = plt.subplots(figsize=(7.2, 4.6))
 places = np.arange(len(table))[::-1]
 for column, (label, marker) in enumerate((("stated", "D"), ("class, exact worst case", "s"), ("here, exact", "o"))):
     known = [(row[column], place) for row, place in zip(table.values(), places, strict=True) if row[column] is not None]
-    axes.plot(*zip(*known, strict=True), marker, label=label, alpha=0.9, markersize=(8, 7, 5)[column])
+    axes.plot(*zip(*known, strict=True), marker, label=label, fillstyle=("none", "none", "full")[column], markersize=(11, 8, 5)[column])
 for (*_, fit), place in zip(table.values(), places, strict=True):
     if not fit.transient:
         axes.plot([fit.low, fit.high], [place, place], "k-", linewidth=5, alpha=0.35)

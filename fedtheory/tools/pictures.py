@@ -133,11 +133,11 @@ def draw_split(counts: Any, classes: Sequence[str], title: str) -> Any:
 
 
 def label_axes(axes: Any, title: str, xlabel: str, ylabel: str, *, legend: bool = True, **limits: Any) -> None:
-    """Give axes of one's own what the pictures here have: rounds and other counts at whole numbers, a legend. ``limits`` go to ``Axes.set``."""
+    """Give axes of one's own what the pictures here have: a title, labels, rounds at whole numbers, a legend; ``limits`` go to ``Axes.set``."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set(title=title, xlabel=xlabel, ylabel=ylabel, **limits)
-    if axes.get_xscale() == "linear" and xlabel.split(",")[0].split()[-1].rstrip("s") in ("round", "communication"):
+    if axes.get_xscale() == "linear" and xlabel.startswith(("round", "communication")):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if legend:
         axes.legend()
