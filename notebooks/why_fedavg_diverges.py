@@ -8,7 +8,7 @@
 # ---
 
 # %% [markdown]
-# # Why FedAvg diverges
+# # Why does FedAvg diverge?
 #
 # Claim II.2 of FedPD: for any constant step and more than one local step there is a smooth problem, bounded below, on which FedAvg goes to
 # infinity. Here is the paper's instance seen three ways: in closed form, by its spectrum, and by running it. All three use the same round
@@ -22,8 +22,11 @@ from fedtheory import FedAvg, FedPD, GradientSteps, constant, round_map, round_m
 from fedtheory.core.arrays import along_batch
 from fedtheory.measures import metrics
 from fedtheory.proofs.symbolic import symbols
+from fedtheory.tools.pictures import label_axes
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.quadratics import scalar_quadratics
+
+plt.style.use("pictures.mplstyle")
 
 # %% [markdown]
 # ## The instance
@@ -54,12 +57,11 @@ for Q in (1, 2, 3, 4):
 
 # %%
 steps = np.linspace(0.01, 0.5, 60)
-figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+figure, axes = plt.subplots()
 for Q in (1, 2, 4, 8):
     radius = [round_map(FedAvg(GradientSteps(Q, s)), problem, np.zeros(1)).spectral_radius() for s in steps]
     axes.semilogy(steps, radius, label=f"Q = {Q}")
-axes.set(xlabel="step size", ylabel="factor a round", title="FedAvg on $x^2$, $-x^2$")
-axes.legend()
+label_axes(axes, "FedAvg with Q local steps on $x^2$, $-x^2$ (L = 2)", "step size", "factor a round")
 plt.show()
 
 # %% [markdown]
@@ -72,12 +74,11 @@ plt.show()
 rates = [0.05, 0.1, 0.2, 0.4]
 trace = run(FedAvg(GradientSteps(2, along_batch(rates))), problem, np.ones(1), 60, metrics={"x2": metrics.magnitude})
 dual = run(FedPD(0.2), problem, np.ones(1), 60, metrics={"x2": metrics.magnitude})
-figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+figure, axes = plt.subplots()
 for lr, curve in zip(rates, trace["x2"], strict=True):
     axes.semilogy(trace.rounds, np.sqrt(curve), label=f"FedAvg, Q = 2, step {lr}")
 axes.semilogy(dual.rounds, np.sqrt(dual["x2"]), "k--", label="FedPD, exact solves")
-axes.set(xlabel="round", ylabel="|x|", title="The server's model")
-axes.legend()
+label_axes(axes, "$x^2$, $-x^2$ from x = 1: FedAvg, and FedPD with eta = 0.2", "round", "|x|")
 plt.show()
 
 # %% [markdown]
@@ -100,10 +101,21 @@ problem = coercive_counterexample()
 starts = np.array([[9.0], [9.9], [10.1], [13.0]])
 trace = run(FedAvg(GradientSteps(2, 0.05)), problem, starts, 1500, metrics={"x2": metrics.magnitude})
 dual = run(FedPD(0.1), problem, starts[-1], 1500, metrics={"x2": metrics.magnitude})
-figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+figure, axes = plt.subplots()
 for start, curve in zip(starts[:, 0], trace["x2"], strict=True):
     axes.semilogy(trace.rounds, np.sqrt(np.maximum(curve, 1e-20)), label=f"FedAvg from {start}")
 axes.semilogy(dual.rounds, np.sqrt(np.maximum(dual["x2"], 1e-20)), "k--", label="FedPD from 13.0")
-axes.set(xlabel="round", ylabel="|x|", ylim=(1e-10, 1e8), title="Step 0.05, Q = 2: the threshold is 1/(2 eta) = 10")
-axes.legend()
+title = r"$\pm x^2 + \sqrt{1 + x^2}$, step 0.05, Q = 2: the threshold is 1/(2 eta) = 10"
+label_axes(axes, title, "round", "|x|", ylim=(1e-10, 1e8))
 plt.show()
+
+# %% [markdown]
+# ## The answer
+#
+# From the second local step on a client's own curvature acts on its own path, and what one client overshoots another's contraction does not take
+# back: the average of $(1 - a\eta)^Q$ and $(1 + a\eta)^Q$ is above one. A small step delays that and does not cure it; FedPD's duals do.
+
+# %%
+for start, curve in zip(starts[:, 0], trace["x2"], strict=True):
+    print(f"FedAvg from {start:4.1f}: |x| = {np.sqrt(curve[-1]):.3g} after {trace.rounds[-1]} rounds")
+print(f"FedPD  from {starts[-1, 0]:4.1f}: |x| = {np.sqrt(dual['x2'][-1]):.3g}")
