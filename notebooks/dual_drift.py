@@ -46,6 +46,7 @@ for ax, (name, label) in zip(axes, NAMES.items(), strict=True):
     radii = np.array([[drift_radius(name, rho, C, int(P)) for P in shares] for rho in penalties])
     shown = ax.pcolormesh(shares, penalties, radii, cmap="PuOr_r", vmin=0.8, vmax=1.2, shading="nearest")
     ax.set(xscale="log", yscale="log", xlabel=f"clients a round, of {C}", title=label)
+    ax.grid(False)
 known = {P: float(value) for (clients, P), value in THRESHOLDS.items() if clients == C}
 axes[0].plot(list(known), list(known.values()), "kx", label="threshold")
 axes[0].legend()
@@ -107,7 +108,10 @@ plt.show()
 # not explode; but no method makes a client's own dual fresh.
 
 # %%
-print(f"smallest factor-one penalty of FedADMM as printed, {C} clients: " + ", ".join(f"{rho:.4g} with {P}" for P, rho in known.items()))
+print(
+    f"smallest factor-one penalty of FedADMM as printed, {C} clients: "
+    + ", ".join(f"{rho:.4g} with {P}" for P, rho in known.items())
+)
 for name, label in NAMES.items():
     largest = max(drift_radius(name, rho, C, 5) for rho in penalties)
     print(f"{label:20s} largest factor over these penalties, 5 of {C} clients: {largest:.3f}")

@@ -33,7 +33,9 @@ task = low_rank_regression(8, **options)
 L = float(constant(task.problem, "L"))
 x0 = np.random.default_rng(SEED).standard_normal(task.problem.d)  # full rank, as weights of a network at the start
 full = task.problem.d * 8
-print(f"{task.problem.name}, seed {SEED}: 8 clients, d = {task.problem.d}, L = {L:.2f}; factors of rank r take {ROWS + COLUMNS} r floats")
+print(
+    f"{task.problem.name}, seed {SEED}: 8 clients, d = {task.problem.d}, L = {L:.2f}; factors of rank r take {ROWS + COLUMNS} r floats"
+)
 
 # %% [markdown]
 # ## Rank
@@ -50,7 +52,13 @@ measured = {
 WEIGHTS = (0.1, 0.3, 1.0, 2.0)
 second = ProximalSteps(5, 0.3 / L, L1(0.1))
 found = {
-    weight: run(FedSLR(1.0, personal=second), low_rank_regression(8, weight=weight, **options).problem, x0, ROUNDS, metrics=measured)
+    weight: run(
+        FedSLR(1.0, personal=second),
+        low_rank_regression(8, weight=weight, **options).problem,
+        x0,
+        ROUNDS,
+        metrics=measured,
+    )
     for weight in WEIGHTS
 }
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.8))
@@ -72,14 +80,20 @@ plt.show()
 MUS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 problem = low_rank_regression(8, weight=1.0, **options).problem
 plain = run(FedSLR(1.0), problem, x0, ROUNDS, metrics=measured)
-runs = [run(FedSLR(1.0, personal=ProximalSteps(5, 0.3 / L, L1(mu))), problem, x0, ROUNDS, metrics=measured) for mu in MUS]
+runs = [
+    run(FedSLR(1.0, personal=ProximalSteps(5, 0.3 / L, L1(mu))), problem, x0, ROUNDS, metrics=measured) for mu in MUS
+]
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.8))
 left.semilogx(MUS, [trace["nonzeros"][-1] for trace in runs], "o-")
 left.axhline(6, color="k", linestyle=":", label="entries of the truth")
 right.semilogx(MUS, [trace["error"][-1] for trace in runs], "o-", label="global model plus component")
 right.axhline(plain["error"][-1], color="k", linestyle="--", linewidth=1, label="global model alone")
-label_axes(left, f"Nonzero entries of a client's component after {ROUNDS} rounds", "weight mu of the l1 norm", "entries of 224")
-label_axes(right, "lambda = 1, eta_g = 1", "weight mu of the l1 norm", "relative error of the clients' models", ylim=(0, None))
+label_axes(
+    left, f"Nonzero entries of a client's component after {ROUNDS} rounds", "weight mu of the l1 norm", "entries of 224"
+)
+label_axes(
+    right, "lambda = 1, eta_g = 1", "weight mu of the l1 norm", "relative error of the clients' models", ylim=(0, None)
+)
 plt.show()
 
 # %% [markdown]
@@ -100,7 +114,11 @@ figure, axes = plt.subplots()
 for name, trace in traces.items():
     axes.plot((trace.floats_up + trace.floats_down) / full, trace["error"], label=name)
 label_axes(
-    axes, f"Low-rank regression, 8 clients (seed {SEED}): lambda = 1, eta_g = 1", "floats sent, in models a client", "relative error of the clients' models", ylim=(0, 1.5)
+    axes,
+    f"Low-rank regression, 8 clients (seed {SEED}): lambda = 1, eta_g = 1",
+    "floats sent, in models a client",
+    "relative error of the clients' models",
+    ylim=(0, 1.5),
 )
 plt.show()
 

@@ -27,7 +27,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fedtheory import AcceleratedGradient, FedAvg, FedPD, GradientDescent, GradientSteps, Scaffold, constant, run
-from fedtheory.algorithms import AFedPD, DualAscent, DualFL, FedADMM, FedDyn, FedSLR, FedSplit, FiveGCS, Safari, Scaffnew
+from fedtheory.algorithms import (
+    AFedPD,
+    DualAscent,
+    DualFL,
+    FedADMM,
+    FedDyn,
+    FedSLR,
+    FedSplit,
+    FiveGCS,
+    Safari,
+    Scaffnew,
+)
 from fedtheory.core.problem import Pooled
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_contraction
@@ -71,7 +82,9 @@ families = {
     "gradient descent": Family(GradientDescent(2 / (L + mu)), ((kappa - 1) / (kappa + 1)) ** 2),
     "accelerated gradient": Family(AcceleratedGradient(1 / L, (root - 1) / (root + 1)), 1 - 1 / root),
     "FedAvg": Family(FedAvg(few)),
-    "SAFARI, q = 0.5": Family(Safari(0.5, few, GradientSteps(1, 0.5 / L)), seeds=20, problem=ServerAssisted(problem, Pooled(problem))),
+    "SAFARI, q = 0.5": Family(
+        Safari(0.5, few, GradientSteps(1, 0.5 / L)), seeds=20, problem=ServerAssisted(problem, Pooled(problem))
+    ),
     "SCAFFOLD": Family(Scaffold(few), (1 - 0.1 * mu / L) ** 10),
     "FedPD": Family(FedPD(eta)),
     "FedSLR": Family(FedSLR(eta)),
@@ -130,7 +143,13 @@ figure, axes = plt.subplots(figsize=(7.2, 4.6))
 places = np.arange(len(table))[::-1]
 for column, (label, marker) in enumerate((("stated", "D"), ("class, exact worst case", "s"), ("here, exact", "o"))):
     known = [(row[column], place) for row, place in zip(table.values(), places, strict=True) if row[column] is not None]
-    axes.plot(*zip(*known, strict=True), marker, label=label, fillstyle=("none", "none", "full")[column], markersize=(11, 8, 5)[column])
+    axes.plot(
+        *zip(*known, strict=True),
+        marker,
+        label=label,
+        fillstyle=("none", "none", "full")[column],
+        markersize=(11, 8, 5)[column],
+    )
 for (*_, fit), place in zip(table.values(), places, strict=True):
     if not fit.transient:
         axes.plot([fit.low, fit.high], [place, place], "k-", linewidth=5, alpha=0.35)
@@ -153,11 +172,15 @@ plt.show()
 rounds = np.arange(ROUNDS + 1)
 slopes = np.mean(np.sum(problem.grad(x_star[None, :]) ** 2, axis=-1))
 share, p = mu / L, mu**0.5
-shifted = 1 + slopes / (L * p) ** 2  # Scaffnew's potential at the start: ||x - x*||^2 + (lr/p)^2 mean ||h_i - grad f_i(x*)||^2, h_i = 0
+shifted = (
+    1 + slopes / (L * p) ** 2
+)  # Scaffnew's potential at the start: ||x - x*||^2 + (lr/p)^2 mean ||h_i - grad f_i(x*)||^2, h_i = 0
 bounds = {
     "gradient descent": families["gradient descent"].stated ** rounds,
     "FedSplit": families["FedSplit"].stated ** rounds,
-    "DualFL": np.minimum(4 / (rounds + 1.0) ** 2, (1 + share**0.5) * (1 - share**0.5) ** rounds) * slopes / (mu**2 * (1 - share)),
+    "DualFL": np.minimum(4 / (rounds + 1.0) ** 2, (1 + share**0.5) * (1 - share**0.5) ** rounds)
+    * slopes
+    / (mu**2 * (1 - share)),
     "Scaffnew": shifted * families["Scaffnew"].stated ** rounds,
 }
 tops = [1.0] + [worst_case(FedAvg(few), FunctionClass(L, mu, zeta=zeta), rounds=r).value for r in range(1, 5)]
@@ -196,6 +219,12 @@ plt.show()
 
 # %%
 for name, (stated, potential, here, fit) in table.items():
-    told = "transient" if fit.transient else "holds the exact one" if here and fit.low <= here <= fit.high else "has no exact one beside it"
+    told = (
+        "transient"
+        if fit.transient
+        else "holds the exact one"
+        if here and fit.low <= here <= fit.high
+        else "has no exact one beside it"
+    )
     slack = f"stated/class in rounds {np.log(potential) / np.log(stated):.2f}" if stated and potential else ""
     print(f"{name:21s} interval {told:28s} {slack}")

@@ -36,7 +36,9 @@ def make(zeta: float):
 def follow(method, problem, rounds: int):
     """Squared distances relative to the start, and models sent up a client, by round; rows are draws."""
     x_star = problem.solution()[:, None, :]
-    found = run(method, problem, np.zeros((DRAWS, d)), rounds, metrics={"d": metrics.squared_distance(x_star)}, progress=False)
+    found = run(
+        method, problem, np.zeros((DRAWS, d)), rounds, metrics={"d": metrics.squared_distance(x_star)}, progress=False
+    )
     return found["d"] / found["d"][:, :1], np.broadcast_to(found.floats_up, found["d"].shape) / (n * d)
 
 
@@ -73,7 +75,11 @@ for colour, p in zip(("C0", "C1", "C2", "C3"), chances, strict=True):
         label = f"p = {p}" if zeta else None
         axes.semilogy(np.median(sent, axis=0), np.median(curves, axis=0), color=colour, linestyle=style, label=label)
 label_axes(
-    axes, f"FedPD, {Q} steps of 1/(2L), eta = 5/L; {n} clients, L = 1, mu = 0.01,\nzeta = 0.1 (dashed: 0), {DRAWS} draws (seed 0)", "communications", "squared distance over that of the start, median", ylim=(1e-12, 2)
+    axes,
+    f"FedPD, {Q} steps of 1/(2L), eta = 5/L; {n} clients, L = 1, mu = 0.01,\nzeta = 0.1 (dashed: 0), {DRAWS} draws (seed 0)",
+    "communications",
+    "squared distance over that of the start, median",
+    ylim=(1e-12, 2),
 )
 plt.show()
 
@@ -110,8 +116,20 @@ for name, marker in zip(work, "osDd", strict=True):
 plain = work["Scaffnew"][1]
 for ax, value in zip(axes, plain, strict=True):
     ax.axhline(value, color="k", linewidth=0.8)
-label_axes(axes[0], f"To accuracy 1e-6; {n} clients, L = 1, mu = 0.01, {DRAWS} draws (seed 0)", "local gradients a communication", "models sent up by a client")
-label_axes(axes[1], "The same, in work", "local gradients a communication", "local gradients of a client", legend=False, ylim=(100, 4000))
+label_axes(
+    axes[0],
+    f"To accuracy 1e-6; {n} clients, L = 1, mu = 0.01, {DRAWS} draws (seed 0)",
+    "local gradients a communication",
+    "models sent up by a client",
+)
+label_axes(
+    axes[1],
+    "The same, in work",
+    "local gradients a communication",
+    "local gradients of a client",
+    legend=False,
+    ylim=(100, 4000),
+)
 plt.show()
 
 # %% [markdown]

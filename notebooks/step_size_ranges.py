@@ -62,11 +62,18 @@ for colour, K in zip(("C0", "C1", "C2"), (1, 4, 8), strict=True):
             high = middle
     last[K] = low
     steps = np.array(sorted(good))
-    axes.semilogx(steps, [good[step] for step in steps], "o-", color=colour, markersize=4, label=f"K = {K}, up to {low:.2f}/L")
+    axes.semilogx(
+        steps, [good[step] for step in steps], "o-", color=colour, markersize=4, label=f"K = {K}, up to {low:.2f}/L"
+    )
     slow = steps[steps < 0.6]
     axes.semilogx(slow, (1 - mu * slow) ** (2 * K), "k--", linewidth=0.8)
     axes.axvline(1 / (81 * K * L), color=colour, linestyle=":")
-label_axes(axes, "SCAFFOLD over its class: L = 1, mu = 0.1, every number of clients", "local step size", "factor of the squared distance a round")
+label_axes(
+    axes,
+    "SCAFFOLD over its class: L = 1, mu = 0.1, every number of clients",
+    "local step size",
+    "factor of the squared distance a round",
+)
 plt.show()
 
 # %% [markdown]
@@ -85,9 +92,21 @@ for h in (0.5, 0.8, 0.95, 0.999):
         radius.append(values[np.abs(values - 1) > 1e-9].max())
     axes.plot(shares, radius, label=f"h = {h}")
 for end, style in (((5**0.5 - 1) / 4, ":"), (0.5, "--")):
-    axes.axvline(end, color="k", linestyle=style, linewidth=1.2, label=f"{'printed' if style == ':' else 'corrected, exact'}: {end:.3f}")
+    axes.axvline(
+        end,
+        color="k",
+        linestyle=style,
+        linewidth=1.2,
+        label=f"{'printed' if style == ':' else 'corrected, exact'}: {end:.3f}",
+    )
 axes.axhline(1, color="k", linewidth=0.6)
-label_axes(axes, "FedPD with exact solves on four quadratics of curvatures 1, 1, -h, -h", "L eta", "largest modulus of an eigenvalue", ylim=(0.4, 1.6))
+label_axes(
+    axes,
+    "FedPD with exact solves on four quadratics of curvatures 1, 1, -h, -h",
+    "L eta",
+    "largest modulus of an eigenvalue",
+    ylim=(0.4, 1.6),
+)
 plt.show()
 
 # %% [markdown]
@@ -107,11 +126,19 @@ for name, make in curves.items():
     ends[name] = ratios[factors < 1].max()
     axes.plot(ratios, factors, label=f"{name}: two quadratics")
 few = ratios[15:200:30]
-over = [smallest_rate(DualAscent(float(r * mu), None), functions, proof=False, accuracy=Fraction(1, 1000)).rate for r in few]
+over = [
+    smallest_rate(DualAscent(float(r * mu), None), functions, proof=False, accuracy=Fraction(1, 1000)).rate for r in few
+]
 axes.plot(few, over, "ks", label="dual ascent: the class")
 axes.axvline(1, color="k", linestyle=":", label="the theorem's range")
 axes.axhline(1, color="k", linewidth=0.6)
-label_axes(axes, "Dual methods: L = 1, mu = 0.1, exact local solves", "nu / mu", "factor of the squared distance a round", ylim=(0.4, 1.2))
+label_axes(
+    axes,
+    "Dual methods: L = 1, mu = 0.1, exact local solves",
+    "nu / mu",
+    "factor of the squared distance a round",
+    ylim=(0.4, 1.2),
+)
 plt.show()
 
 # %% [markdown]
@@ -122,7 +149,12 @@ plt.show()
 
 # %%
 edge = find_threshold(
-    lambda lr: FedAvg(GradientSteps(4, lr)), lambda lr: Fraction(1), Fraction(1, 100), Fraction(1), FunctionClass(L, mu, zeta=1.0), rounds=1
+    lambda lr: FedAvg(GradientSteps(4, lr)),
+    lambda lr: Fraction(1),
+    Fraction(1, 100),
+    Fraction(1),
+    FunctionClass(L, mu, zeta=1.0),
+    rounds=1,
 )
 print(f"lr = {float(edge.holds):.4f}: proved in exact arithmetic, the bound is {float(edge.proof.bound):.6f}")
 print(f"lr = {float(edge.fails):.4f}: functions of the class reach {edge.reached:.6f}")

@@ -56,7 +56,12 @@ for colour, q in zip(("C0", "C1", "C2"), (0.2, 0.5, 0.8), strict=True):
     ax.semilogy(found.rounds, found["g2"].mean(axis=0), "o", color=colour, ms=4)
     ax.axhline(4 * q**2 / (1 + q) ** 2, color=colour, ls="--", lw=0.8)
     ax.axhline(2.4**2 / (rounds * eta) + 480 * q * eta**2, color=colour, ls=":", lw=0.8)
-label_axes(ax, "SAFARI, eta_s = 0.02, rho = 2, on a biased pair of curvature 1 (40 seeds)", "round", "mean of the squared gradient")
+label_axes(
+    ax,
+    "SAFARI, eta_s = 0.02, rho = 2, on a biased pair of curvature 1 (40 seeds)",
+    "round",
+    "mean of the squared gradient",
+)
 plt.show()
 
 # %% [markdown]
@@ -76,7 +81,12 @@ for rho in (2.0, 94.0):
     ends[rho] = [settle(q, rho, 0.04 / rho) for q in shares]
     ax.plot(shares, [np.linalg.norm(settled - true) for settled, _, _ in ends[rho]], label=f"rho = {rho:g}")
     ax.plot(shares, [np.linalg.norm(weighted - true) for _, weighted, _ in ends[rho]], "k.", ms=5)
-label_axes(ax, "Where SAFARI settles: 6 of 10 clients ever come, breast cancer by label", "q, share of client rounds", "distance from the minimiser")
+label_axes(
+    ax,
+    "Where SAFARI settles: 6 of 10 clients ever come, breast cancer by label",
+    "q, share of client rounds",
+    "distance from the minimiser",
+)
 plt.show()
 
 # %% [markdown]

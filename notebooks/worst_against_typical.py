@@ -61,7 +61,10 @@ for (name, found), place in zip(typical.items(), map(int, places), strict=True):
     axes.plot(worst[name], place, "C1s", label="exact worst case of the class" * (place == 0))
 axes.set_yticks(places, list(methods))
 label_axes(
-    axes, f"{DRAWS} draws (seeds 0 to {DRAWS - 1}): {n} clients, d = {d}, L = 1, mu = 1/30", "factor of the squared distance a round", ""
+    axes,
+    f"{DRAWS} draws (seeds 0 to {DRAWS - 1}): {n} clients, d = {d}, L = 1, mu = 1/30",
+    "factor of the squared distance a round",
+    "",
 )
 plt.show()
 
@@ -86,7 +89,9 @@ fedavg, functions = FedAvg(local), FunctionClass(L, mu, zeta=1.0)
 def with_zeta_one(f: Quadratic) -> Quadratic:
     """The same curvatures, minimisers moved apart or together until zeta is one."""
     x_star = f.solution()
-    return Quadratic(f.A, (f.A @ x_star[:, None])[..., 0] + (f.b - (f.A @ x_star[:, None])[..., 0]) / float(constant(f, "zeta")))
+    return Quadratic(
+        f.A, (f.A @ x_star[:, None])[..., 0] + (f.b - (f.A @ x_star[:, None])[..., 0]) / float(constant(f, "zeta"))
+    )
 
 
 cases = [worst_case(fedavg, functions, rounds=r) for r in range(1, ROUNDS + 1)]
@@ -99,12 +104,16 @@ for seed in range(200):
 draws = np.array(draws)
 figure, axes = plt.subplots()
 rounds = np.arange(ROUNDS + 1)
-axes.fill_between(rounds, draws.min(axis=0), draws.max(axis=0), alpha=0.25, label="200 random problems, from least to largest")
+axes.fill_between(
+    rounds, draws.min(axis=0), draws.max(axis=0), alpha=0.25, label="200 random problems, from least to largest"
+)
 axes.plot(rounds, np.median(draws, axis=0), label="their median")
 axes.plot(rounds, [1.0] + [case.value for case in cases], "C1s-", label="exact worst case, every number of clients")
 axes.plot(rounds[1:], [case.replay(n=n) for case in cases], "kx", label=f"the worst functions, run with {n} clients")
 axes.set_yscale("log")
-label_axes(axes, "FedAvg, 4 steps of size 1/L; L = 1, mu = 0.1, zeta = 1, start at distance one", "round", "squared distance")
+label_axes(
+    axes, "FedAvg, 4 steps of size 1/L; L = 1, mu = 0.1, zeta = 1, start at distance one", "round", "squared distance"
+)
 plt.show()
 
 # %% [markdown]
@@ -115,5 +124,9 @@ plt.show()
 # draws closes: the worst clients conspire, drawn ones do not.
 
 # %%
-print(f"after {ROUNDS} rounds: worst {cases[-1].value:.3f}, run {cases[-1].replay(n=n):.3f}; of 200 draws the largest {draws[:, -1].max():.3f}")
-print(f"and the median {np.median(draws[:, -1]):.3f}, smaller than the worst by a factor {cases[-1].value / np.median(draws[:, -1]):.0f}")
+print(
+    f"after {ROUNDS} rounds: worst {cases[-1].value:.3f}, run {cases[-1].replay(n=n):.3f}; of 200 draws the largest {draws[:, -1].max():.3f}"
+)
+print(
+    f"and the median {np.median(draws[:, -1]):.3f}, smaller than the worst by a factor {cases[-1].value / np.median(draws[:, -1]):.0f}"
+)

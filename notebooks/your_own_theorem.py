@@ -95,12 +95,16 @@ for seed in range(30):
     direction = np.random.default_rng(seed).standard_normal(4)
     gap = {"gap": metrics.gap(float(f.lower_bound().value))}
     curve = run(method, f, f.solution() + direction / np.linalg.norm(direction), 8, metrics=gap)["gap"]
-    axes.plot(N, curve[1:], color="0.75", linewidth=0.8, label="random quadratics, seeds 0 to 29" if seed == 0 else None)
+    axes.plot(
+        N, curve[1:], color="0.75", linewidth=0.8, label="random quadratics, seeds 0 to 29" if seed == 0 else None
+    )
 axes.plot(N, 1 / (4 * N + 4), "C1:", label="as stated, 1/(4N + 4)")
 axes.plot(N, 1 / (4 * N + 2), "C0--", label="repaired, 1/(4N + 2)")
 axes.plot(N, exact, "ks", markersize=4, label="exact worst case, every number of clients")
 axes.set_yscale("log")
-label_axes(axes, "Gradient descent, step 1/L, L = 1, start at distance R = 1", "rounds N", "f(x) - f*", ylim=(1e-5, 0.3))
+label_axes(
+    axes, "Gradient descent, step 1/L, L = 1, start at distance R = 1", "rounds N", "f(x) - f*", ylim=(1e-5, 0.3)
+)
 plt.show()
 
 # %% [markdown]

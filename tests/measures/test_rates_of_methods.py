@@ -86,13 +86,17 @@ def test_intervals_hold_the_exact_factor_or_say_transient(name) -> None:
     """Except where the slowest part makes up less than nine tenths of the last value: it is not to be seen in the values."""
     for seed in SEEDS:
         fit, factor, slowest = fitted(name, seed)
-        assert not fit.transient or slowest < 0.9 or (name, seed) in TRANSIENT, f"seed {seed}: {fit}, exact {factor:.5g}"
+        assert not fit.transient or slowest < 0.9 or (name, seed) in TRANSIENT, (
+            f"seed {seed}: {fit}, exact {factor:.5g}"
+        )
         assert slowest < 0.9 or fit.low <= factor <= fit.high, f"seed {seed}: {fit}, exact {factor:.5g}"
 
 
 def test_most_fits_have_an_interval_and_it_is_narrow() -> None:
     """Of the visible rates four in five at least; half of the intervals pin the logarithm to a hundredth."""
-    visible = [(fit, factor) for fit, factor, slowest in (fitted(name, s) for name in LINEAR for s in SEEDS) if slowest >= 0.9]
+    visible = [
+        (fit, factor) for fit, factor, slowest in (fitted(name, s) for name in LINEAR for s in SEEDS) if slowest >= 0.9
+    ]
     told = [np.log(fit.high / fit.low) / -np.log(factor) for fit, factor in visible if not fit.transient]
     assert len(visible) > 0.8 * len(LINEAR) * len(SEEDS) and len(told) > 0.8 * len(visible)
     assert np.median(told) < 0.01
