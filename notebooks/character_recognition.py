@@ -10,9 +10,9 @@
 # %% [markdown]
 # # Does skipping communication hurt, on handwritten digits?
 #
-# FedPD's Figs. 4 and 5 train a network on handwritten characters that 90 clients hold. Here the same runs go at laptop size: scikit-learn's
-# digits, 20 clients, a perceptron. The claims FEDPD-EX9 to EX12 read the very same runs, with more seeds; at `--size paper` they are the paper's
-# network and rounds.
+# FedPD's Figs. 4 and 5 train a network on handwritten characters that 90 clients hold. Here the same runs go at laptop
+# size: scikit-learn's digits, 20 clients, a perceptron. The claims FEDPD-EX9 to EX12 read the very same runs, with more
+# seeds; at `--size paper` they are the paper's network and rounds.
 
 # %%
 import matplotlib.pyplot as plt
@@ -39,8 +39,8 @@ def runs(split, names=names):
 
 
 # %% [markdown]
-# A run is plain data: a method, a family of problems, settings, options, a seed. Its name holds a hash of all of them, and a folder of that name
-# keeps what it measured.
+# A run is plain data: a method, a family of problems, settings, options, a seed. Its name holds a hash of all of them, and
+# a folder of that name keeps what it measured.
 
 # %%
 training = trained(context, "FedPD every 2nd").trainings[0]
@@ -50,8 +50,8 @@ training.configuration
 # %% [markdown]
 # ## By round and by communication
 #
-# Per round all FedPD runs are alike (and FedAvg is slower only with the small step that the paper gave it). Per communication the rare ones are
-# far ahead: on an even split, local steps are worth as much as rounds.
+# Per round all FedPD runs are alike (and FedAvg is slower only with the small step that the paper gave it). Per
+# communication the rare ones are far ahead: on an even split, local steps are worth as much as rounds.
 
 
 # %%
@@ -77,8 +77,9 @@ draw(even, f"{scale(context).clients} clients, split evenly")
 # %% [markdown]
 # ## Clients that differ
 #
-# With two label shards a client most clients see two digits. Skipping then costs: a round of local work without the others leads each client away,
-# as Theorem 3's dependence on the clients' dissimilarity says. FedPD without skipping does not mind, and FedProx falls behind it.
+# With two label shards a client most clients see two digits. Skipping then costs: a round of local work without the others
+# leads each client away, as Theorem 3's dependence on the clients' dissimilarity says. FedPD without skipping does not
+# mind, and FedProx falls behind it.
 
 # %%
 differing = runs("hard", ("FedProx", "FedPD", "FedPD every 2nd"))
@@ -87,8 +88,8 @@ draw(differing, f"{scale(context).clients} clients, two label shards each")
 # %% [markdown]
 # ## The answer
 #
-# On an even split hardly: a quarter of the communication costs two or three points of accuracy in as many rounds, and after as many communications it is
-# far ahead. On two label shards a client it does. After ten communications, and at the end:
+# On an even split hardly: a quarter of the communication costs two or three points of accuracy in as many rounds, and after
+# as many communications it is far ahead. On two label shards a client it does. After ten communications, and at the end:
 
 # %%
 quarter = scale(context).rounds // 4

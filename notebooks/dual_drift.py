@@ -10,10 +10,10 @@
 # %% [markdown]
 # # When do dual variables drift?
 #
-# A primal-dual method keeps a dual variable for every client, and a client that stays away keeps an old one. A-FedPD's paper calls what
-# follows dual drift. On $f_i(x) = \frac a2 (x - b_i)^2$, with $P$ of $C$ clients drawn each round, the mean squares of the errors obey a
-# linear map, so that stability is one number: its spectral radius (`problems.dual_drift.moment_map`; the claims AFEDPD-D7, D10 and D11
-# check it against the methods themselves).
+# A primal-dual method keeps a dual variable for every client, and a client that stays away keeps an old one. A-FedPD's
+# paper calls what follows dual drift. On $f_i(x) = \frac a2 (x - b_i)^2$, with $P$ of $C$ clients drawn each round, the
+# mean squares of the errors obey a linear map, so that stability is one number: its spectral radius
+# (`problems.dual_drift.moment_map`; the claims AFEDPD-D7, D10 and D11 check it against the methods themselves).
 
 # %%
 import matplotlib.pyplot as plt
@@ -34,9 +34,10 @@ NAMES = {"fedadmm": "FedADMM as printed", "feddyn": "FedDyn", "a-fedpd": "A-FedP
 # %% [markdown]
 # ## The map
 #
-# Factor of the mean square a round, for equal clients with exact solves. Orange is above one: the method explodes. FedADMM averages the active
-# clients alone, as Eq. (6) of the paper prints it, and drifts when few clients take part and the penalty $\rho$ is small beside the
-# curvature $a$. Crosses are the thresholds of AFEDPD-D11, which are decided in fractions.
+# Factor of the mean square a round, for equal clients with exact solves. Orange is above one: the method explodes. FedADMM
+# averages the active clients alone, as Eq. (6) of the paper prints it, and drifts when few clients take part and the
+# penalty $\rho$ is small beside the curvature $a$. Crosses are the thresholds of AFEDPD-D11, which are decided in
+# fractions.
 
 # %%
 shares = np.array([1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 70, 100])
@@ -57,8 +58,9 @@ plt.show()
 # %% [markdown]
 # ## Trajectories
 #
-# Five of a hundred equal clients a round, on both sides of the threshold 0.125: fifty runs each by the methods themselves, and the mean
-# square that the map predicts. Below the threshold the mean square grows although most runs look quiet for a long while.
+# Five of a hundred equal clients a round, on both sides of the threshold 0.125: fifty runs each by the methods themselves,
+# and the mean square that the map predicts. Below the threshold the mean square grows although most runs look quiet for a
+# long while.
 
 # %%
 P, rounds, seeds = 5, 400, np.arange(50)
@@ -86,9 +88,9 @@ plt.show()
 # %% [markdown]
 # ## What A-FedPD's virtual update does, and what it does not
 #
-# It moves the mean of the duals as if everybody had taken part, so that equal clients converge at the rate of full participation whoever
-# comes. What is a client's own stays as old as without it: its mean square falls by $1 - (1 - \kappa^2)\frac{P-1}{C-1}$ a round, $\kappa =
-# a/(a + \rho)$, and with one client a round not at all.
+# It moves the mean of the duals as if everybody had taken part, so that equal clients converge at the rate of full
+# participation whoever comes. What is a client's own stays as old as without it: its mean square falls by $1 - (1 -
+# \kappa^2)\frac{P-1}{C-1}$ a round, $\kappa = a/(a + \rho)$, and with one client a round not at all.
 
 # %%
 figure, ax = plt.subplots()
@@ -104,8 +106,8 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# When the server averages the active clients alone, few of them come, and the penalty is small beside the curvature. FedDyn's and A-FedPD's averages do
-# not explode; but no method makes a client's own dual fresh.
+# When the server averages the active clients alone, few of them come, and the penalty is small beside the curvature.
+# FedDyn's and A-FedPD's averages do not explode; but no method makes a client's own dual fresh.
 
 # %%
 print(

@@ -10,9 +10,9 @@
 # %% [markdown]
 # # Is DualFL accelerated, and does its duality gap say so?
 #
-# DualFL solves a federated problem through its dual, with momentum. Its theory says that the error falls by $1 - \sqrt{\rho}$ a round, $\rho =
-# \nu/L$, so that $\sqrt{\kappa}$ rounds do what takes plain dual ascent $\kappa$. All numbers below are those of the claims DUALFL-C3, C10 and TAB1,
-# from their own runs; the bounds are drawn as they are stated there.
+# DualFL solves a federated problem through its dual, with momentum. Its theory says that the error falls by $1 -
+# \sqrt{\rho}$ a round, $\rho = \nu/L$, so that $\sqrt{\kappa}$ rounds do what takes plain dual ascent $\kappa$. All numbers
+# below are those of the claims DUALFL-C3, C10 and TAB1, from their own runs; the bounds are drawn as they are stated there.
 
 # %%
 import matplotlib.pyplot as plt
@@ -29,9 +29,10 @@ plt.style.use("pictures.mplstyle")
 # %% [markdown]
 # ## A gap that certifies the error
 #
-# $E(\theta) + E_d(\xi)/N$ is never below the error $E(\theta) - E^*$, and needs no minimiser to be known. The dashed line is its stated bound
-# $q_n (L + \nu) V^*/(2\nu^2 (1 - \rho))$ with $q_n = \min\{4/(n+1)^2, (1 + \sqrt\rho)(1 - \sqrt\rho)^n\}$ and $V^*$ the mean squared gradient at the
-# minimiser. The instance is the chain on which no method can be fast: each communication reaches one coordinate more.
+# $E(\theta) + E_d(\xi)/N$ is never below the error $E(\theta) - E^*$, and needs no minimiser to be known. The dashed line
+# is its stated bound $q_n (L + \nu) V^*/(2\nu^2 (1 - \rho))$ with $q_n = \min\{4/(n+1)^2, (1 + \sqrt\rho)(1 -
+# \sqrt\rho)^n\}$ and $V^*$ the mean squared gradient at the minimiser. The instance is the chain on which no method can be
+# fast: each communication reaches one coordinate more.
 
 # %%
 picture = draw_gaps(50)
@@ -42,8 +43,8 @@ label_axes(axes, picture.title, picture.xlabel, picture.ylabel)
 plt.show()
 
 # %% [markdown]
-# The gap falls about as fast as the error and stays above it, by factors from 2 to 20. The bound is loose: in the long run the squared distance
-# falls by $(1 - \sqrt\rho)^2$ a round, twice as fast on this scale as stated.
+# The gap falls about as fast as the error and stays above it, by factors from 2 to 20. The bound is loose: in the long run
+# the squared distance falls by $(1 - \sqrt\rho)^2$ a round, twice as fast on this scale as stated.
 
 # %%
 found, plain = gap_curves(50), gap_curves(50, momentum=False)
@@ -73,8 +74,8 @@ label_axes(axes, title, "condition number", "communications")
 plt.show()
 
 # %% [markdown]
-# DualFL is accelerated, and so is a tuned FedPD, and one gradient a round with Nesterov's momentum. What differs is the work between two
-# communications: DualFL's local problems are as hard as the whole one.
+# DualFL is accelerated, and so is a tuned FedPD, and one gradient a round with Nesterov's momentum. What differs is the
+# work between two communications: DualFL's local problems are as hard as the whole one.
 
 # %%
 for kappa in KAPPAS:
@@ -86,8 +87,8 @@ for kappa in KAPPAS:
 # %% [markdown]
 # ## The answer
 #
-# Both, yes: the exponent of the condition number is about 1/2, and the gap falls as the error does. What the proof covers, what the runs add, and what
-# happens outside of the range of the theorem, as the claim's verdict says:
+# Both, yes: the exponent of the condition number is about 1/2, and the gap falls as the error does. What the proof covers,
+# what the runs add, and what happens outside of the range of the theorem, as the claim's verdict says:
 
 # %%
 verdict = check_one(Reference("paper_checks.dualfl", "DUALFL-C3"), Context())

@@ -10,9 +10,10 @@
 # %% [markdown]
 # # What do rank and sparsity save FedSLR in traffic?
 #
-# FedSLR learns a global model of low rank (a nuclear norm at the server) and, for every client, a sparse component on top of it (an $\ell_1$ norm on
-# the client). A matrix of rank $r$ is sent down as two factors, $r(m + k)$ floats in place of $mk$; models go up in full. Here is where the floats go, on
-# low-rank regression, whose truth is a matrix of rank 2 plus six entries of size 2 a client.
+# FedSLR learns a global model of low rank (a nuclear norm at the server) and, for every client, a sparse component on top
+# of it (an $\ell_1$ norm on the client). A matrix of rank $r$ is sent down as two factors, $r(m + k)$ floats in place of
+# $mk$; models go up in full. Here is where the floats go, on low-rank regression, whose truth is a matrix of rank 2 plus
+# six entries of size 2 a client.
 
 # %%
 import matplotlib.pyplot as plt
@@ -40,8 +41,8 @@ print(
 # %% [markdown]
 # ## Rank
 #
-# The weight $\lambda$ of the nuclear norm decides where the rank ends. At $\lambda = 0.1$ the model keeps some of the clients' sparse parts, as extra
-# rank; at 1 it has the rank of the truth.
+# The weight $\lambda$ of the nuclear norm decides where the rank ends. At $\lambda = 0.1$ the model keeps some of the
+# clients' sparse parts, as extra rank; at 1 it has the rank of the truth.
 
 # %%
 measured = {
@@ -73,8 +74,9 @@ plt.show()
 # %% [markdown]
 # ## Sparsity
 #
-# Components stay on their clients: sparsity saves no traffic at all. What it saves is what a client stores, and, more to the point, it frees the global
-# model from fitting the clients' own entries. With a larger weight $\mu$ of the $\ell_1$ norm fewer entries are kept.
+# Components stay on their clients: sparsity saves no traffic at all. What it saves is what a client stores, and, more to
+# the point, it frees the global model from fitting the clients' own entries. With a larger weight $\mu$ of the $\ell_1$
+# norm fewer entries are kept.
 
 # %%
 MUS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -125,8 +127,8 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# Rank saves at most half of the traffic, that of the downlink, and less where the rank is not small against $mk/(m + k)$. Sparsity saves none; it
-# buys accuracy for the clients at no traffic.
+# Rank saves at most half of the traffic, that of the downlink, and less where the rank is not small against $mk/(m + k)$.
+# Sparsity saves none; it buys accuracy for the clients at no traffic.
 
 # %%
 for name, trace in traces.items():

@@ -10,8 +10,8 @@
 # %% [markdown]
 # # How fast is each family on one strongly convex problem, and how slow could it be?
 #
-# Ten clients with random quadratics of condition number 10. For every method four numbers for one thing, the factor by which the squared distance
-# to the minimiser falls in a round:
+# Ten clients with random quadratics of condition number 10. For every method four numbers for one thing, the factor by
+# which the squared distance to the minimiser falls in a round:
 #
 # - *stated*: what the method's theorem promises,
 # - *class*: the smallest factor of any potential over all smooth strongly convex functions and every number of clients (a semidefinite program,
@@ -60,9 +60,11 @@ for name in ("L", "mu", "L_avg", "mu_avg", "zeta"):
 # %% [markdown]
 # ## The methods
 #
-# Each with the parameters of its theorem where it has one (SCAFFOLD's factor $(1 - \eta\mu)^{2K}$ is one that `fedtheory lyapunov` proves): $\eta = 1/\sqrt{L\mu}$ for methods with exact local solves, five local steps of
-# size $1/(10 L)$ for FedAvg and SCAFFOLD, $\nu = \mu$ for the dual methods, $p = \sqrt{\mu/L}$ for Scaffnew. SAFARI's server holds everybody's data
-# here, its best case. With everybody taking part FedDyn and A-FedPD are FedADMM, and FedSLR without a regulariser is FedPD.
+# Each with the parameters of its theorem where it has one (SCAFFOLD's factor $(1 - \eta\mu)^{2K}$ is one that `fedtheory lyapunov`
+# proves): $\eta = 1/\sqrt{L\mu}$ for methods with exact local solves, five local steps of size $1/(10 L)$ for
+# FedAvg and SCAFFOLD, $\nu = \mu$ for the dual methods, $p = \sqrt{\mu/L}$ for Scaffnew. SAFARI's server holds everybody's
+# data here, its best case. With everybody taking part FedDyn and A-FedPD are FedADMM, and FedSLR without a regulariser is
+# FedPD.
 
 
 # %%
@@ -113,9 +115,9 @@ curves = {name: mean_distance(family) for name, family in families.items()}
 # %% [markdown]
 # ## Factors
 #
-# FedAvg and SAFARI stop at a biased point and have no rate here. Scaffnew's spectrum is random; its factor is that of the mean of 50 seeds, and
-# the class holds in expectation. DualFL's rounds change with their number; the spectrum is that of a late round, and no potential of one round
-# is looked for.
+# FedAvg and SAFARI stop at a biased point and have no rate here. Scaffnew's spectrum is random; its factor is that of the
+# mean of 50 seeds, and the class holds in expectation. DualFL's rounds change with their number; the spectrum is that of a
+# late round, and no potential of one round is looked for.
 
 
 # %%
@@ -165,8 +167,9 @@ plt.show()
 # %% [markdown]
 # ## Curves
 #
-# Runs, the slope of the worst case of the class (dashed), and stated bounds with their constants where the theorem has them (dotted). FedAvg's dots
-# are exact worst cases over all functions with this problem's dissimilarity $\zeta$ at the minimiser and a start at distance one.
+# Runs, the slope of the worst case of the class (dashed), and stated bounds with their constants where the theorem has them
+# (dotted). FedAvg's dots are exact worst cases over all functions with this problem's dissimilarity $\zeta$ at the
+# minimiser and a start at distance one.
 
 # %%
 rounds = np.arange(ROUNDS + 1)
@@ -213,9 +216,10 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# On this problem the splitting methods and 5GCS lose nothing: what they do here is the worst of the class. Methods that average gradients are much
-# faster than their class, as the average function is better conditioned than its parts ($L_\mathrm{avg}/\mu_\mathrm{avg}$ above). Where a theorem
-# states a factor, it is that of the class for gradient descent, FedSplit, SCAFFOLD and dual ascent, and loose for Scaffnew and DualFL.
+# On this problem the splitting methods and 5GCS lose nothing: what they do here is the worst of the class. Methods that
+# average gradients are much faster than their class, as the average function is better conditioned than its parts
+# ($L_\mathrm{avg}/\mu_\mathrm{avg}$ above). Where a theorem states a factor, it is that of the class for gradient descent,
+# FedSplit, SCAFFOLD and dual ascent, and loose for Scaffnew and DualFL.
 
 # %%
 for name, (stated, potential, here, fit) in table.items():

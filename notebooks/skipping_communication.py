@@ -10,9 +10,9 @@
 # %% [markdown]
 # # What does skipping communication save, at equal accuracy?
 #
-# Three ways to work more between two communications: FedPD skips them with probability $p$, Scaffnew communicates with probability $p$, SCAFFOLD takes
-# $K$ local steps. Each saves rounds only as far as it still gets to the same accuracy. Here what is counted is what was sent until then, and what
-# was computed.
+# Three ways to work more between two communications: FedPD skips them with probability $p$, Scaffnew communicates with
+# probability $p$, SCAFFOLD takes $K$ local steps. Each saves rounds only as far as it still gets to the same accuracy. Here
+# what is counted is what was sent until then, and what was computed.
 
 # %%
 import matplotlib.pyplot as plt
@@ -54,9 +54,9 @@ def until(curves: np.ndarray, sent: np.ndarray, accuracy: float) -> tuple[float,
 # %% [markdown]
 # ## FedPD: skipping leaves a floor
 #
-# Ten gradient steps a round, $\eta = 5/L$. With unequal clients a round without communication pulls each model to its own minimiser, and the more often
-# that happens the earlier the method stops getting better: Theorem 3's dependence on the clients' dissimilarity. With equal minimisers (dashed) there is
-# no floor.
+# Ten gradient steps a round, $\eta = 5/L$. With unequal clients a round without communication pulls each model to its own
+# minimiser, and the more often that happens the earlier the method stops getting better: Theorem 3's dependence on the
+# clients' dissimilarity. With equal minimisers (dashed) there is no floor.
 
 # %%
 chances = (0.0, 0.2, 0.5, 0.8)
@@ -86,8 +86,9 @@ plt.show()
 # %% [markdown]
 # ## At equal accuracy
 #
-# Models sent up by a client until the squared distance is a millionth of its start (SCAFFOLD sends two a round), against local gradients for each of
-# them. Scaffnew with step $1/L$ and SCAFFOLD with the best of the steps $1/L, 1/(2L), 1/(5L), 1/(10L)$ for each $K$. Black: one gradient a communication.
+# Models sent up by a client until the squared distance is a millionth of its start (SCAFFOLD sends two a round), against
+# local gradients for each of them. Scaffnew with step $1/L$ and SCAFFOLD with the best of the steps $1/L, 1/(2L), 1/(5L),
+# 1/(10L)$ for each $K$. Black: one gradient a communication.
 
 # %%
 ACCURACY, problem = 1e-6, make(0.1)
@@ -135,9 +136,10 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# Local steps with a correction (Scaffnew's and SCAFFOLD's control variates) save nearly all communication at hardly more work, up to some ten or twenty
-# gradients a communication on clients as similar as these; beyond that they mostly add work. Skipping
-# without a correction saves communication where the accuracy that is asked for lies above its floor, and nothing where it lies below.
+# Local steps with a correction (Scaffnew's and SCAFFOLD's control variates) save nearly all communication at hardly more
+# work, up to some ten or twenty gradients a communication on clients as similar as these; beyond that they mostly add work.
+# Skipping without a correction saves communication where the accuracy that is asked for lies above its floor, and nothing
+# where it lies below.
 
 # %%
 for name, found in work.items():

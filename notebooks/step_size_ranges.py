@@ -10,9 +10,9 @@
 # %% [markdown]
 # # How much of the step sizes does a theorem give away?
 #
-# A theorem holds up to some step size; the method may work beyond. Here are ranges as they are stated, beside exact ones: a potential over the
-# whole class exists or does not (`smallest_rate`), an eigenvalue leaves the unit disc (`round_map`), a worst case exceeds a bound, with a proof below
-# the threshold and functions that violate it above (`find_threshold`).
+# A theorem holds up to some step size; the method may work beyond. Here are ranges as they are stated, beside exact ones: a
+# potential over the whole class exists or does not (`smallest_rate`), an eigenvalue leaves the unit disc (`round_map`), a
+# worst case exceeds a bound, with a proof below the threshold and functions that violate it above (`find_threshold`).
 
 # %%
 from fractions import Fraction
@@ -33,9 +33,10 @@ functions = FunctionClass(L, mu)
 # %% [markdown]
 # ## SCAFFOLD: $\eta \le 1/(81 L K)$, its paper asks for
 #
-# The smallest factor of the squared distance a round over all $L$-smooth $\mu$-strongly convex clients, for $K$ local steps of size $\eta$. A curve
-# ends where no quadratic potential of one round exists any more. Dotted: the end of the range in the paper's theorem for strongly convex functions;
-# dashed: the factor $(1 - \eta\mu)^{2K}$ of plain gradient steps, which is exact for small $\eta$.
+# The smallest factor of the squared distance a round over all $L$-smooth $\mu$-strongly convex clients, for $K$ local steps
+# of size $\eta$. A curve ends where no quadratic potential of one round exists any more. Dotted: the end of the range in
+# the paper's theorem for strongly convex functions; dashed: the factor $(1 - \eta\mu)^{2K}$ of plain gradient steps, which
+# is exact for small $\eta$.
 
 
 # %%
@@ -79,8 +80,9 @@ plt.show()
 # %% [markdown]
 # ## FedPD: $\eta < (\sqrt 5 - 1)/(4L)$ printed, $\eta < 1/(2L)$ corrected
 #
-# The range of FedPD's Theorem 1 is $0.309/L$; its proof carries to $1/(2L)$, and no further: with curvatures $(1, 1, -h, -h)$ the difference of the two last
-# clients is multiplied by $-uh/(1 - uh)$, $u = L\eta$ (FEDPD-D7). The largest modulus of an eigenvalue that moves, for several $h$.
+# The range of FedPD's Theorem 1 is $0.309/L$; its proof carries to $1/(2L)$, and no further: with curvatures $(1, 1, -h,
+# -h)$ the difference of the two last clients is multiplied by $-uh/(1 - uh)$, $u = L\eta$ (FEDPD-D7). The largest modulus
+# of an eigenvalue that moves, for several $h$.
 
 # %%
 shares = np.linspace(0.02, 0.7, 120)
@@ -112,8 +114,9 @@ plt.show()
 # %% [markdown]
 # ## DualFL: $\nu \le \mu$
 #
-# Without momentum it is gradient ascent on the dual, which is $1/\mu$-smooth: it works up to $\nu = 2\mu$. Momentum costs a part of that. The factor on
-# quadratics whose clients have both curvatures $\mu$ and $L$, and over the class where a potential of one round can be looked for.
+# Without momentum it is gradient ascent on the dual, which is $1/\mu$-smooth: it works up to $\nu = 2\mu$. Momentum costs a
+# part of that. The factor on quadratics whose clients have both curvatures $\mu$ and $L$, and over the class where a
+# potential of one round can be looked for.
 
 # %%
 pair = Quadratic(np.stack([np.diag([mu, L])] * 2), np.array([[1.0, 0.5], [-0.3, 1.0]]))
@@ -144,8 +147,8 @@ plt.show()
 # %% [markdown]
 # ## FedAvg: a threshold with a proof on one side and functions on the other
 #
-# Up to which step does a round of four local steps leave $\|x - x^*\|^2 \le 1$, from distance one and with gradients at the minimiser of mean square at most
-# $\zeta^2 = 1$?
+# Up to which step does a round of four local steps leave $\|x - x^*\|^2 \le 1$, from distance one and with gradients at the
+# minimiser of mean square at most $\zeta^2 = 1$?
 
 # %%
 edge = find_threshold(
@@ -162,8 +165,9 @@ print(f"lr = {float(edge.fails):.4f}: functions of the class reach {edge.reached
 # %% [markdown]
 # ## The answer
 #
-# Two to three orders of magnitude for SCAFFOLD: its theorem asks for steps of order $1/(LK)$, and the class allows nearly $2/L$ whatever $K$. Half of
-# the range or less where a proof follows the method's structure, as for FedPD and the dual methods.
+# Two to three orders of magnitude for SCAFFOLD: its theorem asks for steps of order $1/(LK)$, and the class allows nearly
+# $2/L$ whatever $K$. Half of the range or less where a proof follows the method's structure, as for FedPD and the dual
+# methods.
 
 # %%
 print(f"{'method':18s} {'stated':>12s} {'exact':>10s}   a factor")

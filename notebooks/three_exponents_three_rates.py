@@ -10,9 +10,10 @@
 # %% [markdown]
 # # Do three exponents give three rates?
 #
-# FedSLR's Theorem 2 says how fast its global model becomes stationary, by the Kurdyka-Łojasiewicz exponent $\theta$ of its potential $D$:
-# in finitely many rounds for $\theta = 0$, linearly for $\theta \le 1/2$, like a power of $T$ for $\theta > 1/2$. Here are the claims' own runs
-# on functions whose exponent is known, with the theorem's bounds drawn in: as corrected, and as printed where the two differ.
+# FedSLR's Theorem 2 says how fast its global model becomes stationary, by the Kurdyka-Łojasiewicz exponent $\theta$ of its
+# potential $D$: in finitely many rounds for $\theta = 0$, linearly for $\theta \le 1/2$, like a power of $T$ for $\theta >
+# 1/2$. Here are the claims' own runs on functions whose exponent is known, with the theorem's bounds drawn in: as
+# corrected, and as printed where the two differ.
 
 # %%
 import matplotlib.pyplot as plt
@@ -32,8 +33,8 @@ for seen in runs:
     print(f"{seen.name:34s} {seen.theta:14.4g}   {seen.theta_of_potential:6.4g}  {seen.exponent}")
 
 # %% [markdown]
-# The exponent of $D$ is $\max(\theta, 1/2)$: around every stationary point $D$ is a bowl in the clients' copies $w_i$, however sharp
-# $f + R$ is. The case $\theta = 0$ of the theorem is never met (FEDSLR-T2a).
+# The exponent of $D$ is $\max(\theta, 1/2)$: around every stationary point $D$ is a bowl in the clients' copies $w_i$,
+# however sharp $f + R$ is. The case $\theta = 0$ of the theorem is never met (FEDSLR-T2a).
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(13, 4.2))
@@ -58,13 +59,15 @@ axes[1].set(xlim=(-10, 420), ylim=(1e-6, 1e3))
 plt.show()
 
 # %% [markdown]
-# The corrected linear bounds hold in every round and are far above what happens: $C_4$ is small, as it comes from one chain of inequalities.
+# The corrected linear bounds hold in every round and are far above what happens: $C_4$ is small, as it comes from one chain
+# of inequalities.
 #
 # ## Finite, linear, sublinear: measured
 #
-# Where $f + R$ is sharp, $w_T$ is the minimiser exactly after a few rounds, while $r_T > 0$ goes on falling linearly: in fractions, by
-# $(\eta/(1 + \eta))^2$ a round. With $\theta = 1/2$ the distance falls by a factor. With $\theta > 1/2$ it falls like $T^{-\theta/(2\theta - 1)}$:
-# the corrected bound $T^{-1/(4\theta - 2)}$ is above that for every $\theta$, the printed $T^{-(4\theta - 2)}$ below it for $\theta > 0.8202$.
+# Where $f + R$ is sharp, $w_T$ is the minimiser exactly after a few rounds, while $r_T > 0$ goes on falling linearly: in
+# fractions, by $(\eta/(1 + \eta))^2$ a round. With $\theta = 1/2$ the distance falls by a factor. With $\theta > 1/2$ it
+# falls like $T^{-\theta/(2\theta - 1)}$: the corrected bound $T^{-1/(4\theta - 2)}$ is above that for every $\theta$, the
+# printed $T^{-(4\theta - 2)}$ below it for $\theta > 0.8202$.
 
 # %%
 zero_from = int(sharp.rounds[np.flatnonzero(sharp.distance == 0)[0]])
@@ -84,8 +87,11 @@ print(f"the corrected one holds in every round: {bool(np.all(power.distance <= p
 # %% [markdown]
 # ## The answer
 #
-# Two of the three: finite, never ($D$ has no exponent below 1/2); linear, yes; a power of $T$, yes, with another exponent. What the claims say: the rate (13) is false as printed for every constant: a lower bound in exact arithmetic, on $|w|^p/p$ with $p = 6, 8, 10$. Corrected, it is
-# proved for every number of clients and every dimension, with the constants drawn above.
+# Two of the three: finite, never ($D$ has no exponent below 1/2); linear, yes; a power of $T$, yes, with another exponent.
+#
+# What the claims say: the rate (13) is false as printed for every constant: a lower bound in exact arithmetic, on $|w|^p/p$
+# with $p = 6, 8, 10$. Corrected, it is proved for every number of clients and every dimension, with the constants drawn
+# above.
 
 # %%
 for name in ("T2-81", "T2a", "T2b", "T2c", "T2d"):

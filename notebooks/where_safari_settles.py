@@ -10,9 +10,10 @@
 # %% [markdown]
 # # Where does SAFARI settle when some clients never come?
 #
-# SAFARI mixes rounds of clients (probability $q$) with steps on the server's own data. Its paper claims a stationary point of the average
-# over all clients. If those who come are biased, small steps settle where $(1-q)\,\nabla F + q\,\rho\,\nabla F_D = 0$ with $\rho =
-# K\eta_c/\eta_s$, $F_D$ the average of those who come. The claims SAFARI-T4, X2 and X3 show it exactly; here it is to look at.
+# SAFARI mixes rounds of clients (probability $q$) with steps on the server's own data. Its paper claims a stationary point
+# of the average over all clients. If those who come are biased, small steps settle where $(1-q)\,\nabla F + q\,\rho\,\nabla
+# F_D = 0$ with $\rho = K\eta_c/\eta_s$, $F_D$ the average of those who come. The claims SAFARI-T4, X2 and X3 show it
+# exactly; here it is to look at.
 
 # %%
 import matplotlib.pyplot as plt
@@ -30,9 +31,9 @@ plt.style.use("pictures.mplstyle")
 # %% [markdown]
 # ## Two clients of whom one never comes
 #
-# $f_1 = (x-1)^2/2$ comes, $f_2 = (x+1)^2/2$ does not; the minimiser is 0 and $\rho = 2$. Lines: the exact mean square of $\nabla F$; dots:
-# 40 runs of the method; dashed: $4q^2/(1+q)^2$, which no step size gets below; dotted: what Theorem 4 prints as a bound for this number of
-# rounds.
+# $f_1 = (x-1)^2/2$ comes, $f_2 = (x+1)^2/2$ does not; the minimiser is 0 and $\rho = 2$. Lines: the exact mean square of
+# $\nabla F$; dots: 40 runs of the method; dashed: $4q^2/(1+q)^2$, which no step size gets below; dotted: what Theorem 4
+# prints as a bound for this number of rounds.
 
 # %%
 rounds, eta = 2500, 1 / 50
@@ -67,10 +68,10 @@ plt.show()
 # %% [markdown]
 # ## Logistic regression
 #
-# Ten clients hold the breast-cancer set sorted by label; six of them ever come. For each $q$ and $\rho$ the fixed point of the mean round
-# (`fedtheory.measures.mean_round`) is found by Newton's method, without running anything, and lies on the minimiser of $(1-q) F + q \rho
-# F_D$, which CVXPY certifies (dots). The distance from the minimiser of $F$ grows with both; the paper's experiments have $\rho = 94$ on
-# MNIST, where hardly anything is left of the server.
+# Ten clients hold the breast-cancer set sorted by label; six of them ever come. For each $q$ and $\rho$ the fixed point of
+# the mean round (`fedtheory.measures.mean_round`) is found by Newton's method, without running anything, and lies on the
+# minimiser of $(1-q) F + q \rho F_D$, which CVXPY certifies (dots). The distance from the minimiser of $F$ grows with both;
+# the paper's experiments have $\rho = 94$ on MNIST, where hardly anything is left of the server.
 
 # %%
 shares = np.array([0.0, 0.1, 0.3, 0.6, 1.0])
@@ -92,8 +93,9 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# At the minimiser of a weighted mixture, $(1-q) F + q\rho F_D$: the server's share $1 - q$ of the truth against the $q\rho$ of those who come. It is the
-# paper's point only for $q = 0$ or unbiased clients, and with the paper's $\rho$ it is nearly that of those who come.
+# At the minimiser of a weighted mixture, $(1-q) F + q\rho F_D$: the server's share $1 - q$ of the truth against the $q\rho$
+# of those who come. It is the paper's point only for $q = 0$ or unbiased clients, and with the paper's $\rho$ it is nearly
+# that of those who come.
 
 # %%
 for rho, found in ends.items():

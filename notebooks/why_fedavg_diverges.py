@@ -10,9 +10,9 @@
 # %% [markdown]
 # # Why does FedAvg diverge?
 #
-# Claim II.2 of FedPD: for any constant step and more than one local step there is a smooth problem, bounded below, on which FedAvg goes to
-# infinity. Here is the paper's instance seen three ways: in closed form, by its spectrum, and by running it. All three use the same round
-# function.
+# Claim II.2 of FedPD: for any constant step and more than one local step there is a smooth problem, bounded below, on which
+# FedAvg goes to infinity. Here is the paper's instance seen three ways: in closed form, by its spectrum, and by running it.
+# All three use the same round function.
 
 # %%
 import matplotlib.pyplot as plt
@@ -31,8 +31,8 @@ plt.style.use("pictures.mplstyle")
 # %% [markdown]
 # ## The instance
 #
-# $f_1(x) = x^2$ and $f_2(x) = -x^2$: both are 2-smooth, their average is zero everywhere. One client pulls to the origin, the other pushes
-# away, and the pushes win as soon as there is a second local step.
+# $f_1(x) = x^2$ and $f_2(x) = -x^2$: both are 2-smooth, their average is zero everywhere. One client pulls to the origin,
+# the other pushes away, and the pushes win as soon as there is a second local step.
 
 # %%
 problem = fedavg_counterexample()
@@ -41,8 +41,8 @@ print("L =", float(constant(problem, "L")), "-", constant(problem, "L").how)
 # %% [markdown]
 # ## Closed form
 #
-# Feed the round symbols instead of numbers. One round multiplies the server's model by $\sum_k \binom{Q}{2k} z^{2k}$ with $z = a\eta$: above one
-# for every $Q \ge 2$ and every step.
+# Feed the round symbols instead of numbers. One round multiplies the server's model by $\sum_k \binom{Q}{2k} z^{2k}$ with
+# $z = a\eta$: above one for every $Q \ge 2$ and every step.
 
 # %%
 eta, a = symbols("eta a", positive=True)
@@ -53,7 +53,8 @@ for Q in (1, 2, 3, 4):
 # %% [markdown]
 # ## Spectrum
 #
-# The same number read off the round as a matrix, for a range of steps. With one local step (plain gradient descent) it is exactly one.
+# The same number read off the round as a matrix, for a range of steps. With one local step (plain gradient descent) it is
+# exactly one.
 
 # %%
 steps = np.linspace(0.01, 0.5, 60)
@@ -67,8 +68,8 @@ plt.show()
 # %% [markdown]
 # ## Run
 #
-# Four runs of FedAvg in one batch (the step sizes are an array), FedPD beside them. FedPD's round has the multipliers 0 and 1 only: it stays
-# where it is.
+# Four runs of FedAvg in one batch (the step sizes are an array), FedPD beside them. FedPD's round has the multipliers 0 and
+# 1 only: it stays where it is.
 
 # %%
 rates = [0.05, 0.1, 0.2, 0.4]
@@ -84,8 +85,8 @@ plt.show()
 # %% [markdown]
 # ## Two instances without the blemish
 #
-# In the paper's instance the average is zero, so FedAvg "diverges" among optimal points. Take $f_2 = -\tfrac12 x^2$ instead and the average is
-# strongly convex; FedAvg with $Q = 2$ diverges exactly above $\eta = 2(a-b)/(a^2+b^2)$.
+# In the paper's instance the average is zero, so FedAvg "diverges" among optimal points. Take $f_2 = -\tfrac12 x^2$ instead
+# and the average is strongly convex; FedAvg with $Q = 2$ diverges exactly above $\eta = 2(a-b)/(a^2+b^2)$.
 
 # %%
 b = symbols("b", positive=True)
@@ -93,8 +94,8 @@ matrix, _ = round_matrix(FedAvg(GradientSteps(2, eta)), curved_counterexample(a,
 (matrix[0, 0] - 1).factor()
 
 # %% [markdown]
-# And on $\pm x^2 + \sqrt{1 + x^2}$ the average is convex and coercive with one minimiser, yet FedAvg diverges from far enough away for *every*
-# constant step: beyond $1/(2\eta)$ for $Q = 2$.
+# And on $\pm x^2 + \sqrt{1 + x^2}$ the average is convex and coercive with one minimiser, yet FedAvg diverges from far
+# enough away for *every* constant step: beyond $1/(2\eta)$ for $Q = 2$.
 
 # %%
 problem = coercive_counterexample()
@@ -112,8 +113,9 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# From the second local step on a client's own curvature acts on its own path, and what one client overshoots another's contraction does not take
-# back: the average of $(1 - a\eta)^Q$ and $(1 + a\eta)^Q$ is above one. A small step delays that and does not cure it; FedPD's duals do.
+# From the second local step on a client's own curvature acts on its own path, and what one client overshoots another's
+# contraction does not take back: the average of $(1 - a\eta)^Q$ and $(1 + a\eta)^Q$ is above one. A small step delays that
+# and does not cure it; FedPD's duals do.
 
 # %%
 for start, curve in zip(starts[:, 0], trace["x2"], strict=True):

@@ -10,8 +10,9 @@
 # %% [markdown]
 # # How far is a typical problem from the worst one?
 #
-# A theorem speaks of the worst function of its class, an experiment of a few functions that somebody drew. Here both stand on one scale: the exact
-# worst case over all functions and every number of clients, by a semidefinite program, and random problems of the same class, by their spectra.
+# A theorem speaks of the worst function of its class, an experiment of a few functions that somebody drew. Here both stand
+# on one scale: the exact worst case over all functions and every number of clients, by a semidefinite program, and random
+# problems of the same class, by their spectra.
 
 # %%
 import matplotlib.pyplot as plt
@@ -31,9 +32,10 @@ rng = np.random.default_rng(0)
 # %% [markdown]
 # ## Rates
 #
-# The factor of the squared distance a round for a hundred draws of five clients with random quadratics, $\kappa = L/\mu = 30$. Each method has one
-# setting for the class, and every client's spectrum holds both $\mu$ and $L$. A hundred draws never come near the worst case of methods that average gradients, since the average function is better
-# conditioned than the clients; methods that solve locally feel every client's own curvature.
+# The factor of the squared distance a round for a hundred draws of five clients with random quadratics, $\kappa = L/\mu =
+# 30$. Each method has one setting for the class, and every client's spectrum holds both $\mu$ and $L$. A hundred draws
+# never come near the worst case of methods that average gradients, since the average function is better conditioned than
+# the clients; methods that solve locally feel every client's own curvature.
 
 # %%
 mu = L / 30
@@ -77,9 +79,9 @@ for name, found in typical.items():
 # %% [markdown]
 # ## Heterogeneity
 #
-# FedAvg with four steps of size $1/L$ from distance one, over all functions whose gradients at the minimiser have mean square at most $\zeta^2 = 1$:
-# the exact worst squared distance after up to five rounds, and two hundred random problems that are scaled to have just that $\zeta$. The worst
-# functions can be run, too: crosses.
+# FedAvg with four steps of size $1/L$ from distance one, over all functions whose gradients at the minimiser have mean
+# square at most $\zeta^2 = 1$: the exact worst squared distance after up to five rounds, and two hundred random problems
+# that are scaled to have just that $\zeta$. The worst functions can be run, too: crosses.
 
 # %%
 mu, local, ROUNDS = 0.1, GradientSteps(4, 1 / L), 5
@@ -119,9 +121,9 @@ plt.show()
 # %% [markdown]
 # ## The answer
 #
-# As far as a method's averages reach. What a random draw says of a rate is that of its average function; where local solves see each client's
-# curvature, as in FedSplit, 5GCS and dual ascent, a typical problem is nearly the worst. Under heterogeneity the distance is a factor that no number of
-# draws closes: the worst clients conspire, drawn ones do not.
+# As far as a method's averages reach. What a random draw says of a rate is that of its average function; where local solves
+# see each client's curvature, as in FedSplit, 5GCS and dual ascent, a typical problem is nearly the worst. Under
+# heterogeneity the distance is a factor that no number of draws closes: the worst clients conspire, drawn ones do not.
 
 # %%
 print(

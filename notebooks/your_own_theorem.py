@@ -10,9 +10,10 @@
 # %% [markdown]
 # # Is my theorem true? Twenty lines find out
 #
-# You believe that gradient descent with step $1/L$ leaves $f(x) - f^* \le L R^2/(4N + 4)$ after $N$ steps from distance $R$, for every convex $L$-smooth
-# average of any number of clients. A theorem is data here: the method by its listed name, the class, the region of the parameters, the claim. It is judged
-# by the engines alone: what fails comes back as functions in fractions, what holds as a proof for all parameters that a checker without packages has read.
+# You believe that gradient descent with step $1/L$ leaves $f(x) - f^* \le L R^2/(4N + 4)$ after $N$ steps from distance
+# $R$, for every convex $L$-smooth average of any number of clients. A theorem is data here: the method by its listed name,
+# the class, the region of the parameters, the claim. It is judged by the engines alone: what fails comes back as functions
+# in fractions, what holds as a proof for all parameters that a checker without packages has read.
 
 # %%
 import matplotlib.pyplot as plt
@@ -52,8 +53,8 @@ text = "f(x) - f* <= L R^2/(4N + 4) after N steps of size 1/L."
 refuted = judge(state("MINE-1", "mine", "Theorem 1", text, gap_after("L*R**2/(4*N + 4)")))
 
 # %% [markdown]
-# The functions are in the verdict, as fractions, with the run that violates the bound; `fedtheory check mine.py` stores them in a file that
-# `fedtheory replay` runs again.
+# The functions are in the verdict, as fractions, with the run that violates the bound; `fedtheory check mine.py` stores
+# them in a file that `fedtheory replay` runs again.
 
 # %%
 found = refuted.counterexample
@@ -65,7 +66,8 @@ for assumption in found["assumptions"]:
 # %% [markdown]
 # ## Repaired, and proved
 #
-# With $4N + 2$ in the denominator it is a theorem: for every $L$ and $R$, every number of clients and every dimension, for each of the three $N$.
+# With $4N + 2$ in the denominator it is a theorem: for every $L$ and $R$, every number of clients and every dimension, for
+# each of the three $N$.
 
 # %%
 repaired = judge(
