@@ -42,7 +42,7 @@ print(
 # ## Rank
 #
 # The weight $\lambda$ of the nuclear norm decides where the rank ends. At $\lambda = 0.1$ the model keeps some of the
-# clients' sparse parts, as extra rank; at 1 it has the rank of the truth.
+# clients' sparse parts, as extra rank; at 2 it has the rank of the truth.
 
 # %%
 measured = {
