@@ -34,6 +34,13 @@ class WeightedFedAvg(Method):
     ----------
     local : LocalSolver
         `GradientSteps`, `StochasticSteps`, or `Epochs`, with as many steps a client as its passes have minibatches.
+
+    Examples
+    --------
+    >>> steps = np.array([1, 3, 1, 3, 1, 3, 1, 3, 1, 3])
+    >>> weighted, plain = (run(kind(GradientSteps(steps, 0.1)), problem, x0, 1) for kind in (WeightedFedAvg, FedAvg))
+    >>> print(np.allclose(weighted.state.x, plain.state.x))  # clients with three steps count three times
+    False
     """
 
     family = "averaging"

@@ -20,6 +20,12 @@ class PrintedCell:
 
     ``deviation``: what the paper prints behind a plus-minus, and ``repeats`` the number of its own runs; without them the printed number is
     taken as it stands.
+
+    Examples
+    --------
+    >>> cell = PrintedCell("MNIST, FedAvg", 92.7, [92.5, 92.6, 92.9, 92.7])
+    >>> print(cell.within, "({:.2f}, {:.2f}, {:.2f})".format(*cell.interval))
+    True (92.67, 92.40, 92.95)
     """
 
     name: str

@@ -18,6 +18,11 @@ class Clause:
     """A part of a statement's sentence, and what decides it: each a part's name, or how it begins.
 
     A statement consists of its clauses, in order. What nothing can decide is taken out of the statement, and told in a reading.
+
+    Examples
+    --------
+    >>> print(Clause("A is more accurate than B,", ("A above B",)).decided_by)
+    ('A above B',)
     """
 
     text: str
@@ -31,7 +36,13 @@ class Clause:
 
 @dataclass(frozen=True)
 class Setting:
-    """What an experiment ran on: its data and its model. ``own``: both are the paper's, whole; otherwise they are an analogue."""
+    """What an experiment ran on: its data and its model. ``own``: both are the paper's, whole; otherwise they are an analogue.
+
+    Examples
+    --------
+    >>> print(Setting("scikit-learn's digits", "softmax regression", own=False))
+    scikit-learn's digits; softmax regression
+    """
 
     data: str
     model: str
@@ -43,7 +54,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Change:
-    """A choice that was made after numbers had been seen: what, when (a date), why, and what it does to the verdicts that it concerns."""
+    """A choice that was made after numbers had been seen: what, when (a date), why, and what it does to the verdicts that it concerns.
+
+    Examples
+    --------
+    >>> print(Change("the best round is read", "2026-01-02", "levels are met by it", "E3 holds"))
+    Changed on 2026-01-02: the best round is read, since levels are met by it. Effect: E3 holds.
+    """
 
     what: str
     when: str
@@ -73,6 +90,12 @@ class Protocol:
         Numbers that a statement leaves open (a level to reach, what counts as "similar"), and where they come from.
     changes : Change ...
         Choices made after numbers had been seen.
+
+    Examples
+    --------
+    >>> protocol = Protocol("toy", "the best round", seeds={"laptop": 8}, first={"laptop": 100})
+    >>> print(*protocol.describe(Context()))
+    Protocol: the best round; seeds 100 to 107, fixed before any of them was run.
     """
 
     paper: str

@@ -13,7 +13,7 @@ import click
 
 from fedtheory.command_line.options import leave_interrupted
 from fedtheory.core.errors import NotAvailable
-from fedtheory.tools.terminal import make_console, print_table, show_progress
+from fedtheory.tools.terminal import TOLD_SECONDS, make_console, print_table, show_progress
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fedtheory.claims.verdict import Verdict
     from fedtheory.tools.jobs import Outcome
 
-TOLD_SECONDS = 30.0  #: between two lines that say how many runs are done
 
 _OPTIONS = (
     click.option(

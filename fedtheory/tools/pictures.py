@@ -136,3 +136,14 @@ def draw_split(counts: Any, classes: Sequence[str], title: str) -> Any:
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
     fig.colorbar(image, ax=[above, below], label="share of the client's samples")
     return fig
+
+
+def label_axes(axes: Any, title: str, xlabel: str, ylabel: str, *, legend: bool = True, **limits: Any) -> None:
+    """Give axes of one's own what the pictures here have: a title, labels, rounds at whole numbers, a legend; ``limits`` go to ``Axes.set``."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set(title=title, xlabel=xlabel, ylabel=ylabel, **limits)
+    if axes.get_xscale() == "linear" and xlabel.startswith(("round", "communication")):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if legend:
+        axes.legend()

@@ -12,7 +12,7 @@ from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import constant
 from fedtheory.measures import metrics
-from fedtheory.measures.rates import FLOOR, find_window, fit_contraction, fit_exponent
+from fedtheory.measures.rates import FLOOR, RESOLUTION, find_window, fit_contraction, fit_exponent
 from fedtheory.running.runner import run
 from problems.quadratics import random_indefinite, random_quadratics
 from problems.separable import random_sines
@@ -26,14 +26,15 @@ R = np.arange(1, 401)
 def test_powers_are_recovered(exponent, size) -> None:
     fit = fit_exponent(R, size * R**exponent)
     assert fit.rate == pytest.approx(exponent, abs=1e-10)
-    assert fit.low - 1e-12 <= fit.rate <= fit.high + 1e-12 and fit.high - fit.low < 1e-8
+    assert fit.low - 1e-12 <= fit.rate <= fit.high + 1e-12
+    assert fit.high - fit.low < 2.1 * RESOLUTION * abs(exponent) + 1e-8
 
 
 @given(factor=st.floats(0.3, 1.2), size=st.floats(1e-6, 1e6))
 def test_factors_are_recovered(factor, size) -> None:
     fit = fit_contraction(R, size * factor**R)
     assert fit.rate == pytest.approx(factor, rel=1e-10)
-    assert fit.high - fit.low < 1e-8
+    assert np.log(fit.high / fit.low) < 2.1 * RESOLUTION * abs(np.log(factor)) + 1e-8
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
@@ -59,6 +60,29 @@ def test_intervals_are_not_wide_beyond_use() -> None:
     fit = fit_exponent(R, R**-1.0 * np.exp(noise))
     # 60 points spread over log 4 in x: standard error about 0.1/(0.4 sqrt 60) = 0.03
     assert 0.03 < fit.high - fit.low < 0.3
+
+
+def test_what_is_not_over_is_called_transient() -> None:
+    """Two factors, the slower one coming in: no interval while the slopes bend, and one that holds 0.95 once they settle."""
+    early, late = ((0.9**r + share * 0.95**r) for r, share in ((R[:60], 0.01), (R, 1.0)))
+    fit = fit_contraction(R[:60], early)
+    assert fit.transient and (fit.low, fit.high) == (0, np.inf) and "(transient)" in str(fit)
+    settled = fit_contraction(R, late)
+    assert not settled.transient and settled.low <= 0.95 <= settled.high < 0.9501
+    bent = fit_exponent(R, R**-1.0 + 0.01)
+    assert bent.transient and (bent.low, bent.high) == (-np.inf, np.inf)
+
+
+def test_values_near_their_own_error_are_left_out() -> None:
+    """0.9^r, rounded to whole multiples of 1e-10: told of that, the fit ends where a value has four digits."""
+    rounded = np.round(0.9**R, 10)
+    fit = fit_contraction(R, rounded, error=1e-10)
+    assert fit.low <= 0.9 <= fit.high and 0.9 ** fit.window[1] > 1e-6 >= 0.9 ** (fit.window[1] + 1)
+
+
+def test_a_window_that_is_given_is_not_judged() -> None:
+    values = 0.9**R + 0.01 * 0.95**R
+    assert not fit_contraction(R, values, slice(0, 60)).transient
 
 
 @pytest.mark.parametrize("end", [0.0, np.inf, np.nan, 1e-32])

@@ -38,7 +38,7 @@ MUTANTS = (
     Mutant("f* of quadratics too low", quadratics.Quadratic.lower_bound, "inner(b, x) / 2", "inner(b, x)", ("T1",)),
     Mutant("f* of the chain too low", lower_bound.ZeroChain.lower_bound, "-4 * np.pi", "-4.4 * np.pi", ("D11",)),
     Mutant("stationarity x 0.9", metrics.stationarity, "return squared_norm", "return 0.9 * squared_norm", ("T1",)),
-    Mutant("fitted slope + 10 %", rates._fit, "float(back(line.slope)),", "float(back(1.1 * line.slope)),", ("TAB1",)),
+    Mutant("fitted slope + 10 %", rates._fit, "float(back(slope)),", "float(back(1.1 * slope)),", ("TAB1",)),
     Mutant("SARAH's old point on another sample", stochastic.VarianceReduced.__call__, _OLD, _OTHER, ("L10s",), True),
     Mutant("SARAH made exact once only", stochastic.VarianceReduced.__call__, "key.round % self.period == 0", "key.round == 0", ("R4",)),
     Mutant("quadratic L 10 % low", quadratics.Quadratic.certify, *lower('Certified(size.max(axis=-1), how + ", largest'), ("T1",)),

@@ -243,10 +243,12 @@ class Rate(InstanceStatement):
         else:
             plain = {name: float(value) for name, value in point.items()}
             metric = call_with_parameters(self.metric, plain)
-        trace = run(method, problem, x0, rounds, seed=context.seed, metrics={"m": metric}, progress=False)
+        measured = {"m": metric} | ({"f": metrics.value} if self.metric == "gap" else {})
+        trace = run(method, problem, x0, rounds, seed=context.seed, metrics=measured, progress=False)
         values = self._summed_up(trace["m"])
         if self.factor is not None:
-            fit, goal = fit_contraction(trace.rounds, values), claimed ** (1 - LOG_SHARE)
+            error = 4 * np.finfo(float).eps * float(np.abs(trace["f"]).max()) if "f" in measured else 0.0
+            fit, goal = fit_contraction(trace.rounds, values, error=error), claimed ** (1 - LOG_SHARE)
             quick, slow = claimed ** (1 + LOG_SHARE), goal
             said = f"factor {fit}, claimed {claimed:.6g}"
         else:
