@@ -411,7 +411,8 @@ def rows(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
 def rows_beside_numpy(keep: Callable[[Case], bool] = lambda case: True, variants: Sequence[Any] = ()) -> list[Row]:
     """Every case with one library that is not NumPy and, if there are ``variants``, with one of these.
 
-    Libraries and variants go round with the method, the problem and the kind of settings: every method and every problem meets all pairs.
+    Libraries and variants go round with the method, the problem and the kind of settings: every method meets all pairs, every problem
+    all libraries and all variants.
     """
     found = []
     for case in filter(keep, CASES):
