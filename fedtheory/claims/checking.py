@@ -269,6 +269,8 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         source=claim.source,
         statement=claim.statement,
         assumptions=list(claim.assumptions),
+        formula=claim.formula,
+        faults=[fault.name for fault in claim.faults],
         budget=context.budget,
         size=None if claim.needs is None else context.size,
         setting=None if claim.setting is None else str(claim.setting(context)),

@@ -306,6 +306,8 @@ class Claim:
         What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
     protocol : Protocol, optional
         What was fixed before the numbers were seen; verdicts print it.
+    formula : str
+        The statement as a formula, for pages: in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`).
     """
 
     id: str
@@ -323,6 +325,7 @@ class Claim:
     setting: Callable[[Context], Setting] | None = None
     clauses: tuple[Clause, ...] = ()
     protocol: Protocol | None = None
+    formula: str = ""
 
     @property
     def rests_on_draws(self) -> bool:

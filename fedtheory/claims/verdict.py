@@ -46,6 +46,8 @@ class Verdict:
     repair: Repair | None = None  #: of a repaired statement: how it stands itself
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
     seeded: bool = False  #: whether the check read the seed
+    formula: str = ""  #: the statement as a formula (`fedtheory.tools.typesetting`)
+    faults: list[str] = field(default_factory=list)  #: names of the planted faults
     level: float | None = (
         None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )

@@ -18,12 +18,12 @@ _LETTERS = {
     **dict(zip("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split(), "ΓΔΘΛΞΠΣΦΨΩ", strict=True)),
     **{"lam": "λ", "eps": "ε", "varepsilon": "ε", "ell": "ℓ"},
 }
-_SYMBOLS = {"grad": "∇", "infinity": "∞"}
+_SYMBOLS = {"grad": "∇", "infinity": "∞", "oo": "∞"}
 _COMMANDS = _LETTERS | {"nabla": "∇", "infty": "∞", "partial": "∂", "ldots": "…", "dots": "…"}
 _OPERATORS = {
     **{"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "+-": "±", "-+": "∓", "-": "−", "==": "="},
     **{r"\le": "≤", r"\leq": "≤", r"\ge": "≥", r"\geq": "≥", r"\ne": "≠", r"\to": "→", r"\in": "∈", r"\cdot": "·"},
-    **{r"\times": "×", r"\sum": "∑", "sum": "∑", r"\prod": "∏", r"\mid": "|", r"\pm": "±", r"\approx": "≈", r"\quad": "\u2003"},
+    **{r"\times": "×", r"\sum": "∑", "sum": "∑", "prod": "∏", r"\prod": "∏", r"\mid": "|", r"\pm": "±", r"\approx": "≈", r"\quad": "\u2003"},
 }
 _FUNCTIONS = frozenset("max min sup inf lim log exp dist prox argmin mean rank tr sign Var Cov det diag cos sin".split())
 _ACCENTS = {"hat": "^", "bar": "¯", "tilde": "~"}
@@ -65,15 +65,30 @@ def _typeset(text: str) -> str:
     while k < len(tokens):
         end = _end_of_span(tokens, k)
         if end > k:
-            found.append(f"<math>{_Parser(tokens[k:end]).all()}</math>")
+            found.append(" ".join(f"<math>{_Parser(piece).all()}</math>" for piece in _break(tokens[k:end])))
             k = end
         elif _is_symbol(tokens, k):
-            found.append(f"<i>{tokens[k].text}</i>")
+            times = tokens[k].text == "x" and k + 2 < len(tokens) and tokens[k + 2].kind == "number"
+            found.append("×" if times else f"<i>{_LETTERS.get(tokens[k].text, tokens[k].text)}</i>")
             k += 1
         else:
             found.append(html.escape(tokens[k].text))
             k += 1
     return "".join(found)
+
+
+def _break(tokens: list[_Token]) -> list[list[_Token]]:
+    """Pieces after which a line may end: before relations, sums and differences outside of brackets."""
+    pieces: list[list[_Token]] = [[]]
+    depth, inside = 0, False
+    for k, token in enumerate(tokens):
+        depth += (token.text in _CLOSING) - (token.text in _CLOSING.values())
+        inside ^= token.text == "||"
+        free = depth == 0 and not inside and _at(tokens, k - 1) == " " and _at(tokens, k + 1) == " "
+        if free and k > 1 and (token.text in _RELATIONS or token.text in "+-"):
+            pieces.append([])
+        pieces[-1].append(token)
+    return pieces
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -97,7 +112,7 @@ def _is_compound(tokens: list[_Token], k: int) -> bool:
 def _is_symbol(tokens: list[_Token], k: int) -> bool:
     """Whether a single letter in prose is a symbol; an article and what follows an apostrophe is none."""
     text = tokens[k].text
-    if tokens[k].kind != "name" or len(text) > 1 or text in "aAI" or _at(tokens, k - 1) in ("'", "."):
+    if tokens[k].kind != "name" or (len(text) > 1 and text not in _LETTERS) or text in "aAI" or _at(tokens, k - 1) in ("'", "."):
         return False
     if k and tokens[k - 1].kind == "number":
         return False
@@ -116,7 +131,7 @@ def _is_mathematical(tokens: list[_Token], k: int) -> bool:
     text = token.text.rstrip("'")
     if text in _LETTERS or text in _SYMBOLS or text in _FUNCTIONS or _accented(text):
         return True
-    if text in ("sum", "sqrt"):
+    if text in ("sum", "prod", "sqrt"):
         return text == "sqrt" or _at(tokens, k + 1) == "_"
     if text in _ACCENTS:
         return _at(tokens, k + 1) == " " and (len(_at(tokens, k + 2)) == 1 or _at(tokens, k + 2) in _LETTERS)
@@ -224,7 +239,7 @@ class _Parser:
                 tag = "mi" if text == "/" else "mo"  # an operator would have gaps
                 done += [*factors, f"<{tag}>{html.escape(_OPERATORS.get(text, text))}</{tag}>"]
                 factors = []
-                if text in ("sum", r"\sum"):
+                if text.lstrip("\\") in ("sum", "prod"):
                     factors = [self.scripts(done.pop())]
             else:
                 if spaced and factors and kind in ("name", "number", "command"):
