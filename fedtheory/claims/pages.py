@@ -200,26 +200,30 @@ def _render(
 ) -> str:
     totals = Counter(map(name_word, verdicts))
     kinds = [kind for kind in get_args(Kind) if any(v.kind == kind for v in verdicts)]
-    page = _environment().get_template("page.html").render(
-        title=title,
-        up=up,
-        claims=claims,
-        summary=summarise(verdicts) or "nothing was checked",
-        chances=summarise_chances(verdicts),
-        papers=papers,
-        kinds=kinds,
-        words=[word for word in GLYPHS if totals[word]],
-        totals=totals,
-        total=len(verdicts),
-        by_kind={kind: Counter(name_word(v) for v in verdicts if v.kind == kind) for kind in kinds},
-        legend=LEGEND.items(),
-        glyphs=GLYPHS,
-        most_facts=MOST_FACTS,
-        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        commit=find_commit(),
-        versions=find_versions(),
-        settings=sorted({v.setting for v in verdicts if v.setting}),
-        checksums=_find_checksums(verdicts),
+    page = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            up=up,
+            claims=claims,
+            summary=summarise(verdicts) or "nothing was checked",
+            chances=summarise_chances(verdicts),
+            papers=papers,
+            kinds=kinds,
+            words=[word for word in GLYPHS if totals[word]],
+            totals=totals,
+            total=len(verdicts),
+            by_kind={kind: Counter(name_word(v) for v in verdicts if v.kind == kind) for kind in kinds},
+            legend=LEGEND.items(),
+            glyphs=GLYPHS,
+            most_facts=MOST_FACTS,
+            date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            commit=find_commit(),
+            versions=find_versions(),
+            settings=sorted({v.setting for v in verdicts if v.setting}),
+            checksums=_find_checksums(verdicts),
+        )
     )
     return str(page).lstrip() + "\n"
 

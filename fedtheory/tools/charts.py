@@ -126,14 +126,20 @@ def _frame(across: Axis, up: Axis, xlabel: str, ylabel: str) -> Sequence[str]:
         share = float(across.place(value))
         if 0 <= share <= 1:
             x = f"{LEFT + (right - LEFT) * share:.1f}"
-            found.append(f'<path d="M{x} {TOP}V{low}" /><text x="{x}" y="{low + 16}" text-anchor="middle">{label}</text>')
+            found.append(
+                f'<path d="M{x} {TOP}V{low}" /><text x="{x}" y="{low + 16}" text-anchor="middle">{label}</text>'
+            )
     for value, label in up.ticks:
         share = float(up.place(value))
         if 0 <= share <= 1:
             y = TOP + (low - TOP) * (1 - share)
-            found.append(f'<path d="M{LEFT} {y:.1f}H{right}" /><text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
+            found.append(
+                f'<path d="M{LEFT} {y:.1f}H{right}" /><text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
+            )
     found.append(f'<path class="edge" d="M{LEFT} {TOP}V{low}H{right}" />')
     middle = (TOP + low) / 2
     found.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 8}" text-anchor="middle">{html.escape(xlabel)}</text>')
-    found.append(f'<text transform="translate(13 {middle}) rotate(-90)" text-anchor="middle">{html.escape(ylabel)}</text>')
+    found.append(
+        f'<text transform="translate(13 {middle}) rotate(-90)" text-anchor="middle">{html.escape(ylabel)}</text>'
+    )
     return found

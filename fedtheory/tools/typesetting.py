@@ -23,9 +23,21 @@ _COMMANDS = _LETTERS | {"nabla": "∇", "infty": "∞", "partial": "∂", "ldots
 _OPERATORS = {
     **{"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "+-": "±", "-+": "∓", "-": "−", "==": "="},
     **{r"\le": "≤", r"\leq": "≤", r"\ge": "≥", r"\geq": "≥", r"\ne": "≠", r"\to": "→", r"\in": "∈", r"\cdot": "·"},
-    **{r"\times": "×", r"\sum": "∑", "sum": "∑", "prod": "∏", r"\prod": "∏", r"\mid": "|", r"\pm": "±", r"\approx": "≈", r"\quad": "\u2003"},
+    **{
+        r"\times": "×",
+        r"\sum": "∑",
+        "sum": "∑",
+        "prod": "∏",
+        r"\prod": "∏",
+        r"\mid": "|",
+        r"\pm": "±",
+        r"\approx": "≈",
+        r"\quad": "\u2003",
+    },
 }
-_FUNCTIONS = frozenset("max min sup inf lim log exp dist prox argmin mean rank tr sign Var Cov det diag cos sin".split())
+_FUNCTIONS = frozenset(
+    "max min sup inf lim log exp dist prox argmin mean rank tr sign Var Cov det diag cos sin".split()
+)
 _ACCENTS = {"hat": "^", "bar": "¯", "tilde": "~"}
 #: single letters that may carry an accent's name, so that "what" is none
 _ACCENTED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZfghpquvxyz")
@@ -34,6 +46,8 @@ _WORDS = frozenset("an as at be by do he if in is it no of on or so to up us we 
 _RELATIONS = frozenset(["<=", ">=", "<", ">", "=", "==", "!=", "->"])
 #: signs that make mathematics of what stands beside them
 _STRONG = _RELATIONS | {"^", "_", "||", "**", "+", "+-", "*"}
+#: tokens that stand on one line
+SHORTEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 _TOKEN = re.compile(
@@ -65,7 +79,8 @@ def _typeset(text: str) -> str:
     while k < len(tokens):
         end = _end_of_span(tokens, k)
         if end > k:
-            found.append(" ".join(f"<math>{_Parser(piece).all()}</math>" for piece in _break(tokens[k:end])))
+            pieces = (f"<math>{_Parser(piece).all()}</math>" for piece in _break(tokens[k:end]))
+            found.append("<wbr>".join(pieces))
             k = end
         elif _is_symbol(tokens, k):
             times = tokens[k].text == "x" and k + 2 < len(tokens) and tokens[k + 2].kind == "number"
@@ -85,7 +100,7 @@ def _break(tokens: list[_Token]) -> list[list[_Token]]:
         depth += (token.text in _CLOSING) - (token.text in _CLOSING.values())
         inside ^= token.text == "||"
         free = depth == 0 and not inside and _at(tokens, k - 1) == " " and _at(tokens, k + 1) == " "
-        if free and k > 1 and (token.text in _RELATIONS or token.text in "+-"):
+        if free and len(pieces[-1]) > SHORTEST and len(tokens) - k > SHORTEST and token.text in (*_RELATIONS, "+", "-"):
             pieces.append([])
         pieces[-1].append(token)
     return pieces
@@ -106,15 +121,22 @@ def _is_compound(tokens: list[_Token], k: int) -> bool:
     """Whether a name is a piece of a word with a hyphen, such as L-smooth, or of a code's name."""
     before = _at(tokens, k - 1) == "-" and tokens[k - 2].kind == "name" if k > 1 else False
     after = _at(tokens, k + 1) == "-" and k + 2 < len(tokens) and tokens[k + 2].kind == "name"
-    return (after and len(_at(tokens, k + 2)) > 2) or (before and (len(_at(tokens, k - 2)) > 2 or len(_at(tokens, k)) > 2))
+    return (after and len(_at(tokens, k + 2)) > 2) or (
+        before and (len(_at(tokens, k - 2)) > 2 or len(_at(tokens, k)) > 2)
+    )
 
 
 def _is_symbol(tokens: list[_Token], k: int) -> bool:
     """Whether a single letter in prose is a symbol; an article and what follows an apostrophe is none."""
     text = tokens[k].text
-    if tokens[k].kind != "name" or (len(text) > 1 and text not in _LETTERS) or text in "aAI" or _at(tokens, k - 1) in ("'", "."):
+    if (
+        tokens[k].kind != "name"
+        or (len(text) > 1 and text not in _LETTERS)
+        or text in "aAI"
+        or _at(tokens, k - 1) in ("'", ".")
+    ):
         return False
-    if k and tokens[k - 1].kind == "number":
+    if (k and tokens[k - 1].kind == "number") or (_at(tokens, k + 1) == "." and _at(tokens, k + 2)[:1].isdigit()):
         return False
     return not _is_compound(tokens, k) or len(_at(tokens, k + 2)) > 3 and _at(tokens, k + 2).islower()
 
@@ -148,7 +170,7 @@ def _end_of_span(tokens: list[_Token], start: int) -> int:
     """Return where mathematics that begins here ends; where it begins if there is none."""
     k, last, strong = start, start, False
     depth: list[str] = []
-    if tokens[start].kind == "space":
+    if tokens[start].kind == "space" or (tokens[start].kind == "number" and start and tokens[start - 1].kind == "name"):
         return start
     while k < len(tokens):
         token = tokens[k]
@@ -165,13 +187,19 @@ def _end_of_span(tokens: list[_Token], start: int) -> int:
             elif token.text == "," and not depth and _at(tokens, k + 1) != "":
                 break
             strong = strong or token.text in _STRONG or token.text.rstrip("'") in {*_LETTERS, *_SYMBOLS}
-            strong = strong or (token.text == "/" and tokens[k - 1].kind != "space") or _accented(token.text) is not None
+            strong = (
+                strong or (token.text == "/" and tokens[k - 1].kind != "space") or _accented(token.text) is not None
+            )
             if not depth:
                 last = k + 1
         k += 1
-    while last > start and (tokens[last - 1].kind == "space" or tokens[last - 1].text in ("!", ",", "-", "+", "/", "~")):
+    while last > start and (
+        tokens[last - 1].kind == "space" or tokens[last - 1].text in ("!", ",", "-", "+", "/", "~")
+    ):
         last -= 1
-    alone = all(t.kind in ("number", "space") or t.text in ("-", "+", "(", ")", "/", "[", "]") for t in tokens[start:last])
+    alone = all(
+        t.kind in ("number", "space") or t.text in ("-", "+", "(", ")", "/", "[", "]") for t in tokens[start:last]
+    )
     return last if strong and not alone and tokens[start].text not in ("/", ",", "-", "_", "^", "*", "!") else start
 
 
@@ -179,7 +207,11 @@ def _accented(text: str) -> tuple[str, str] | None:
     """Return the letter and accent of a name such as thetabar or Rhat."""
     for word, accent in _ACCENTS.items():
         base = text.removesuffix(word)
-        if base != text and (base in _LETTERS or (len(base) == 1 and base in _ACCENTED)):
+        if (
+            base != text
+            and text not in ("What", "That")
+            and (base in _LETTERS or (len(base) == 1 and base in _ACCENTED))
+        ):
             return base, accent
     return None
 
@@ -236,8 +268,10 @@ class _Parser:
                 factors[-1] = self.scripts(factors[-1])
             elif (kind == "sign" and text not in (*_CLOSING, "||", "|", "\\|", "\\{", "\\}")) or text in _OPERATORS:
                 self.k += 1
-                tag = "mi" if text == "/" else "mo"  # an operator would have gaps
-                done += [*factors, f"<{tag}>{html.escape(_OPERATORS.get(text, text))}</{tag}>"]
+                shown = html.escape(_OPERATORS.get(text, text))
+                first = self.k == 1 and text in (*_RELATIONS, "+", "-") and self.next() == " "  # of a line
+                sign = f'<mo form="infix">{shown}</mo>' if first else f"<mo>{shown}</mo>"
+                done += [*factors, f"<mi>{shown}</mi>" if text == "/" else sign]  # an operator would have gaps
                 factors = []
                 if text.lstrip("\\") in ("sum", "prod"):
                     factors = [self.scripts(done.pop())]
@@ -300,7 +334,11 @@ class _Parser:
             return self.scripts_in(self.name(token.text), bare and not script)
         if script and token.text in ("-", "+", "*") and token.text != "*":
             return f"<mo>{_OPERATORS.get(token.text, token.text)}</mo>{self.atom()}"
-        return f"<mo>{html.escape(_OPERATORS.get(token.text.lstrip(chr(92)), token.text.lstrip(chr(92))))}</mo>".replace("*", "∗")
+        return (
+            f"<mo>{html.escape(_OPERATORS.get(token.text.lstrip(chr(92)), token.text.lstrip(chr(92))))}</mo>".replace(
+                "*", "∗"
+            )
+        )
 
     def scripts_in(self, found: str, wanted: bool) -> str:
         """With scripts where what follows a slash takes them with it."""
@@ -337,7 +375,9 @@ class _Parser:
         if word in _LETTERS or word in _SYMBOLS:
             found = f"<mi>{(_LETTERS | _SYMBOLS)[word]}</mi>"
         elif word in _FUNCTIONS or len(word) > 2:
-            found = f"<mi>{word}</mi>" + ("" if self.next() in ("(", "_", "^", "") else '<mspace width=".17em"></mspace>')
+            found = f"<mi>{word}</mi>" + (
+                "" if self.next() in ("(", "_", "^", "") else '<mspace width=".17em"></mspace>'
+            )
         else:
             found = "".join(f"<mi>{letter}</mi>" for letter in word)
             found = found if len(word) == 1 else f"<mrow>{found}</mrow>"
