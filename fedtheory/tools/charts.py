@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.tools.pictures import COLOURS
+from fedtheory.tools.pictures import CURVE_COLOURS
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 330, 66, 14, 10, 46
 #: points of a curve that are drawn; more are not seen
-MOST_POINTS = 160
+DRAWN_POINTS = 160
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -42,13 +42,12 @@ def make_axis(values: Any, log: bool, most: int = 6) -> Axis:
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     if log and high - low > 1:
         step = math.ceil((high - low) / most)
-        powers = range(math.floor(low + 1e-9), math.ceil(high - 1e-9) + 1)
-        powers = [power for power in powers if power % step == 0]
+        whole = range(math.floor(low + 1e-9), math.ceil(high - 1e-9) + 1)
+        powers = [power for power in whole if power % step == 0]
         ticks = [(10.0**power, _power_of_ten(power)) for power in powers]
-        low, high = min(low, powers[0] if powers else low), high
-        return Axis(low - 0.02 * (high - low), high + 0.02 * (high - low), tuple(ticks), True)
+        return _with_margin(min([low, *powers]), high, ticks, True)
     if log:
-        low, high = 10**low, 10**high
+        low, high = 10.0**low, 10.0**high
     if high == low:
         low, high = low - abs(low) / 2 - (low == 0), high + abs(high) / 2 + (low == 0)
     if log:
@@ -58,8 +57,12 @@ def make_axis(values: Any, log: bool, most: int = 6) -> Axis:
     labelled = tuple((mark, f"{mark:.10g}") for mark in marks if not log or mark > 0)
     if log:
         low, high = math.log10(low), math.log10(high)
+    return _with_margin(low, high, labelled, log)
+
+
+def _with_margin(low: float, high: float, ticks: Sequence[tuple[float, str]], log: bool) -> Axis:
     gap = 0.03 * (high - low)
-    return Axis(low - gap, high + gap, labelled, log)
+    return Axis(low - gap, high + gap, tuple(ticks), log)
 
 
 def _round_step(step: float) -> float:
@@ -80,14 +83,16 @@ def draw_chart(picture: Mapping[str, Any]) -> str:
     up = make_axis(np.concatenate([y for _, y in curves]), logy)
     found = [*_frame(across, up, picture["xlabel"], picture["ylabel"])]
     for k, (series, (x, y)) in enumerate(zip(picture["series"], curves, strict=True)):
-        found.append(_curve(across.place(x), up.place(y), series.get("style", "line"), COLOURS[k % len(COLOURS)]))
+        found.append(
+            _curve(across.place(x), up.place(y), series.get("style", "line"), CURVE_COLOURS[k % len(CURVE_COLOURS)])
+        )
     return f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(picture["title"])}">{"".join(found)}</svg>'
 
 
 def list_legend(picture: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return colour, style and label of each curve."""
     return [
-        (COLOURS[k % len(COLOURS)], series.get("style", "line"), series["label"])
+        (CURVE_COLOURS[k % len(CURVE_COLOURS)], series.get("style", "line"), series["label"])
         for k, series in enumerate(picture["series"])
     ]
 
@@ -96,10 +101,10 @@ def _visible(series: Mapping[str, Any], logx: bool, logy: bool) -> tuple[Any, An
     x, y = np.asarray(series["x"], dtype=float), np.asarray(series["y"], dtype=float)
     keep = np.isfinite(x) & np.isfinite(y) & ((x > 0) | (not logx)) & ((y > 0) | (not logy))
     x, y = x[keep], y[keep]
-    if len(x) <= MOST_POINTS:
+    if len(x) <= DRAWN_POINTS:
         return x, y
-    even = np.linspace(0, len(x) - 1, MOST_POINTS)
-    chosen = np.geomspace(1, len(x), MOST_POINTS) - 1 if logx else even
+    even = np.linspace(0, len(x) - 1, DRAWN_POINTS)
+    chosen = np.geomspace(1, len(x), DRAWN_POINTS) - 1 if logx else even
     places = np.unique(np.round(chosen).astype(int))
     return x[places], y[places]
 

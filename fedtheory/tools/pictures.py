@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.core.errors import InvalidInput, require
 
 #: of curves, in this order: told apart by colour-blind readers, on white and on black (Okabe and Ito)
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a")
+CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a")
 STYLES: dict[str, dict[str, Any]] = {
     "line": {"linestyle": "-"},
     "dashed": {"linestyle": "--", "alpha": 0.8},
@@ -31,7 +31,7 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
 
     fig = Figure(figsize=size, layout="constrained")
     axes = fig.subplots()
-    axes.set_prop_cycle(color=COLOURS)
+    axes.set_prop_cycle(color=CURVE_COLOURS)
     axes.set(title=picture["title"], xlabel=picture["xlabel"], ylabel=picture["ylabel"])
     if "z" in picture:
         _heat_map(fig, axes, picture)

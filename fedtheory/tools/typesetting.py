@@ -1,7 +1,8 @@
-"""Mathematics in plain text, such as ``||x_t - x*||^2 <= eta_g L/(2N)``, as MathML for pages that load nothing.
+r"""Mathematics in plain text, such as ``||x_t - x*||^2 <= eta_g L/(2N)``, as MathML for pages that load nothing.
 
 Prose stays prose: what is mathematics is seen by its signs, scripts and Greek names. A formula that stands alone (`typeset_formula`) may also be
-written in LaTeX's commands, of which the common ones are known: ``\\frac{a}{b}``, ``\\sqrt{a}``, ``\\le``, ``\\eta``, ``\\bar x``, ``\\text{for all}``.
+written in LaTeX's commands, of which the common ones are known: ``\frac{a}{b}``, ``\sqrt{a}``, ``\le``, ``\eta``, ``\bar x``,
+``\text{for all}``.
 Nothing is refused: what is not understood is shown as it is written.
 """
 
@@ -12,10 +13,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
+Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"""
 _LETTERS = {
-    **dict(zip("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda".split(), "αβγδεζηθικλ", strict=True)),
-    **dict(zip("mu nu xi pi rho sigma tau upsilon phi chi psi omega".split(), "μνξπρστυφχψω", strict=True)),
-    **dict(zip("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split(), "ΓΔΘΛΞΠΣΦΨΩ", strict=True)),
+    **dict(zip(_GREEK.split(), "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", strict=True)),
     **{"lam": "λ", "eps": "ε", "varepsilon": "ε", "ell": "ℓ"},
 }
 _SYMBOLS = {"grad": "∇", "infinity": "∞", "oo": "∞"}
@@ -36,13 +37,35 @@ _OPERATORS = {
     },
 }
 _FUNCTIONS = frozenset(
-    "max min sup inf lim log exp dist prox argmin mean rank tr sign Var Cov det diag cos sin".split()
+    [
+        "max",
+        "min",
+        "sup",
+        "inf",
+        "lim",
+        "log",
+        "exp",
+        "dist",
+        "prox",
+        "argmin",
+        "mean",
+        "rank",
+        "tr",
+        "sign",
+        "Var",
+        "Cov",
+        "det",
+        "diag",
+        "cos",
+        "sin",
+    ]
 )
 _ACCENTS = {"hat": "^", "bar": "¯", "tilde": "~"}
 #: single letters that may carry an accent's name, so that "what" is none
 _ACCENTED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZfghpquvxyz")
 #: words of two letters that are no products of two symbols
-_WORDS = frozenset("an as at be by do he if in is it no of on or so to up us we my go am vs id eq is".split())
+_SHORT_WORDS = "an as at be by do he if in is it no of on or so to up us we my go am vs id eq is"
+_WORDS = frozenset(_SHORT_WORDS.split())
 _RELATIONS = frozenset(["<=", ">=", "<", ">", "=", "==", "!=", "->"])
 #: signs that make mathematics of what stands beside them
 _STRONG = _RELATIONS | {"^", "_", "||", "**", "+", "+-", "*"}
@@ -138,7 +161,7 @@ def _is_symbol(tokens: list[_Token], k: int) -> bool:
         return False
     if (k and tokens[k - 1].kind == "number") or (_at(tokens, k + 1) == "." and _at(tokens, k + 2)[:1].isdigit()):
         return False
-    return not _is_compound(tokens, k) or len(_at(tokens, k + 2)) > 3 and _at(tokens, k + 2).islower()
+    return not _is_compound(tokens, k) or (len(_at(tokens, k + 2)) > 3 and _at(tokens, k + 2).islower())
 
 
 def _is_mathematical(tokens: list[_Token], k: int) -> bool:
@@ -182,9 +205,7 @@ def _end_of_span(tokens: list[_Token], start: int) -> int:
                 depth.append(token.text)
             elif depth and token.text == _CLOSING[depth[-1]]:
                 depth.pop()
-            elif token.text in _CLOSING.values():
-                break
-            elif token.text == "," and not depth and _at(tokens, k + 1) != "":
+            elif token.text in _CLOSING.values() or (token.text == "," and not depth):
                 break
             strong = strong or token.text in _STRONG or token.text.rstrip("'") in {*_LETTERS, *_SYMBOLS}
             strong = (

@@ -12,6 +12,8 @@ PACKAGES = (
     *("fedtheory", "numpy", "scipy", "array-api-compat", "cvxpy", "clarabel", "scs", "sympy", "pepit", "scikit-learn"),
     *("torch", "cupy-cuda12x", "cupy-cuda13x"),
 )
+#: the checkout that this file is in, if it is in one
+HERE = Path(__file__).resolve().parents[2]
 
 
 @cache
@@ -26,7 +28,7 @@ def find_versions() -> dict[str, str]:
     return found
 
 
-def find_commit(folder: Path = Path(__file__).resolve().parents[2]) -> str | None:
+def find_commit(folder: Path = HERE) -> str | None:
     """Return the commit that a git checkout is at, or None; git's files are read, and nothing is run."""
     try:
         store = folder / ".git"

@@ -67,8 +67,8 @@ def test_pages_of_papers_and_the_index_are_of_one_design(verdicts, tmp_path) -> 
     assert {name for name, _ in links} == {path.name for path in papers}
     for name, anchor in links:
         assert not anchor or f'id="{anchor}"' in (tmp_path / name).read_text(), f"{name}#{anchor}"
-    back = [re.findall(r'href="(kept/[^"]+)"', path.read_text()) for path in papers]
-    assert sorted(sum(back, [])) == ["kept/TOY-FALSE.json", "kept/TOY-REPAIRED.json"]
+    files = [file for path in papers for file in re.findall(r'href="(kept/[^"]+)"', path.read_text())]
+    assert sorted(files) == ["kept/TOY-FALSE.json", "kept/TOY-REPAIRED.json"]
 
 
 FILTERED = """
@@ -135,7 +135,8 @@ def test_light_and_dark(page, tmp_path, scheme) -> None:
     option = f"--blink-settings=preferredColorScheme={['dark', 'light'].index(scheme)}"
     seen = ask_page(page, COLOURS, tmp_path, options=(option,))
     assert seen["system"] == seen[scheme]
-    assert seen["light"][0] > 0.9 > 0.3 > seen["light"][1] and seen["dark"][0] < 0.2 < 0.8 < seen["dark"][1]
+    assert seen["light"][0] > 0.9 and seen["light"][1] < 0.3, "paper and ink"
+    assert seen["dark"][0] < 0.2 and seen["dark"][1] > 0.8
 
 
 def test_claims_can_be_read_without_scripts(page) -> None:

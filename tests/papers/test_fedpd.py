@@ -10,9 +10,9 @@ import pytest
 from planted import judge, list_missed
 
 from fedtheory.claims import report
-from fedtheory.claims.pages import as_html
 from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.pages import as_html
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.verdict import decide
 from fedtheory.proofs.certificates.checker import check

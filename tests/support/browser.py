@@ -18,8 +18,14 @@ OPTIONS = (
 )
 _BEFORE = """<script>window.wrong = []; addEventListener("error", (e) => wrong.push(e.message));
 console.error = console.warn = (...said) => wrong.push(said.join(" "));</script>"""
-_AFTER = """<script>addEventListener("load", () => setTimeout(() => { let found; try { found = (() => { %s })(); } catch (e) { wrong.push(String(e)); }
-const told = document.createElement("pre"); told.id = "told"; told.textContent = JSON.stringify({ found, wrong }); top.document.body.replaceChildren(told); }));</script>"""
+_AFTER = """<script>addEventListener("load", () => setTimeout(() => {
+  let found;
+  try { found = (() => { %s })(); } catch (e) { wrong.push(String(e)); }
+  const told = document.createElement("pre");
+  told.id = "told";
+  told.textContent = JSON.stringify({ found, wrong });
+  top.document.body.replaceChildren(told);
+}));</script>"""
 
 
 def ask_page(page: str, script: str, folder: Path, *, width: int = 1280, options: tuple[str, ...] = ()) -> Any:

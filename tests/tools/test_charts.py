@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.tools.charts import MOST_POINTS, draw_chart, list_legend, make_axis
+from fedtheory.tools.charts import DRAWN_POINTS, draw_chart, list_legend, make_axis
 
 
 def picture(x, y, **more):
@@ -40,7 +40,7 @@ def test_curves_that_cannot_be_shown_whole() -> None:
     assert len(drawn.findall(".//circle")) == 1, "one point is left"
     long = ElementTree.fromstring(draw_chart(picture(list(range(10_000)), list(range(10_000)))))
     points = long.find("polyline").attrib["points"].split()
-    assert len(points) <= MOST_POINTS and len(draw_chart(picture([], []))) > 0
+    assert len(points) <= DRAWN_POINTS and len(draw_chart(picture([], []))) > 0
 
 
 @pytest.mark.parametrize("style", ["line", "dashed", "points"])

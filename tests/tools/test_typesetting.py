@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -51,7 +51,8 @@ def test_prose_stays_prose(text) -> None:
 
 
 def test_formulas_that_stand_alone() -> None:
-    stacked = "<mfrac><mrow><mi>L</mi><msup><mi>R</mi><mrow><mn>2</mn></mrow></msup></mrow><mrow><mn>4</mn><mi>N</mi><mo>+</mo><mn>2</mn></mrow></mfrac>"
+    above = "<mrow><mi>L</mi><msup><mi>R</mi><mrow><mn>2</mn></mrow></msup></mrow>"
+    stacked = f"<mfrac>{above}<mrow><mn>4</mn><mi>N</mi><mo>+</mo><mn>2</mn></mrow></mfrac>"
     assert stacked in typeset_formula("L*R**2/(4*N + 2)")
     assert stacked in typeset_formula(r"\frac{L R^2}{4 N + 2}").replace('<mspace width=".17em"></mspace>', "")
     assert "<mtext>for all </mtext>" in typeset_formula(r"\eta \le 1 \text{for all } x")
