@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,15 +44,16 @@ def make_axis(values: Any, log: bool, most: int = 6) -> Axis:
     if log and high - low > 1:
         step = math.ceil((high - low) / most)
         whole = range(math.floor(low + 1e-9), math.ceil(high - 1e-9) + 1)
-        powers = [power for power in whole if power % step == 0]
+        powers = [power for power in whole if power % step == 0 and power <= sys.float_info.max_10_exp]
         ticks = [(10.0**power, _power_of_ten(power)) for power in powers]
-        return _with_margin(min([low, *powers]), high, ticks, True)
+        return _with_margin(min([low, *map(float, powers)]), high, ticks, True)
     if log:
-        low, high = 10.0**low, 10.0**high
+        low, high = math.pow(10, low), math.pow(10, high)
     if high == low:
-        low, high = low - abs(low) / 2 - (low == 0), high + abs(high) / 2 + (low == 0)
+        room = abs(low) / 2 or 1.0
+        low, high = low - room, high + room
     if log:
-        low = max(low, high / 1e3)
+        low = max(low, high / 1000.0)
     step = _round_step((high - low) / most)
     marks = [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
     labelled = tuple((mark, f"{mark:.10g}") for mark in marks if not log or mark > 0)

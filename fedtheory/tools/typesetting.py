@@ -33,7 +33,6 @@ _OPERATORS = {
         r"\mid": "|",
         r"\pm": "±",
         r"\approx": "≈",
-        r"\quad": "\u2003",
     },
 }
 _FUNCTIONS = frozenset(
@@ -54,18 +53,14 @@ _FUNCTIONS = frozenset(
         "sign",
         "Var",
         "Cov",
-        "det",
-        "diag",
-        "cos",
-        "sin",
     ]
+    + ["det", "diag", "cos", "sin"]
 )
 _ACCENTS = {"hat": "^", "bar": "¯", "tilde": "~"}
 #: single letters that may carry an accent's name, so that "what" is none
 _ACCENTED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZfghpquvxyz")
 #: words of two letters that are no products of two symbols
-_SHORT_WORDS = "an as at be by do he if in is it no of on or so to up us we my go am vs id eq is"
-_WORDS = frozenset(_SHORT_WORDS.split())
+_WORDS = frozenset(re.findall("..", "anasatbebydoheifinisitnoofonorsotoupuswemygoamvsideq"))
 _RELATIONS = frozenset(["<=", ">=", "<", ">", "=", "==", "!=", "->"])
 #: signs that make mathematics of what stands beside them
 _STRONG = _RELATIONS | {"^", "_", "||", "**", "+", "+-", "*"}
@@ -74,7 +69,7 @@ SHORTEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 _TOKEN = re.compile(
-    r"(?P<space>\s+)|(?P<number>\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![A-Za-z]*-))|(?P<name>[A-Za-z]+(?:'(?![a-z]))*)|(?P<command>\\[A-Za-z]+)"
+    r"(?P<space>\s+)|(?P<number>\d+(?:\.\d+)?(?:e[-+]?\d+)?)|(?P<name>[A-Za-z]+(?:'(?![a-z]))*)|(?P<command>\\[A-Za-z]+)"
     r"|(?P<sign><=|>=|==|!=|\|\||->|\*\*|\+-|-\+|\\[|{}]|[-+*/^_=<>|(){}\[\],~!])|(?P<other>.)",
     re.DOTALL,
 )
@@ -86,18 +81,14 @@ class _Token:
     text: str
 
 
-def typeset(text: str) -> str:
-    """Return prose with mathematics in it as HTML, escaped: the mathematics is MathML."""
-    return _typeset(text)
-
-
 def typeset_formula(text: str) -> str:
     """Return a formula that stands alone as MathML, with fractions stacked."""
     return f'<math display="block">{_Parser(_tokens(text), stacked=True).all()}</math>' if text else ""
 
 
 @lru_cache(maxsize=4096)
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
+    """Return prose with mathematics in it as HTML, escaped: the mathematics is MathML."""
     found, tokens, k = [], _tokens(text), 0
     while k < len(tokens):
         end = _end_of_span(tokens, k)

@@ -24,6 +24,10 @@ def test_ticks_are_round_and_whole_where_rounds_are_counted() -> None:
     assert powers == ["10⁻⁶", "10⁻⁴", "10⁻²", "1"]
 
 
+def test_what_diverged_is_drawn() -> None:
+    assert draw_chart(picture([0, 1, 2], [1.0, 1e200, 1.7e308]) | {"logy": True}).count("polyline") == 1
+
+
 @given(
     st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=30),
     st.booleans(),
