@@ -54,8 +54,8 @@ def make_axis(values: Any, log: bool, most: int = 6) -> Axis:
         low, high = low - room, high + room
     if log:
         low = max(low, high / 1000.0)
-    step = _round_step((high - low) / most)
-    marks = [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    gap = _round_step((high - low) / most)
+    marks = [k * gap for k in range(math.ceil(low / gap - 1e-9), math.floor(high / gap + 1e-9) + 1)]
     labelled = tuple((mark, f"{mark:.10g}") for mark in marks if not log or mark > 0)
     if log:
         low, high = math.log10(low), math.log10(high)

@@ -37,24 +37,9 @@ _OPERATORS = {
 }
 _FUNCTIONS = frozenset(
     [
-        "max",
-        "min",
-        "sup",
-        "inf",
-        "lim",
-        "log",
-        "exp",
-        "dist",
-        "prox",
-        "argmin",
-        "mean",
-        "rank",
-        "tr",
-        "sign",
-        "Var",
-        "Cov",
+        *("max", "min", "sup", "inf", "lim", "log", "exp", "dist", "prox", "argmin", "mean", "rank", "tr"),
+        *("sign", "Var", "Cov", "det", "diag", "cos", "sin"),
     ]
-    + ["det", "diag", "cos", "sin"]
 )
 _ACCENTS = {"hat": "^", "bar": "¯", "tilde": "~"}
 #: single letters that may carry an accent's name, so that "what" is none
