@@ -23,6 +23,7 @@ from typing import Any, Literal
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
 from fedtheory.claims.identity import RefusedRun, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
+from fedtheory.claims.parts import draw_shares
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import (
     AGREE,
@@ -176,6 +177,8 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
                 raise InvalidInput(
                     f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
                 )
+        if picture is None and claim.kind in ("bound", "rate"):
+            picture = draw_shares(parts, context.seed)
         if any(p.chance is not None for p in parts) and not claim.rests_on_draws:
             raise InvalidInput(
                 f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"

@@ -151,7 +151,8 @@ class Reading:
 class Picture:
     """What a figure shows, as data: the report draws it.
 
-    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``.
+    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``. ``about`` says what the title
+    does not: method, problem, constants, seeds.
     """
 
     title: str
@@ -160,6 +161,7 @@ class Picture:
     series: list[dict[str, Any]]
     logx: bool = False
     logy: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ def make_axis(values: Any, log: bool, most: int = 6) -> Axis:
     """Return an axis for finite values (positive ones, if logarithmic): ticks are 1, 2 or 5 times a power of ten, or powers of ten."""
     values = np.log10(values) if log else np.asarray(values, dtype=float)
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    whole_numbers = not log and high - low >= 1 and bool(np.all(values == np.round(values)))
     if log and high - low > 1:
         step = math.ceil((high - low) / most)
         whole = range(math.floor(low + 1e-9), math.ceil(high - 1e-9) + 1)
@@ -55,6 +56,7 @@ def make_axis(values: Any, log: bool, most: int = 6) -> Axis:
     if log:
         low = max(low, high / 1000.0)
     gap = _round_step((high - low) / most)
+    gap = max(gap, 1.0) if whole_numbers else gap
     marks = [k * gap for k in range(math.ceil(low / gap - 1e-9), math.floor(high / gap + 1e-9) + 1)]
     labelled = tuple((mark, f"{mark:.10g}") for mark in marks if not log or mark > 0)
     if log:
@@ -84,10 +86,10 @@ def draw_chart(picture: Mapping[str, Any]) -> str:
     across = make_axis(np.concatenate([x for x, _ in curves]), logx, 8)
     up = make_axis(np.concatenate([y for _, y in curves]), logy)
     found = [*_frame(across, up, picture["xlabel"], picture["ylabel"])]
-    for k, (series, (x, y)) in enumerate(zip(picture["series"], curves, strict=True)):
-        found.append(
-            _curve(across.place(x), up.place(y), series.get("style", "line"), CURVE_COLOURS[k % len(CURVE_COLOURS)])
-        )
+    legend = list_legend(picture)
+    for k in sorted(range(len(curves)), key=lambda k: legend[k][1] == "dashed"):  # what is claimed lies on top
+        colour, style, _ = legend[k]
+        found.append(_curve(across.place(curves[k][0]), up.place(curves[k][1]), style, colour))
     return f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(picture["title"])}">{"".join(found)}</svg>'
 
 

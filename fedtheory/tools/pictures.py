@@ -28,6 +28,7 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
     """
     require("matplotlib", "pictures")
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     fig = Figure(figsize=size, layout="constrained")
     axes = fig.subplots()
@@ -47,10 +48,12 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
             lost = x[np.isposinf(y)]
             edge = axes.get_xaxis_transform()
             axes.plot(lost, np.ones_like(lost), "x", color=line.get_color(), transform=edge, clip_on=False)
-    if picture.get("logx"):
-        axes.set_xscale("log")
     if picture.get("logy"):
         axes.set_yscale("log")
+    if picture.get("logx"):
+        axes.set_xscale("log")
+    elif all(np.all(x == np.round(x)) for x in (np.asarray(s["x"], dtype=float) for s in picture["series"])):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     return fig
