@@ -65,7 +65,7 @@ def at_most(name: str, value: Any, limit: Any, engine: Engine, text: str, *, err
 
 
 def _shares(value: NDArray[np.float64], limit: NDArray[np.float64]) -> list[float] | None:
-    """Value over limit from the smallest to the largest, at `QUANTILES` of what was compared; None where that is too little, or a limit not positive."""
+    """Value over limit, from the smallest to the largest of what was compared; None where that is too little, or a limit not positive."""
     if value.size < QUANTILES or not (limit > 0).all() or not np.isfinite(value).all():
         return None
     return [float(f"{share:.4g}") for share in np.quantile(value / limit, np.linspace(0, 1, QUANTILES))]

@@ -19,7 +19,8 @@ def picture(x, y, **more):
 
 def test_ticks_are_round_and_whole_where_rounds_are_counted() -> None:
     assert [label for _, label in make_axis(np.arange(51), log=False).ticks] == ["0", "10", "20", "30", "40", "50"]
-    assert [label for _, label in make_axis(np.array([0.0, 1.0]), log=False).ticks][1] == "0.2"
+    assert [label for _, label in make_axis(np.array([0.0, 0.1, 1.0]), log=False).ticks][1] == "0.2"
+    assert [label for _, label in make_axis(np.array([1, 2, 3]), log=False).ticks] == ["1", "2", "3"]
     powers = [label for _, label in make_axis(np.array([1e-6, 2.0]), log=True).ticks]
     assert powers == ["10⁻⁶", "10⁻⁴", "10⁻²", "1"]
 

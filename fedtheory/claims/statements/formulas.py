@@ -79,7 +79,7 @@ def draw_line(statement: Bound | Contraction, line: Line, seed: int) -> Picture:
 
 
 def draw_rate(statement: Rate, seed: int) -> Iterator[Picture]:
-    """The metric of a run at the point where the claimed rate is slowest, and the claimed curve from where it starts; nothing for exponents of landscapes."""
+    """The metric of a run where the claimed rate is slowest, and the claimed curve from the same start; nothing for exponents of landscapes."""
     if statement.theta is not None or not isinstance(statement.metric, str):
         return
     factor = statement.factor is not None
