@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Reading, Replay, Role, proved
+from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
 from fedtheory.claims.statements.as_claims import find_of_lemma, replay_statement
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
@@ -78,6 +78,7 @@ def claim_steps(
     repaired: str = "",
     false: Mapping[str, str] | None = None,
     kind: Kind = "proof step",
+    picture: Callable[[Context], Picture] | None = None,
 ) -> Claim:
     """Make a claim of steps.
 
@@ -93,6 +94,8 @@ def claim_steps(
     runs : Runs ...
     readings : str ...
         How the statement was read.
+    picture : context -> Picture, optional
+        Drawn after everything else.
     false : by the name of each step that is expected to be false, that of the true one which its fault puts in its place
     """
     false = dict(false or {})
@@ -117,7 +120,14 @@ def claim_steps(
         kind,
         source,
         text,
-        partial(_check, steps=tuple(steps), conclusions=tuple(conclusions), runs=tuple(runs), readings=tuple(readings)),
+        partial(
+            _check,
+            steps=tuple(steps),
+            conclusions=tuple(conclusions),
+            runs=tuple(runs),
+            readings=tuple(readings),
+            picture=picture,
+        ),
         tuple(faults),
         assumptions=(*assumptions, *regions),
         repaired=repaired,
@@ -132,6 +142,7 @@ def _check(
     conclusions: Sequence[Conclusion],
     runs: Sequence[Runs],
     readings: Sequence[str],
+    picture: Callable[[Context], Picture] | None,
     beyond: tuple[str, str] = ("", ""),
     instead: tuple[str, str] = ("", ""),
     mistaken: tuple[str, str] = ("", ""),
@@ -156,6 +167,8 @@ def _check(
     for part in runs:
         yield from part.findings(context, mistaken[1] if part.name == mistaken[0] else "")
     yield from (Reading(text) for text in readings)
+    if picture is not None:
+        yield picture(context)
 
 
 def _replay(instance: Mapping[str, Any], *, lemma: Lemma) -> Replay:

@@ -20,6 +20,7 @@ from .claim import Role as Role
 from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
+from .curves import draw_bound as draw_bound
 from .parts import assume as assume
 from .parts import assume_constant as assume_constant
 from .parts import assume_exact_solves as assume_exact_solves

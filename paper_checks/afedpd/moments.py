@@ -7,16 +7,29 @@ sequence of subsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, Table, decided, disproved, proved
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Picture,
+    Reading,
+    Table,
+    decided,
+    disproved,
+    draw_bound,
+    proved,
+)
 from fedtheory.core.errors import require
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
@@ -110,6 +123,21 @@ def gossip_rate(rho: Any, C: Any, P: Any, a: Any = 1) -> Any:
     return 1 - (1 - (a / (a + rho)) ** 2) * (P - 1) / (C - 1)
 
 
+def draw_moments(title: str, ylabel: str, claimed: Sequence[float], curves: Mapping[str, Any], about: str) -> Picture:
+    """Exact moments by rounds against a claimed curve."""
+    told = f"{FAMILY}; {about}; moments, no seeds"
+    return draw_bound(title, range(len(claimed)), claimed, ylabel=ylabel, about=told, more=list(curves.items()))
+
+
+def follow_moments(name: str, rho: float, C: int, P: int, start: Sequence[float], rounds: int) -> NDArray[np.float64]:
+    """(E x^2, E x h, E h^2, E s) after 0..rounds rounds, ``(rounds + 1, 4)``, in floats."""
+    matrix = np.array(moment_map(name, rho, C, P), dtype=float)
+    found = [np.asarray(start, dtype=float)]
+    for _ in range(rounds):
+        found.append(matrix @ found[-1])
+    return np.array(found)
+
+
 def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> Iterator[Finding]:
     """E s and E x^2 of A-FedPD, one round, in symbols."""
     kappa, total, D, P, C, s = symbols("kappa total D P C s", positive=True)
@@ -124,6 +152,16 @@ def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> It
         "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0",
     )
     yield map_part(off)
+    rate = float(gossip_rate(Fraction(1, 2), 100, 10))
+    spread = follow_moments("a-fedpd", 0.5, 100, 10, (0, 0, 0, 1), 100)
+    shown = {"E s": spread[:, 3], "E x^2": spread[:, 0]}
+    yield draw_moments(
+        "The duals' spread, as claimed and by the moments of the rounds",
+        "moment, s^0 = 1",
+        [rate**t for t in range(101)],
+        shown,
+        "A-FedPD, C = 100, P = 10, rho = a/2, x^0 = x*",
+    )
 
 
 def check_d9(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iterator[Finding]:
@@ -142,6 +180,14 @@ def check_d9(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iter
         f"C = {C}, P = 10, rho = a/2: {counts['a-fedpd']} rounds against {counts['feddyn']} of FedDyn",
     )
     yield map_part(off)
+    shown = {name: follow_moments(name, 0.5, C, 10, (1, 0, 0, 0), 60)[:, 0] for name in ("a-fedpd", "feddyn")}
+    yield draw_moments(
+        "Without heterogeneity: the claimed (rho/(a + rho))^{2t}, and the methods",
+        "E x^2, x^0 = 1",
+        [(1 / 9) ** t for t in range(61)],
+        shown,
+        f"C = {C}, P = 10, rho = a/2, equal clients",
+    )
 
 
 def _rounds_to(name: str, rho: Fraction, C: int, P: int, target: Fraction) -> int:
@@ -182,6 +228,16 @@ def check_d10(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Ite
     )
     yield map_part(off)
     yield Table("Mean-square factor a round, C = 100", ["", "FedADMM as printed", "FedDyn", "A-FedPD"], rows)
+    active = [1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
+    yield draw_bound(
+        "Mean-square factor a round: stable below one",
+        active,
+        [1.0] * len(active),
+        xlabel="active clients P of 100",
+        ylabel="factor",
+        about=f"{FAMILY}; rho = a/10; spectral radii of moment maps, no seeds; dashed: the edge of stability",
+        more=[(name, [drift_radius(name, 0.1, 100, P) for P in active]) for name in METHODS],
+    )
 
 
 #: rho/a below which FedADMM as printed is unstable with equal clients

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fedtheory.claims.claim import Picture
+from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.limit import MINIMISER, Limit
@@ -15,7 +16,7 @@ from fedtheory.claims.statements.on_instances import show_values
 from fedtheory.claims.statements.outcomes import Line
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
-from fedtheory.claims.statements.runs import CLIENTS, CURVES
+from fedtheory.claims.statements.runs import CLIENTS
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.running.runner import run
@@ -61,21 +62,22 @@ def name_metric(metric: Any) -> str:
 
 def draw_line(statement: Bound | Contraction, line: Line, seed: int) -> Picture:
     """Return the picture of a line: what is claimed, the worst case over the class, and runs on random functions of it where there are any."""
-    series: list[dict[str, Any]] = [
-        {"label": "claimed", "x": list(line.values), "y": list(line.claimed), "style": "dashed"},
-        {"label": "worst case over the class", "x": list(line.values), "y": list(line.worst)},
-    ]
     about = [describe_method(statement), f"functions: {_named(statement.functions)}"]
     about += [", ".join(f"{name} = {value}" for name, value in line.others)] if line.others else []
-    if line.typical:
-        series.append({"label": f"median of {CURVES} runs", "x": list(line.values), "y": list(line.typical)})
-        series.append({"label": "largest of them", "x": list(line.values), "y": list(line.largest), "style": "points"})
+    if line.runs:
         n = "as many clients as stated" if statement.clients else f"{CLIENTS} clients"
         about.append(f"runs on random separable quadratics of the class, {n}, seed {seed}")
     measure = _MEASURES[statement.measure] % statement.rounds if isinstance(statement, Bound) else "V after / V before"
-    measure = measure.replace("{", "").replace("}", "")  # a label is plain text
-    title = statement.name or "Claimed, worst case and runs"
-    return Picture(title, line.parameter, measure, series, logy=_spreads(series), about="; ".join(about))
+    return draw_bound(
+        statement.name or "Claimed, worst case and runs",
+        line.values,
+        line.claimed,
+        ylabel=measure.replace("{", "").replace("}", ""),  # a label is plain text
+        about="; ".join(about),
+        xlabel=line.parameter,
+        runs=line.runs or None,
+        worst=line.worst,
+    )
 
 
 def draw_rate(statement: Rate, seed: int) -> Iterator[Picture]:
@@ -111,9 +113,3 @@ def describe_method(statement: Any) -> str:
 
 def _named(given: Any) -> str:
     return given if isinstance(given, str) else str(getattr(given, "__name__", "as stated")).strip("<>_")
-
-
-def _spreads(series: Sequence[dict[str, Any]]) -> bool:
-    """Whether values are positive and far enough apart for a logarithmic axis."""
-    values = [value for curve in series for value in curve["y"]]
-    return bool(values) and min(values) > 0 and max(values) > 20 * min(values)

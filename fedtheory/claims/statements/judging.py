@@ -28,7 +28,7 @@ from fedtheory.claims.statements.outcomes import (
 )
 from fedtheory.claims.statements.parametric import ParametricProof, prove_for_all
 from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
-from fedtheory.claims.statements.runs import largest_on_runs, spread_on_runs
+from fedtheory.claims.statements.runs import largest_on_runs, measure_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
 from fedtheory.claims.statements.survey import Place, PointValue, Survey
 from fedtheory.claims.verdict import LEAST_COVERED
@@ -271,13 +271,11 @@ class _Judgement:
             return None
         rows = [(float(v.point[name]), float(v.claimed), v.worst) for v in values]
         others = tuple((other, value) for other, value in worst.point.items() if other != name)
-        runs: list[tuple[float, float] | None] = []
+        runs: list[tuple[float, ...]] = []
         if isinstance(self.statement, Bound):
-            runs = [spread_on_runs(self.statement.asked_at(value.point), self.seed) for value in values]
-        seen = [run for run in runs if run is not None]
-        typical, largest = tuple(zip(*seen, strict=True)) if len(seen) == len(values) else ((), ())
+            runs = [measure_runs(self.statement.asked_at(value.point), self.seed) for value in values]
         at, claimed, reached = zip(*rows, strict=True)
-        return Line(name, at, claimed, reached, others, typical, largest)
+        return Line(name, at, claimed, reached, others, tuple(runs) if all(runs) else ())
 
     def _along_rounds(self, place: Place) -> tuple[str, list[Place]] | None:
         """The parameter that the number of rounds depends on, and places that differ in it; none beyond what was solved."""

@@ -83,7 +83,7 @@ class ConstantSensitivity:
 class Line:
     """Claimed value and worst case along one parameter, the others as at the worst point: data of a picture.
 
-    ``typical`` and ``largest``: of runs on random functions of the class; empty where there are none.
+    ``runs``: for each value the measures of runs on random functions of the class; empty where there are none.
     """
 
     parameter: str
@@ -91,8 +91,7 @@ class Line:
     claimed: tuple[float, ...]
     worst: tuple[float, ...]
     others: tuple[tuple[str, Fraction], ...] = ()
-    typical: tuple[float, ...] = ()
-    largest: tuple[float, ...] = ()
+    runs: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
