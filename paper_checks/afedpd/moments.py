@@ -344,6 +344,17 @@ def check_d14(ctx: Context, *, power: int = 1, off: Fraction = Fraction(0)) -> I
         "rho = 20 L, which the proof allows: "
         + ", ".join(f"{float(f):.3g} times for C = {k[0]}, P = {k[1]}" for k, f in found.items()),
     )
+    sizes = [2.0**k for k in range(-3, 8)]
+    yield draw_bound(
+        "The sum of the rounds over Theorem 1's numerator",
+        sizes,
+        [1.0] * len(sizes),
+        xlabel="rho/L",
+        ylabel="sum / numerator",
+        about=f"{FAMILY}; A-FedPD with C = 100, x^0 = x*, a = L = 1; closed forms, no seeds",
+        more=[(f"P = {p}", [ratio.subs({C: 100, P: p, rho: size}) for size in sizes]) for p in (2, 10, 50)],
+        logx=True,
+    )
     limit = agree((ratio * (P - 1) / (C - 1)).subs({C: 101, P: 3}).limit(rho, require("sympy", "limits").oo), 1)
     yield proved(
         "as rho grows",

@@ -22,6 +22,7 @@ from fedtheory.claims import (
     assume,
     at_most,
     disproved,
+    draw_bound,
     proved,
     refute,
 )
@@ -355,6 +356,15 @@ def check_duals(ctx: Context, *, descent: str = "1", method: Any = FedSLR) -> It
         1e-3 * sizes[0],
         "numeric",
         f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400",
+    )
+    yield draw_bound(
+        "The clients' duals approach their gradients",
+        range(1, 401),
+        [1e-3 * sizes[0]] * 400,
+        ylabel="max_i ||gamma_i - grad f_i(w)||",
+        about=f"FedSLR with exact solves and eta_g = 0.45/L; robust low-rank regression, seed {ctx.seed}; "
+        "dashed: the level that is asked for after 400 rounds",
+        more=[("run", sizes)],
     )
     yield Reading(
         "For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With inexact solves (25) does not hold."
