@@ -33,6 +33,7 @@ def words(page: str) -> str:
         ("every f is L-smooth", "every <i>f</i> is <i>L</i>-smooth"),
         ("1/sqrt(kappa)", "<msqrt><mi>κ</mi></msqrt>"),
         ("a^2/3*b <= E_d*", "<mi>a</mi>"),
+        ("FedAvg's eta k G", "FedAvg&#x27;s <math><mi>η</mi>"),
     ],
 )
 def test_mathematics_in_prose(text, found) -> None:
@@ -43,6 +44,7 @@ def test_mathematics_in_prose(text, found) -> None:
     "text",
     [
         "What a reader sees is that A-FedPD (Eq. 6) of Section B.2.2 is better in 3 of 10 runs, at 5 % and 20 %.",
+        "FedAvg's rate, DualFL's and SAFARI's are the papers' own.",
         "Under partial participation the duals sum to zero; see [12], AFEDPD-D14 (one client) and Table 1.",
     ],
 )
