@@ -169,7 +169,11 @@ def _end_of_span(tokens: list[_Token], start: int) -> int:
     """Return where mathematics that begins here ends; where it begins if there is none."""
     k, last, strong = start, start, False
     depth: list[str] = []
-    if tokens[start].kind == "space" or _at(tokens, start - 1) == "'" or (tokens[start].kind == "number" and start and tokens[start - 1].kind == "name"):
+    if (
+        tokens[start].kind == "space"
+        or _at(tokens, start - 1) == "'"
+        or (tokens[start].kind == "number" and start and tokens[start - 1].kind == "name")
+    ):
         return start
     while k < len(tokens):
         token = tokens[k]
@@ -213,6 +217,11 @@ def _accented(text: str) -> tuple[str, str] | None:
     return None
 
 
+def _one(found: str) -> str:
+    """What stands as one element: in a row, unless it is one symbol."""
+    return found if re.fullmatch(r"<(m[ion])>[^<]*</\1>", found) else f"<mrow>{found}</mrow>"
+
+
 # ---- MathML ---------------------------------------------------------------------------------------------------------
 
 
@@ -252,7 +261,7 @@ class _Parser:
             if text in ("/",) and self.stacked and factors:
                 self.k += 1
                 self.skip()
-                factors = [f"<mfrac><mrow>{''.join(factors)}</mrow><mrow>{self.atom(bare=True)}</mrow></mfrac>"]
+                factors = [f"<mfrac>{_one(''.join(factors))}{_one(self.atom(bare=True))}</mfrac>"]
             elif text == "*":
                 self.k += 1
                 after = self.next()
@@ -295,10 +304,10 @@ class _Parser:
                 self.k += 1
                 above = "<mo>∗</mo>"
         if below and above:
-            return f"<msubsup>{base}<mrow>{below}</mrow><mrow>{above}</mrow></msubsup>"
+            return f"<msubsup>{base}{_one(below)}{_one(above)}</msubsup>"
         if below or above:
             tag = "msub" if below else "msup"
-            return f"<{tag}>{base}<mrow>{below or above}</mrow></{tag}>"
+            return f"<{tag}>{base}{_one(below or above)}</{tag}>"
         return base
 
     def bracketed(self, opening: str, bare: bool) -> str:
@@ -344,7 +353,7 @@ class _Parser:
     def command(self, name: str) -> str:
         """What a command of LaTeX stands for."""
         if name in ("frac", "tfrac", "dfrac"):
-            return f"<mfrac><mrow>{self.atom(bare=True)}</mrow><mrow>{self.atom(bare=True)}</mrow></mfrac>"
+            return f"<mfrac>{_one(self.atom(bare=True))}{_one(self.atom(bare=True))}</mfrac>"
         if name in ("left", "right", "displaystyle", "big", "Big"):
             return ""
         if name in ("text", "mathrm", "operatorname", "mathbb", "mathcal", "mathbf"):
