@@ -109,6 +109,18 @@ def test_filters_and_search(verdicts, page, tmp_path) -> None:
         assert seen[name] == [sorted(ids), len(ids), f"{len(ids)} of {len(verdicts)} claims"], name
 
 
+FOLLOWED = """
+document.querySelector('a.c[data-c="TOY-FALSE"]').click();
+await new Promise((done) => setTimeout(done, 300));
+const claim = document.querySelector('details[data-c="TOY-FALSE"]'), top = claim.getBoundingClientRect().top;
+return [claim.open, document.querySelectorAll("details.claim[open]").length, top >= 0 && top < innerHeight];
+"""
+
+
+def test_a_cell_leads_to_its_claim(page, tmp_path) -> None:
+    assert ask_page(page, FOLLOWED, tmp_path) == [True, 1, True]
+
+
 OPENED = """
 for (const details of document.querySelectorAll("details")) details.open = true;
 return [innerWidth, document.documentElement.scrollWidth];

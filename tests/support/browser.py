@@ -18,9 +18,9 @@ OPTIONS = (
 )
 _BEFORE = """<script>window.wrong = []; addEventListener("error", (e) => wrong.push(e.message));
 console.error = console.warn = (...said) => wrong.push(said.join(" "));</script>"""
-_AFTER = """<script>addEventListener("load", () => setTimeout(() => {
+_AFTER = """<script>addEventListener("load", () => setTimeout(async () => {
   let found;
-  try { found = (() => { %s })(); } catch (e) { wrong.push(String(e)); }
+  try { found = await (async () => { %s })(); } catch (e) { wrong.push(String(e)); }
   const told = document.createElement("pre");
   told.id = "told";
   told.textContent = JSON.stringify({ found, wrong });
