@@ -169,11 +169,9 @@ def _end_of_span(tokens: list[_Token], start: int) -> int:
     """Return where mathematics that begins here ends; where it begins if there is none."""
     k, last, strong = start, start, False
     depth: list[str] = []
-    if (
-        tokens[start].kind == "space"
-        or _at(tokens, start - 1) == "'"
-        or (tokens[start].kind == "number" and start and tokens[start - 1].kind == "name")
-    ):
+    before = tokens[start - 1] if start else _Token("space", " ")
+    part_of_a_word = before.text == "'" or (tokens[start].kind == "number" and before.kind == "name")
+    if tokens[start].kind == "space" or part_of_a_word:
         return start
     while k < len(tokens):
         token = tokens[k]

@@ -33,13 +33,20 @@ def ask_page(page: str, script: str, folder: Path, *, width: int = 1280, options
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium is installed")
-    file = folder / "asked.html"
-    asked = page.replace("<head>", "<head>" + _BEFORE, 1).replace("</body>", _AFTER % script + "</body>")
-    frame = f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{html.escape(asked)}"></iframe>'
-    file.write_text(f"<!doctype html><body>{frame}</body>")
-    command = [chromium, *OPTIONS, *options, f"--user-data-dir={folder / 'browser'}", "--hide-scrollbars"]
+    file, host = folder / "asked.html", folder / "host.html"
+    file.write_text(page.replace("<head>", "<head>" + _BEFORE, 1).replace("</body>", _AFTER % script + "</body>"))
+    frame = f'<iframe style="width: {width}px; height: 900px; border: 0" src="{file.name}"></iframe>'
+    host.write_text(f"<!doctype html><body>{frame}</body>")
+    command = [
+        chromium,
+        *OPTIONS,
+        *options,
+        f"--user-data-dir={folder / 'browser'}",
+        "--hide-scrollbars",
+        "--allow-file-access-from-files",
+    ]
     done = subprocess.run(
-        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=120, check=False
+        [*command, "--dump-dom", host.as_uri()], capture_output=True, text=True, timeout=120, check=False
     )
     told = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, flags=re.DOTALL)
     assert told is not None, f"Chromium said nothing: {done.stderr[-500:]}"
