@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
-from fedtheory.claims.identity import RefusedRun, collect_remarks
+from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.parts import draw_shares
 from fedtheory.claims.report import as_json_value
@@ -136,10 +136,10 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so, what is told of kept runs a reading."""
     ledger = load_claims(reference.source)
-    with collect_remarks() as remarks:
+    with collect_remarks() as remarks, collect_data() as data:
         found = judge_claim(ledger[reference.id], reference.source, context, ledger.values())
     told = [f"Kept runs that were read ({len(runs)} of them): {text}." for text, runs in remarks.items()]
-    return dataclasses.replace(found, readings=[*found.readings, *told])
+    return dataclasses.replace(found, readings=[*found.readings, *told], data=data)
 
 
 class _Watched(Context):

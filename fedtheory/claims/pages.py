@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -162,11 +161,19 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "runs": "; ".join(filter(None, (verdict.setting, verdict.size and f"{verdict.size} size"))),
         "instance": [(n, show_number(v)) for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))],
         "file": Path(os.path.relpath(kept, setting.folder)).as_posix() if verdict.counterexample else "",
+        "about": _about(verdict),
         "curves": list_legend(verdict.picture) if verdict.picture is not None else [],
         "readings": group_readings(verdict.readings),
         "target": source if source.endswith(".py") else verdict.id,
         "commands": write_commands(verdict, source, setting.counterexamples),
     }
+
+
+def _about(verdict: Verdict) -> str:
+    """What a picture's caption says beside its title: its own words, or what the verdict says of setting, size and seed."""
+    own = (verdict.picture or {}).get("about", "")
+    known = (verdict.setting, verdict.size and f"{verdict.size} size", f"seed {verdict.seed}" if verdict.seeded else "")
+    return own or "; ".join(filter(None, known))
 
 
 def _style(word: str) -> str:
@@ -229,6 +236,5 @@ def _render(
 
 
 def _find_checksums(verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """Data by file with the first digits of their SHA-256, where verdicts name them."""
-    told = (reading for v in verdicts for reading in v.readings)
-    return {name: value for reading in told for name, value in re.findall(r"([\w./-]+) \(sha256 (\w+)", reading)}
+    """Files that verdicts rest on, with the first digits of their SHA-256."""
+    return {name: value[:16] for v in verdicts for name, value in sorted(v.data.items())}

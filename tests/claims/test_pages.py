@@ -155,3 +155,10 @@ def test_claims_can_be_read_without_scripts(page) -> None:
     """What scripts do is hidden until they run; everything else is there without them."""
     assert '<form id="filters" hidden>' in page and '<label id="theme" hidden>' in page
     assert page.count("<script>") == 1 and page.index("<script>") > page.rindex("</details>")
+
+
+def test_what_made_the_page_is_told(verdicts) -> None:
+    kept = replace(verdicts[0], data={"mnist/images.gz": "0123456789abcdef" * 4}, setting="MNIST; a model")
+    page = as_html([kept], "t")
+    assert "mnist/images.gz <code>0123456789abcdef</code>" in page and "MNIST; a model" in page
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page) and "numpy" in page
