@@ -392,6 +392,19 @@ def check_tab7(ctx: Context, *, off: Fraction = Fraction(0), factor: int = 2, P:
         role="reading",
     )
     yield map_part(off)
+    yield draw_bound(
+        "FedDyn's sum of squares over A-FedPD's",
+        [0.2, 1, 5],
+        [C / P] * 3,
+        xlabel="rho/a",
+        ylabel="ratio of sums",
+        about=f"{FAMILY}; C = {C}, P = {P}; exact sums of moments, no seeds; claimed: C/P",
+        more=[
+            ("equal clients", [row[1] for row in rows]),
+            ("at the optimum, clients differ", [row[2] for row in rows]),
+        ],
+        logx=True,
+    )
     yield Table(f"FedDyn over A-FedPD, C = {C}, P = {P}", ["", "equal clients", "at the optimum, clients differ"], rows)
     yield Reading(
         "The paper compares proven bounds. In rounds to a tolerance equal clients do gain more than C/P for a small rho (AFEDPD-D9); what "
