@@ -7,14 +7,13 @@ sequence of subsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
 from fedtheory.claims import (
@@ -27,7 +26,6 @@ from fedtheory.claims import (
     Table,
     decided,
     disproved,
-    draw_bound,
     proved,
 )
 from fedtheory.core.errors import require
@@ -37,13 +35,21 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.recurrences import lies_within
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from paper_checks.afedpd.moment_pictures import (
+    FAMILY,
+    SIZES,
+    draw_equal_clients,
+    draw_numerator,
+    draw_radii,
+    draw_ratios,
+    draw_spread,
+)
 from paper_checks.afedpd.structure import DERIVED
 from paper_checks.afedpd.theory import PAPER
 from problems.dual_drift import active_average_row, drift_radius, moment_map
 from problems.quadratics import scalar_quadratics
 
 METHODS: dict[str, Any] = {"fedadmm": partial(FedADMM, averages="active"), "feddyn": FedDyn, "a-fedpd": AFedPD}
-FAMILY = "f_i(x) = (a/2)(x - b_i)^2, one curvature a; P of C clients drawn uniformly; exact solves"
 
 
 # ---- the moments are those of the methods ------------------------------------------------------------------------------
@@ -123,21 +129,6 @@ def gossip_rate(rho: Any, C: Any, P: Any, a: Any = 1) -> Any:
     return 1 - (1 - (a / (a + rho)) ** 2) * (P - 1) / (C - 1)
 
 
-def draw_moments(title: str, ylabel: str, claimed: Sequence[float], curves: Mapping[str, Any], about: str) -> Picture:
-    """Exact moments by rounds against a claimed curve."""
-    told = f"{FAMILY}; {about}; moments, no seeds"
-    return draw_bound(title, range(len(claimed)), claimed, ylabel=ylabel, about=told, more=list(curves.items()))
-
-
-def follow_moments(name: str, rho: float, C: int, P: int, start: Sequence[float], rounds: int) -> NDArray[np.float64]:
-    """(E x^2, E x h, E h^2, E s) after 0..rounds rounds, ``(rounds + 1, 4)``, in floats."""
-    matrix = np.array(moment_map(name, rho, C, P), dtype=float)
-    found = [np.asarray(start, dtype=float)]
-    for _ in range(rounds):
-        found.append(matrix @ found[-1])
-    return np.array(found)
-
-
 def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> Iterator[Finding]:
     """E s and E x^2 of A-FedPD, one round, in symbols."""
     kappa, total, D, P, C, s = symbols("kappa total D P C s", positive=True)
@@ -152,16 +143,7 @@ def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> It
         "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0",
     )
     yield map_part(off)
-    rate = float(gossip_rate(Fraction(1, 2), 100, 10))
-    spread = follow_moments("a-fedpd", 0.5, 100, 10, (0, 0, 0, 1), 100)
-    shown = {"E s": spread[:, 3], "E x^2": spread[:, 0]}
-    yield draw_moments(
-        "The duals' spread, as claimed and by the moments of the rounds",
-        "moment, s^0 = 1",
-        [rate**t for t in range(101)],
-        shown,
-        "A-FedPD, C = 100, P = 10, rho = a/2, x^0 = x*",
-    )
+    yield draw_spread(float(gossip_rate(Fraction(1, 2), 100, 10)))
 
 
 def check_d9(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iterator[Finding]:
@@ -180,14 +162,7 @@ def check_d9(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iter
         f"C = {C}, P = 10, rho = a/2: {counts['a-fedpd']} rounds against {counts['feddyn']} of FedDyn",
     )
     yield map_part(off)
-    shown = {name: follow_moments(name, 0.5, C, 10, (1, 0, 0, 0), 60)[:, 0] for name in ("a-fedpd", "feddyn")}
-    yield draw_moments(
-        "Without heterogeneity: the claimed (rho/(a + rho))^{2t}, and the methods",
-        "E x^2, x^0 = 1",
-        [(1 / 9) ** t for t in range(61)],
-        shown,
-        f"C = {C}, P = 10, rho = a/2, equal clients",
-    )
+    yield draw_equal_clients(C)
 
 
 def _rounds_to(name: str, rho: Fraction, C: int, P: int, target: Fraction) -> int:
@@ -228,16 +203,7 @@ def check_d10(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Ite
     )
     yield map_part(off)
     yield Table("Mean-square factor a round, C = 100", ["", "FedADMM as printed", "FedDyn", "A-FedPD"], rows)
-    active = [1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
-    yield draw_bound(
-        "Mean-square factor a round: stable below one",
-        active,
-        [1.0] * len(active),
-        xlabel="active clients P of 100",
-        ylabel="factor",
-        about=f"{FAMILY}; rho = a/10; spectral radii of moment maps, no seeds; dashed: the edge of stability",
-        more=[(name, [drift_radius(name, 0.1, 100, P) for P in active]) for name in METHODS],
-    )
+    yield draw_radii()
 
 
 #: rho/a below which FedADMM as printed is unstable with equal clients
@@ -344,17 +310,7 @@ def check_d14(ctx: Context, *, power: int = 1, off: Fraction = Fraction(0)) -> I
         "rho = 20 L, which the proof allows: "
         + ", ".join(f"{float(f):.3g} times for C = {k[0]}, P = {k[1]}" for k, f in found.items()),
     )
-    sizes = [2.0**k for k in range(-3, 8)]
-    yield draw_bound(
-        "The sum of the rounds over Theorem 1's numerator",
-        sizes,
-        [1.0] * len(sizes),
-        xlabel="rho/L",
-        ylabel="sum / numerator",
-        about=f"{FAMILY}; A-FedPD with C = 100, x^0 = x*, a = L = 1; closed forms, no seeds",
-        more=[(f"P = {p}", [ratio.subs({C: 100, P: p, rho: size}) for size in sizes]) for p in (2, 10, 50)],
-        logx=True,
-    )
+    yield draw_numerator({p: [ratio.subs({C: 100, P: p, rho: size}) for size in SIZES] for p in (2, 10, 50)})
     limit = agree((ratio * (P - 1) / (C - 1)).subs({C: 101, P: 3}).limit(rho, require("sympy", "limits").oo), 1)
     yield proved(
         "as rho grows",
@@ -392,19 +348,7 @@ def check_tab7(ctx: Context, *, off: Fraction = Fraction(0), factor: int = 2, P:
         role="reading",
     )
     yield map_part(off)
-    yield draw_bound(
-        "FedDyn's sum of squares over A-FedPD's",
-        [0.2, 1, 5],
-        [C / P] * 3,
-        xlabel="rho/a",
-        ylabel="ratio of sums",
-        about=f"{FAMILY}; C = {C}, P = {P}; exact sums of moments, no seeds; claimed: C/P",
-        more=[
-            ("equal clients", [row[1] for row in rows]),
-            ("at the optimum, clients differ", [row[2] for row in rows]),
-        ],
-        logx=True,
-    )
+    yield draw_ratios(rows, C, P)
     yield Table(f"FedDyn over A-FedPD, C = {C}, P = {P}", ["", "equal clients", "at the optimum, clients differ"], rows)
     yield Reading(
         "The paper compares proven bounds. In rounds to a tolerance equal clients do gain more than C/P for a small rho (AFEDPD-D9); what "
