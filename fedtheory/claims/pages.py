@@ -44,7 +44,7 @@ GLYPHS = {
     "not run": "!",
 }
 LEGEND = {
-    "proved": "a checker confirmed a proof of the whole statement, for all its parameters",
+    "proved": "a checker confirmed a proof of the whole statement, at its own scope",
     "supported": "evidence for it and none against, on enough instances; not a proof",
     "repaired": "false as printed, by an instance or a proof; the corrected statement beside it is proved or supported, as is said",
     "refuted": "false as printed: an instance that can be replayed, or a proof of the contrary, with every assumption certified",
