@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Reading, Replay, Role, proved
+from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
 from fedtheory.claims.statements.as_claims import find_of_lemma, replay_statement
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
@@ -86,6 +86,7 @@ def claim_steps(
     besides: Callable[..., Iterator[Finding]] | None = None,
     faults: Sequence[Fault] = (),
     replay: Callable[[Mapping[str, Any]], Replay] | None = None,
+    picture: Callable[[Context], Picture] | None = None,
 ) -> Claim:
     """Make a claim of steps.
 
@@ -101,6 +102,8 @@ def claim_steps(
     runs : Runs ...
     readings : str ...
         How the statement was read.
+    picture : context -> Picture, optional
+        Drawn after everything else.
     false : by the name of each step that is expected to be false, that of the true one which its fault puts in its place
     besides : function, optional
         A further check, of instances or of other runs; it reads the subjects of ``faults``.
@@ -137,6 +140,7 @@ def claim_steps(
             runs=tuple(runs),
             readings=tuple(readings),
             besides=besides,
+            picture=picture,
         ),
         (*planted, *faults),
         assumptions=(*assumptions, *regions),
@@ -153,6 +157,7 @@ def _check(
     runs: Sequence[Runs],
     readings: Sequence[str],
     besides: Callable[..., Iterator[Finding]] | None,
+    picture: Callable[[Context], Picture] | None,
     beyond: tuple[str, str] = ("", ""),
     instead: tuple[str, str] = ("", ""),
     mistaken: tuple[str, str] = ("", ""),
@@ -188,6 +193,8 @@ def _check(
     if besides is not None:
         yield from besides(context, **subject)
     yield from (Reading(text) for text in readings)
+    if picture is not None:
+        yield picture(context)
 
 
 def _narrow(part: Part, scope: str) -> Part:

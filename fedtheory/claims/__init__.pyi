@@ -20,6 +20,7 @@ from .claim import Role as Role
 from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
+from .curves import draw_bound as draw_bound
 from .magnitudes import PrintedCell as PrintedCell
 from .magnitudes import compare_cells as compare_cells
 from .magnitudes import matches as matches

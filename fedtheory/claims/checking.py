@@ -21,8 +21,9 @@ from types import ModuleType
 from typing import Any, Literal
 
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
-from fedtheory.claims.identity import RefusedRun, collect_remarks
+from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
+from fedtheory.claims.parts import draw_shares
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import (
     AGREE,
@@ -135,10 +136,10 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so, what is told of kept runs a reading."""
     ledger = load_claims(reference.source)
-    with collect_remarks() as remarks:
+    with collect_remarks() as remarks, collect_data() as data:
         found = judge_claim(ledger[reference.id], reference.source, context, ledger.values())
     told = [f"Kept runs that were read ({len(runs)} of them): {text}." for text, runs in remarks.items()]
-    return dataclasses.replace(found, readings=[*found.readings, *told])
+    return dataclasses.replace(found, readings=[*found.readings, *told], data=data)
 
 
 class _Watched(Context):
@@ -176,6 +177,8 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
                 raise InvalidInput(
                     f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
                 )
+        if picture is None and claim.kind in ("bound", "rate"):
+            picture = draw_shares(parts, context.seed)
         if any(p.chance is not None for p in parts) and not claim.rests_on_draws:
             raise InvalidInput(
                 f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"
@@ -269,6 +272,8 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         source=claim.source,
         statement=claim.statement,
         assumptions=list(claim.assumptions),
+        formula=claim.formula,
+        faults=[fault.name for fault in claim.faults],
         budget=context.budget,
         size=None if claim.needs is None else context.size,
         setting=None if claim.setting is None else str(claim.setting(context)),

@@ -168,7 +168,8 @@ class Reading:
 class Picture:
     """What a figure shows, as data: the report draws it.
 
-    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``.
+    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``. ``about`` says what the title
+    does not: method, problem, constants, seeds.
 
     Examples
     --------
@@ -182,6 +183,7 @@ class Picture:
     series: list[dict[str, Any]]
     logx: bool = False
     logy: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -363,6 +365,8 @@ class Claim:
         What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
     protocol : Protocol, optional
         What was fixed before the numbers were seen; verdicts print it.
+    formula : str
+        The statement as a formula, for pages: in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`).
 
     Examples
     --------
@@ -391,6 +395,7 @@ class Claim:
     setting: Callable[[Context], Setting] | None = None
     clauses: tuple[Clause, ...] = ()
     protocol: Protocol | None = None
+    formula: str = ""
 
     @property
     def rests_on_draws(self) -> bool:

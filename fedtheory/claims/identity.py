@@ -167,6 +167,7 @@ def require_same(folder: Path, training: AskedFor, context: Context) -> None:
     differ = [*stored.differences(here), *_other_method(folder, training)]
     if differ:
         raise RefusedRun(f"a kept run of {training.method} on {training.problem} was {'; '.join(differ)}; {advice}")
+    _data.get().update(stored.data or {})
     for remark in stored.remarks(here):
         _noted.get().setdefault(remark, set()).add(folder.name)
 
@@ -201,6 +202,20 @@ def _read_shared(path: Path) -> dict[str, Any]:
 # ---- what is told ------------------------------------------------------------------------------------------------------
 
 _noted: ContextVar[dict[str, set[str]]] = ContextVar("noted", default={})  # noqa: B039
+
+
+_data: ContextVar[dict[str, str]] = ContextVar("data", default={})  # noqa: B039
+
+
+@contextlib.contextmanager
+def collect_data() -> Iterator[dict[str, str]]:
+    """Collect the files that the kept runs which are read meanwhile were made from, with their SHA-256."""
+    found: dict[str, str] = {}
+    token = _data.set(found)
+    try:
+        yield found
+    finally:
+        _data.reset(token)
 
 
 @contextlib.contextmanager

@@ -142,9 +142,10 @@ def draw_curves(
     logy: bool = False,
 ) -> Picture:
     """Return the mean over seeds of a metric, one line a label, against rounds or floats sent (``by="floats"``)."""
-    series = []
+    series, counts = [], set()
     for label, group in runs.items():
         logs = group.logs(context)
+        counts.add(len(logs))
         x = (
             logs[0]["round"]
             if by == "round"
@@ -153,6 +154,6 @@ def draw_curves(
         y = np.mean([log[metric] for log in logs], axis=0)
         fine = np.isfinite(y)
         series.append({"label": label, "x": x[fine].tolist(), "y": y[fine].tolist()})
-    return Picture(
-        title, "communication rounds" if by == "round" else "floats sent", ylabel or metric, series, logy=logy
-    )
+    xlabel = "communication rounds" if by == "round" else "floats sent"
+    about = f"means over {' or '.join(map(str, sorted(counts)))} seeds at the {context.size} size"
+    return Picture(title, xlabel, ylabel or metric, series, logy=logy, about=about)

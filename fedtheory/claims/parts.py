@@ -7,14 +7,16 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Replay, Role
+from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Picture, Replay, Role
 from fedtheory.claims.proof_objects import make_proof
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.local.solvers import Exact
 from fedtheory.proofs.regions.expressions import Comparison
 
+QUANTILES = 21  #: of measured over claimed that a part keeps for its picture
 VOUCHED = "the author vouches for it"  #: what stands before an argument that no checker confirmed anything of
 
 
@@ -43,11 +45,13 @@ def at_most(name: str, value: Any, limit: Any, engine: Engine, text: str, *, err
     if not compared.any():
         return Part(name, None, engine, text, **more)
     worst = int(np.argmin(np.where(compared, relative, np.inf)))
-    data = {
+    data: dict[str, Any] = {
         "value": float(value.ravel()[worst]),
         "limit": float(limit.ravel()[worst]),
         "compared": int(compared.sum()),
     }
+    if (shares := _shares(value[compared], limit[compared])) is not None:
+        data["shares"] = shares
     violated = bool((slack[compared] < -error).any())
     return Part(
         name,
@@ -58,6 +62,13 @@ def at_most(name: str, value: Any, limit: Any, engine: Engine, text: str, *, err
         data=data | more.pop("data", {}),
         **more,
     )
+
+
+def _shares(value: NDArray[np.float64], limit: NDArray[np.float64]) -> list[float] | None:
+    """Value over limit, from the smallest to the largest of what was compared; None where that is too little, or a limit not positive."""
+    if value.size < QUANTILES or not (limit > 0).all() or not np.isfinite(value).all():
+        return None
+    return [float(f"{share:.4g}") for share in np.quantile(value / limit, np.linspace(0, 1, QUANTILES))]
 
 
 def equal(name: str, left: Any, right: Any, engine: Engine, text: str, *, rtol: float, **more: Any) -> Part:
@@ -237,3 +248,18 @@ def assume_exact_solves(text: str, method: Any) -> Assumption:
 def vouch(text: str) -> Assumption:
     """An assumption that a person vouches for; the verdict says so."""
     return Assumption(text, True, "vouched for")
+
+
+def draw_shares(parts: Sequence[Part], seed: int) -> Picture | None:
+    """Return how much of a bound was reached, part by part, from the tamest to the worst of what `at_most` compared; None where nothing was."""
+    across = [100 * k / (QUANTILES - 1) for k in range(QUANTILES)]
+    drawn = [part for part in parts if "shares" in part.data]
+    if not drawn:
+        return None
+    series: list[dict[str, Any]] = [{"label": "claimed", "x": [0, 100], "y": [1, 1], "style": "dashed"}]
+    series += [{"label": part.name, "x": across, "y": part.data["shares"]} for part in drawn]
+    smallest = [part.data["shares"][0] for part in drawn]
+    spread = max(part.data["shares"][-1] for part in drawn) > 20 * min(smallest) > 0
+    about = "; ".join(f"{part.name}: {part.data['compared']} values" for part in drawn) + f"; seed {seed}"
+    label = "% of what was compared, from the tamest to the worst"
+    return Picture("Measured over claimed", label, "share of the bound", series, logy=spread, about=about)

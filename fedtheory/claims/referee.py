@@ -1,18 +1,16 @@
-"""A page for a referee a paper, and one over all papers, from verdicts: what holds, what is false, what is repaired and how strongly."""
+"""What a referee asks of a verdict: which word, what decided, why it is undecided, on which instance, and how to see it again."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, localcontext
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from fedtheory.claims.claim import Kind
 from fedtheory.claims.verdict import DISAGREE, Verdict
-from fedtheory.tools.versions import find_versions
 
 #: words of verdicts in the order in which a referee reads them, and what each section says of its statements
 SECTIONS = {
@@ -27,6 +25,18 @@ SECTIONS = {
     "reproduced": "Reproduced by runs",
     "agrees in an analogue": "Runs on other data, another model or a smaller size agree",
 }
+
+
+#: what readings are about, and the text that says so
+HEADINGS = (
+    ("How sharp the check is", r"would reject|nothing rejects another"),
+    ("Protocol", r"^(Protocol:|The protocol has|Seeds |Target:|Changed on|Reproduced at the|So at the)"),
+    ("Kept runs", r"^Kept runs that were read"),
+    ("Why not more", r"^(Not supported:|The claim gives a corrected)"),
+    ("How it was read", ""),
+)
+#: digits beyond which a whole number is cut; the stored file has all of them
+LONGEST = 24
 
 
 def name_word(verdict: Verdict) -> str:
@@ -60,22 +70,64 @@ def find_deciding(verdict: Verdict) -> list[dict[str, Any]]:
     return printed
 
 
-def describe_instance(instance: Mapping[str, Any]) -> str:
-    """Return a counterexample's numbers as "name = value, ..."; what is stored as JSON inside of it is opened."""
+def list_instance(instance: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return a counterexample's numbers by name; what is stored as JSON inside of it is opened."""
     opened: dict[str, Any] = {}
     for name, value in instance.items():
         inner = json.loads(value) if name in ("data", "point") and isinstance(value, str) else value
         opened |= inner if isinstance(inner, dict) else {name: inner}
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in opened.items())
+    return [(name, value) for name, value in opened.items() if value not in ([], {}, "")]
 
 
-def _plain(value: Any) -> str:
-    """Lists and mappings of numbers without quotes."""
+def show_number(value: Any) -> str:
+    """Return a number as text, a fraction with its decimals; lists in brackets, mappings as "name = value"; long ones are cut in the middle."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name} = {_plain(entry)}" for name, entry in value.items()) + "}"
+        return ", ".join(f"{name} = {show_number(entry)}" for name, entry in value.items())
     if isinstance(value, list | tuple):
-        return "(" + ", ".join(map(_plain, value)) + ")"
-    return str(value)
+        return "(" + ", ".join(map(show_number, value)) + ")"
+    text = str(value)
+    if not re.fullmatch(r"-?\d+(/\d+)?", text) or ("/" not in text and len(text) <= LONGEST):
+        return text
+    exact = "/".join(_cut(whole) for whole in text.split("/"))
+    return f"{exact} \u2248 {_in_decimals(text)}"
+
+
+def _cut(whole: str) -> str:
+    """A whole number; of a long one its ends and how many digits it has."""
+    return whole if len(whole) <= LONGEST else f"{whole[:8]}\u2026{whole[-4:]} ({len(whole.lstrip('-'))} digits)"
+
+
+def _in_decimals(text: str) -> str:
+    """A fraction in six digits, however large it is."""
+    with localcontext() as context:
+        context.prec = 6
+        above, _, below = text.partition("/")
+        return f"{Decimal(above) / Decimal(below or 1):.6g}"
+
+
+def group_readings(readings: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return a verdict's readings under the headings that a referee looks for, in the order of these."""
+    found: dict[str, list[str]] = {heading: [] for heading, _ in HEADINGS}
+    for reading in readings:
+        found[next(heading for heading, pattern in HEADINGS if re.search(pattern, reading))].append(reading)
+    return [(heading, own) for heading, own in found.items() if own]
+
+
+def explain_undecided(verdict: Verdict) -> str:
+    """Return why a verdict is inconclusive: what is open, what fails without a counterexample, or what supports too little; "" for others."""
+    if verdict.status != "inconclusive" or not verdict.ran:
+        return ""
+    printed = [part for part in verdict.evidence if part.get("role") == "printed"]
+    told = [r for r in verdict.readings if r.startswith(("Not supported:", "The claim gives a corrected"))]
+    open_parts = [f"\u201c{part['name']}\u201d is undecided" for part in printed if part["holds"] is None]
+    failing = [
+        f"\u201c{part['name']}\u201d fails, yet no exact instance of it refutes the statement"
+        for part in printed
+        if part["holds"] is False and not part.get("refutes")
+    ]
+    if not (told or open_parts or failing):
+        told = ["what was found looks for evidence against the statement only, or supports it too little."]
+    return "; ".join([*open_parts, *failing, *told])
 
 
 def write_commands(verdict: Verdict, source: str, counterexamples: Path) -> list[str]:
@@ -91,63 +143,3 @@ def write_commands(verdict: Verdict, source: str, counterexamples: Path) -> list
     if verdict.counterexample is None:
         return [again]
     return [" ".join(["fedtheory replay", shlex.quote(str(counterexamples / f"{verdict.id}.json")), *target]), again]
-
-
-def write_referee_pages(
-    verdicts: Sequence[Verdict], folder: Path, counterexamples: Path, sources: Mapping[str, str]
-) -> list[Path]:
-    """Write ``PAPER.html`` for each paper and ``index.html`` over all of them; each page is self-contained.
-
-    Parameters
-    ----------
-    verdicts : Verdict ...
-        In any order; a page keeps the order within each of its sections.
-    folder : Path
-        Made where it is missing.
-    counterexamples : Path
-        Where the counterexample files are, as the commands on the pages name them.
-    sources : by a claim's id, the module or the Python file that it is in
-    """
-    papers: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        papers.setdefault(name_paper(verdict), []).append(verdict)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for paper, own in papers.items():
-        sections = [(word, title, [v for v in own if name_word(v) == word]) for word, title in SECTIONS.items()]
-        entries = [
-            (
-                word,
-                title,
-                [
-                    {
-                        "verdict": v,
-                        "deciding": find_deciding(v),
-                        "commands": write_commands(v, sources[v.id], counterexamples),
-                    }
-                    for v in found
-                ],
-            )
-            for word, title, found in sections
-            if found
-        ]
-        written.append(_write(folder / name_page(paper), "referee.html", paper=paper, sections=entries, verdicts=own))
-    rows = [(paper, name_page(paper), len(own), Counter(map(name_word, own))) for paper, own in sorted(papers.items())]
-    totals = Counter(map(name_word, verdicts))
-    used = [word for word in SECTIONS if totals[word]]
-    kinds = [(kind, Counter(name_word(v) for v in verdicts if v.kind == kind)) for kind in get_args(Kind)]
-    kinds = [(kind, found) for kind, found in kinds if found]
-    written.append(_write(folder / "index.html", "papers.html", rows=rows, kinds=kinds, words=used, totals=totals))
-    return written
-
-
-def _write(path: Path, template: str, **values: Any) -> Path:
-    from jinja2 import Environment, PackageLoader
-
-    environment = Environment(
-        loader=PackageLoader("fedtheory.claims", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["numbers"] = describe_instance
-    page = environment.get_template(template).render(versions=find_versions(), **values)
-    path.write_text(page + "\n")
-    return path

@@ -1,10 +1,8 @@
-"""Verdicts as a table in the terminal, a JSON file, a self-contained HTML page, and counterexample files."""
+"""Verdicts as a table in the terminal, a JSON file, and counterexample files; `fedtheory.claims.pages` makes pages of them."""
 
 from __future__ import annotations
 
 import dataclasses
-import html
-import importlib.resources
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -187,33 +185,6 @@ def list_differences(first: Verdict, other: Verdict) -> list[str]:
     ]
     shown = [v.error or v.status for v in (first, other)]
     return [f"{first.id}: {shown[0]} with seed {first.seed}, {shown[1]} with seed {other.seed} ({'; '.join(parts)})"]
-
-
-def as_html(verdicts: Sequence[Verdict], title: str) -> str:
-    """Return a self-contained page: the table, and a section with evidence and picture for every claim."""
-    from jinja2 import Environment
-    from markupsafe import Markup
-
-    from fedtheory.tools.pictures import to_data_uri
-
-    template = importlib.resources.files("fedtheory.claims").joinpath("templates/report.html").read_text()
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page = environment.from_string(template).render(
-        title=title,
-        summary=summarise(verdicts),
-        chances=summarise_chances(verdicts),
-        versions=find_versions(),
-        verdicts=[
-            {
-                **dataclasses.asdict(v),
-                "headline": write_headline(v),
-                "shown": "not run" if v.error else v.status,
-                "image": None if v.picture is None else Markup(html.escape(to_data_uri(v.picture))),
-            }
-            for v in verdicts
-        ],
-    )
-    return page + "\n"
 
 
 def write_counterexamples(verdicts: Sequence[Verdict], folder: Path) -> list[Path]:

@@ -58,6 +58,9 @@ class Verdict:
     repair: Repair | None = None  #: of a repaired statement: how it stands itself
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
     seeded: bool = False  #: whether the check read the seed
+    data: dict[str, str] = field(default_factory=dict)  #: files that its kept runs were made from, with their SHA-256
+    formula: str = ""  #: the statement as a formula (`fedtheory.tools.typesetting`)
+    faults: list[str] = field(default_factory=list)  #: names of the planted faults
     level: float | None = (
         None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )

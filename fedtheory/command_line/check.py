@@ -113,7 +113,7 @@ def check_command(
     """
     from fedtheory.claims import report
     from fedtheory.claims.checking import make_check_journal, run_checks, select
-    from fedtheory.claims.referee import write_referee_pages
+    from fedtheory.claims.pages import write_referee_pages
 
     def judge(chosen: list[Reference], context: Context) -> tuple[dict[str, Verdict], Journal, ProgressLines, bool]:
         """Return the verdicts, their journal, how far they came, and whether they were interrupted."""
@@ -151,13 +151,14 @@ def check_command(
     verdicts = [done[r.id] for r in references if r.id in done]
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
-    _write(verdicts, json_file, html_file, folder)
+    sources = {reference.id: reference.source for reference in references}
+    _write(verdicts, json_file, html_file, folder, sources)
     if sarif is not None:
         from fedtheory.claims.code_scanning import write_verdicts
 
-        write_verdicts(sarif, verdicts, {reference.id: reference.source for reference in references})
+        write_verdicts(sarif, verdicts, sources)
     if referee is not None and folder is not None:
-        write_referee_pages(verdicts, referee, folder, {reference.id: reference.source for reference in references})
+        write_referee_pages(verdicts, referee, folder, sources)
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if str(json_file) != "-":
@@ -195,8 +196,15 @@ def check_command(
     sys.exit(EXIT_FAILED if failed else 0)
 
 
-def _write(verdicts: list[Verdict], json_file: Path | None, html_file: Path | None, folder: Path | None) -> None:
+def _write(
+    verdicts: list[Verdict],
+    json_file: Path | None,
+    html_file: Path | None,
+    folder: Path | None,
+    sources: dict[str, str],
+) -> None:
     from fedtheory.claims import report
+    from fedtheory.claims.pages import as_html
 
     if json_file is not None:
         text = report.as_json(verdicts)
@@ -207,7 +215,14 @@ def _write(verdicts: list[Verdict], json_file: Path | None, html_file: Path | No
             json_file.write_text(text)
     if html_file is not None:
         html_file.parent.mkdir(parents=True, exist_ok=True)
-        html_file.write_text(report.as_html(verdicts, "fedtheory: verdicts"))
+        page = as_html(
+            verdicts,
+            "fedtheory: verdicts",
+            sources=sources,
+            counterexamples=folder or Path("counterexamples"),
+            folder=html_file.parent,
+        )
+        html_file.write_text(page)
     if folder is not None:
         written = report.write_counterexamples(verdicts, folder)
         if written:

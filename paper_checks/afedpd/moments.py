@@ -16,7 +16,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture, Reading, Table, decided, disproved, proved
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Picture,
+    Reading,
+    Table,
+    decided,
+    disproved,
+    proved,
+)
 from fedtheory.core.errors import require
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
@@ -24,13 +35,21 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.recurrences import lies_within
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from paper_checks.afedpd.moment_pictures import (
+    FAMILY,
+    SIZES,
+    draw_equal_clients,
+    draw_numerator,
+    draw_radii,
+    draw_ratios,
+    draw_spread,
+)
 from paper_checks.afedpd.structure import DERIVED
 from paper_checks.afedpd.theory import PAPER
 from problems.dual_drift import active_average_row, drift_radius, moment_map
 from problems.quadratics import scalar_quadratics
 
 METHODS: dict[str, Any] = {"fedadmm": partial(FedADMM, averages="active"), "feddyn": FedDyn, "a-fedpd": AFedPD}
-FAMILY = "f_i(x) = (a/2)(x - b_i)^2, one curvature a; P of C clients drawn uniformly; exact solves"
 
 
 # ---- the moments are those of the methods ------------------------------------------------------------------------------
@@ -124,6 +143,7 @@ def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> It
         "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0",
     )
     yield map_part(off)
+    yield draw_spread(float(gossip_rate(Fraction(1, 2), 100, 10)))
 
 
 def check_d9(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iterator[Finding]:
@@ -142,6 +162,7 @@ def check_d9(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iter
         f"C = {C}, P = 10, rho = a/2: {counts['a-fedpd']} rounds against {counts['feddyn']} of FedDyn",
     )
     yield map_part(off)
+    yield draw_equal_clients(C)
 
 
 def _rounds_to(name: str, rho: Fraction, C: int, P: int, target: Fraction) -> int:
@@ -182,6 +203,7 @@ def check_d10(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Ite
     )
     yield map_part(off)
     yield Table("Mean-square factor a round, C = 100", ["", "FedADMM as printed", "FedDyn", "A-FedPD"], rows)
+    yield draw_radii()
 
 
 #: rho/a below which FedADMM as printed is unstable with equal clients
@@ -288,6 +310,7 @@ def check_d14(ctx: Context, *, power: int = 1, off: Fraction = Fraction(0)) -> I
         "rho = 20 L, which the proof allows: "
         + ", ".join(f"{float(f):.3g} times for C = {k[0]}, P = {k[1]}" for k, f in found.items()),
     )
+    yield draw_numerator({p: [ratio.subs({C: 100, P: p, rho: size}) for size in SIZES] for p in (2, 10, 50)})
     limit = agree((ratio * (P - 1) / (C - 1)).subs({C: 101, P: 3}).limit(rho, require("sympy", "limits").oo), 1)
     yield proved(
         "as rho grows",
@@ -325,6 +348,7 @@ def check_tab7(ctx: Context, *, off: Fraction = Fraction(0), factor: int = 2, P:
         role="reading",
     )
     yield map_part(off)
+    yield draw_ratios(rows, C, P)
     yield Table(f"FedDyn over A-FedPD, C = {C}, P = {P}", ["", "equal clients", "at the optimum, clients differ"], rows)
     yield Reading(
         "The paper compares proven bounds. In rounds to a tolerance equal clients do gain more than C/P for a small rho (AFEDPD-D9); what "

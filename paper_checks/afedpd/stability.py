@@ -12,6 +12,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from fedtheory.claims import (
     Claim,
     Context,
@@ -19,10 +21,12 @@ from fedtheory.claims import (
     Finding,
     Lemma,
     Part,
+    Picture,
     Reading,
     Replay,
     assume,
     disproved,
+    draw_bound,
     norm2,
     proved,
     refute,
@@ -242,6 +246,29 @@ def local_claim(id: str, source: str, more: str, instance: Mapping[str, Any], as
     )
 
 
+def draw_drift(context: Context, *, steps: int = 40, runs: int = 20) -> Picture:
+    """A client's way from the server's model in A-FedPD's local steps without duals: a constant gradient of length G = 1, and random ones."""
+    eta, rho, rng = 0.1, 1.0, np.random.default_rng(context.seed)
+    moved, farthest, found, worst = np.zeros((runs, 5)), 0.0, [], []
+    for _ in range(steps):
+        gradient = rng.standard_normal((runs, 5)) + 1
+        moved = (1 - eta * rho) * moved - eta * gradient / np.linalg.norm(gradient, axis=1, keepdims=True)
+        farthest = (1 - eta * rho) * farthest + eta
+        found.append(np.linalg.norm(moved, axis=1))
+        worst.append(farthest)
+    k = np.arange(1, steps + 1)
+    return draw_bound(
+        "How far a client moves in k local steps",
+        k,
+        (1 - (1 - eta * rho) ** k) / rho,
+        xlabel="local steps k",
+        ylabel="||theta_k - theta||",
+        about=f"A-FedPD's local steps with eta = 0.1, rho = 1, G = 1; random gradients of that length in five dimensions, seed {context.seed}",
+        runs=found,
+        more=[("a constant gradient, the worst case", worst), ("FedAvg's eta k G", eta * k)],
+    )
+
+
 CLAIMS: list[Claim] = [
     stated(
         "AFEDPD-EQ10",
@@ -265,6 +292,7 @@ CLAIMS: list[Claim] = [
             Conclusion("no more than eta k", "Bernoulli's inequality", ("one step",), confirmed=bernoulli_step),
         ],
         assumptions=["stochastic gradients are at most G long (Assumption 2, of every sample)"],
+        picture=draw_drift,
         readings=["With duals G + ||lambda_i|| for G. A constant gradient attains it; FedAvg then moves by eta k G."],
         kind="bound",
     ),

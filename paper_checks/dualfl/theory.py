@@ -7,8 +7,11 @@ Read throughout: f_j is mu-strongly convex and nu in (0, mu], so that g_j is con
 
 from __future__ import annotations
 
+from functools import partial
+
 from fedtheory.claims import Claim
 from paper_checks.dualfl import lemmas
+from paper_checks.dualfl.certified_runs import draw_exact_runs
 from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus
 from paper_checks.steps import Conclusion, Step, claim_steps
 
@@ -101,6 +104,7 @@ CLAIMS: list[Claim] = [
             "The theorem states the order 1/n^2, also for local solves as exact as (8); inexact ones are not judged here."
         ],
         kind="rate",
+        picture=partial(draw_exact_runs, smooth=False),
     ),
     claim_steps(
         "DUALFL-T3.3a-EXACT",
@@ -127,6 +131,7 @@ CLAIMS: list[Claim] = [
             "exact as (9); inexact ones are not judged here. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
         ],
         kind="rate",
+        picture=partial(draw_exact_runs, smooth=True),
     ),
     claim_steps(
         "DUALFL-N1",

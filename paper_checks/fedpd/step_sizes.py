@@ -10,6 +10,7 @@ import numpy as np
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.claim import Context, Fault, Finding
+from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.proofs.spectrum import round_map
@@ -67,6 +68,16 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any]
     )
     yield proved("stable up to 1/2 and not beyond", proof_of_corrected_theorem(4) and unstable_mode(algorithm), text)
     yield from find_stated(ctx, D7, instead)
+    steps = [k / 100 for k in range(1, 76)]
+    yield draw_bound(
+        "FedPD's multiplier on curvatures (1, 1, -h, -h): stable below one",
+        steps,
+        [1.0] * len(steps),
+        xlabel="u = L eta (the paper allows 0.309, stable up to 1/2)",
+        ylabel="modulus u h/(1 - u h)",
+        about="exact local solves, all clients, quadratics; closed form, no seeds; dashed: the edge of stability",
+        more=[(f"h = {h:g}", [u * h / (1 - u * h) for u in steps]) for h in (0.5, 0.9, 0.999)],
+    )
 
 
 CLAIMS = [

@@ -16,6 +16,7 @@ from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Context, Covered, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import assume, at_most, disproved, holds, refute
 from fedtheory.core.problem import constant
@@ -344,6 +345,15 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: Any = 2) -> Iterato
         yield at_most("every Q", largest, 2.0, "numeric", said, chance=chance_of_signs(0, DRAWS))
     else:
         yield stays_below("every Q", largest, 2.0, f"{said}; the largest of each draw")
+    yield draw_bound(
+        "What T rounds spend of D_0, by the number of inner steps",
+        list(found),
+        [2.0] * len(found),
+        xlabel="Q",
+        ylabel="eta sum ||grad f||^2 / D_0",
+        about=f"FedPD, Oracle II with the step of Theorem 2, B = 2, I = 10; finite sums, {rounds} rounds, seed {ctx.seed}",
+        runs=list(found.values()),
+    )
 
 
 CLAIMS = [

@@ -28,6 +28,7 @@ from fedtheory.claims import (
     assume,
     assume_constant,
     disproved,
+    draw_bound,
     holds,
     proved,
     refute,
@@ -254,6 +255,25 @@ def check_t4f(ctx: Context, *, instance: Mapping[str, Any] = ALTERNATING) -> Ite
     )
 
 
+def draw_floor(theorem: int, rounds: int = 1000) -> Picture:
+    """Exact moments for several step sizes, averaged over the rounds (Theorem 4) or at the last one, and what none of them gets below."""
+    r, curves = np.arange(1, rounds + 1), []
+    for eta in (0.2, 0.05, 0.0125):
+        squares = np.array(moments(0.5, 2 * eta, eta, 1, rounds, 1.0)[1])
+        curves.append((f"eta_s = {eta:g}", np.cumsum(squares[:-1]) / r if theorem == 4 else squares[1:]))
+    return draw_bound(
+        "No step size gets below 4 q^2/(1+q)^2",
+        r,
+        1 / np.sqrt(r) if theorem == 4 else 1 / r,
+        xlabel="rounds R",
+        ylabel="mean of E ||grad F||^2" if theorem == 4 else "E ||x_R - x*||^2",
+        about="SAFARI on the biased pair, lam = 1, q = 1/2, x_0 = 1, eta_c = 2 eta_s, K = 1; exact moments, no seeds; "
+        f"claimed: the order {'1/sqrt(R)' if theorem == 4 else '1/R'}",
+        more=[("4 q^2/(1+q)^2", np.full(rounds, 4 / 9)), *curves],
+        logx=True,
+    )
+
+
 def check_floor(ctx: Context, *, theorem: int, ratio: int = 2, bias: Fraction = Fraction(0)) -> Iterator[Finding]:
     """E x_r^2 stays above 4 q^2/(1+q)^2 for every step size and every number of rounds."""
     yield moments_part(1, bias)
@@ -264,6 +284,7 @@ def check_floor(ctx: Context, *, theorem: int, ratio: int = 2, bias: Fraction = 
         f"from x_0 at or beyond 2q/(1+q) and for lam eta_s (1+q) <= 1, E x_r >= 2q/(1+q) in every round, so {what} >= (E x_r)^2 >= 4 q^2/(1+q)^2 "
         f"for every eta_s and R, with every gradient exact; the printed condition on q is met for q = 1/2 (SAFARI-T{theorem})",
     )
+    yield draw_floor(theorem)
     yield Reading(
         "For q = 0 or q -> 0, for sigma_G = 0, and for participation without bias (SAFARI-X10) the rate is not denied."
     )

@@ -14,10 +14,12 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Lemma,
+    Picture,
     Reading,
     Replay,
     assume,
     decided,
+    draw_bound,
     norm2,
     proved,
     refute,
@@ -43,6 +45,26 @@ def markov_holds(share: Fraction = Fraction(1, 2)) -> bool:
     return is_zero(M * n * (1 - m / M) * share - (M - m) * n / 2)
 
 
+def draw_hidden(claimed: str, *, tails: bool = False, clients: int = 20, samples: int = 10) -> Picture:
+    """Exact probabilities by capacity: that x_2 is hidden, or that the best learner fails, against what is claimed."""
+    cases = [HiddenPoint(clients, m, samples) for m in range(clients)]
+    exact = [case.hidden(strictly=True) if tails else case.failure("fair coin") for case in cases]
+    what = (
+        "that fewer than (1 - omega) M n copies of x_2 are drawn"
+        if tails
+        else "that the learner with a fair coin fails"
+    )
+    return draw_bound(
+        "Exact probability against the bound from below",
+        [case.omega for case in cases],
+        [Fraction(claimed)] * len(cases),
+        xlabel="omega = m/M",
+        ylabel="probability",
+        about=f"two points, P(x_2) = (1 - omega)/2; M = {clients} clients, n = {samples} samples each; binomial probabilities in fractions, no seeds",
+        more=[(what, exact)],
+    )
+
+
 def check_t1(
     ctx: Context, *, error: str = "1/4", probability: str = "1/20", share: Fraction = Fraction(1, 2)
 ) -> Iterator[Finding]:
@@ -61,6 +83,7 @@ def check_t1(
         compare(least, ">", Fraction(probability)),
         f"for the learner that tosses a fair coin, {len(COUNTS)} triples (M, m, n): at least {least}",
     )
+    yield draw_hidden(probability)
 
 
 def check_t1a(ctx: Context, *, root: str = "17/20") -> Iterator[Finding]:
@@ -76,6 +99,7 @@ def check_t1a(ctx: Context, *, root: str = "17/20") -> Iterator[Finding]:
         compare(least, ">", Fraction(3, 20)),
         f"{len(COUNTS)} triples (M, m, n): P[s < (1 - omega) M n] >= {least}",
     )
+    yield draw_hidden("3/20", tails=True)
 
 
 def check_t1b(ctx: Context, *, first: tuple[int, int] = (1, 1)) -> Iterator[Finding]:

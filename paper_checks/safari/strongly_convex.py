@@ -12,11 +12,13 @@ from fedtheory.claims import (
     Context,
     Fault,
     Finding,
+    Picture,
     Reading,
     Replay,
     assume,
     assume_constant,
     disproved,
+    draw_bound,
     proved,
     refute,
 )
@@ -96,6 +98,22 @@ def corrected_condition_adds_up(first: int = 16) -> bool:
     return is_zero(q * client + (1 - q) * server - h * (condition + delta))
 
 
+def draw_five(i: Mapping[str, Any]) -> Picture:
+    """The printed bound and the exact E x_R^2 by the number of rounds."""
+    q, h, lam, last = float(i["q"]), float(i["etabar"]), float(i["lam"]), int(i["rounds"])
+    counts = range(0, last + 1, max(1, last // 90))
+    squares = moments(q, 2 * h / lam, h / lam, 1, last, float(i["x0"]), 1.0, lam)[1]
+    return draw_bound(
+        "Theorem 5 as printed, and the method on the biased pair",
+        counts,
+        [bound_five({**i, "rounds": count}) for count in counts],
+        xlabel="rounds R",
+        ylabel="E ||x_R - x*||^2",
+        about=f"SAFARI, q = {q:g}, etabar = {h:g}, L = mu = lam = {lam:g}, x_0 = {float(i['x0']):g}, K = 1; exact moments, no seeds",
+        more=[("exact", [squares[count] for count in counts])],
+    )
+
+
 def check_t5(
     ctx: Context, *, instance: Mapping[str, Any] = FIVE, first: int = 16, bias: Fraction = Fraction(0)
 ) -> Iterator[Finding]:
@@ -114,6 +132,7 @@ def check_t5(
         "(1 - etabar)^r summed over the rounds is at most 1/etabar",
         role="repaired",
     )
+    yield draw_five(read(instance))
     yield Reading(
         "4 and 1/(L + mu) may be slips for 16 and 1/(L mu): (78) has the former, and 1/(L + mu) is no length over a gradient squared, so "
         "that a change "

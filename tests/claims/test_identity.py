@@ -13,7 +13,7 @@ import pytest
 from fedtheory.claims.checking import check_one, list_needs, select
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Training
-from fedtheory.claims.identity import FILE, Identity, RefusedRun, collect_remarks
+from fedtheory.claims.identity import FILE, Identity, RefusedRun, collect_data, collect_remarks
 
 RUN = Training(
     "fedavg", "digits-softmax", 2, {"lr": 0.1, "steps": 1, "batch": 8}, {"clients": 3, "split": "iid"}, ("value",)
@@ -130,9 +130,10 @@ def test_other_versions_of_python_are_told_and_patches_of_numpy(kept) -> None:
     here = Identity.read(folder)
     minor = ".".join(here.versions["numpy"].split(".")[:2])
     replace(here, versions={"python": "3.0.1", "numpy": f"{minor}.99"}).write(folder)
-    with collect_remarks() as remarks:
+    with collect_remarks() as remarks, collect_data() as data:
         RUN.read(context)
         RUN.read(context)
+    assert data == here.data
     [(text, runs)] = remarks.items()
     assert runs == {RUN.key} and text.startswith(
         f"made with numpy {minor}.99 (here {here.versions['numpy']}), python 3.0.1 (here 3"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,18 @@ from click.testing import CliRunner
 
 from fedtheory.claims.checking import run_checks, select
 from fedtheory.claims.claim import Context
+from fedtheory.claims.pages import write_referee_pages
 from fedtheory.claims.referee import (
+    LONGEST,
     SECTIONS,
-    describe_instance,
+    explain_undecided,
     find_deciding,
+    group_readings,
+    list_instance,
     name_page,
     name_paper,
+    show_number,
     write_commands,
-    write_referee_pages,
 )
 from fedtheory.command_line.main import main
 
@@ -43,7 +48,7 @@ def pages(tmp_path_factory):
 
 def words_of(page: Path) -> str:
     """A page's text without its tags and styles."""
-    text = re.sub(r"<style>.*?</style>", "", page.read_text(), flags=re.S)
+    text = re.sub(r"<(style|script)>.*?</\1>", "", page.read_text(), flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
@@ -54,7 +59,7 @@ def test_each_statement_stands_once_on_its_papers_page(pages) -> None:
     for id in verdicts:
         assert text.count(f'id="{id}"') == 1
     for page in written:
-        assert "http" not in page.read_text() and "<script" not in page.read_text(), "self-contained"
+        assert "http" not in page.read_text() and " src=" not in page.read_text(), "self-contained"
 
 
 def test_a_statement_stands_under_its_word_with_what_decided(pages) -> None:
@@ -62,11 +67,12 @@ def test_a_statement_stands_under_its_word_with_what_decided(pages) -> None:
     page = next(p for p in written if p.name == name_page("toy"))
     page_text, text = page.read_text(), words_of(page)
     headings = ["refuted", "TOY-FALSE", "repaired", "TOY-REPAIRED", "proved", "TOY-PROVED", "reproduced", "TOY-ORDER"]
+    headings = [heading if heading.isupper() else f"paper-toy-{heading}" for heading in headings]
     places = [page_text.index(f'id="{heading}"') for heading in headings]
     assert places == sorted(places)
     assert all(title in text for title in (SECTIONS["refuted"], SECTIONS["proved"], SECTIONS["supported"]))
     assert verdicts["TOY-REPAIRED"].status == "repaired"
-    assert "Instead (supported): x <= 2 x^2." in text
+    assert "Instead (supported): x ≤ 2 x 2" in text
     for verdict in verdicts.values():
         deciding = find_deciding(verdict)
         assert deciding or not verdict.ran, verdict.id
@@ -107,6 +113,32 @@ def test_papers_are_counted_on_the_index(pages) -> None:
 
 def test_names_of_pages_and_numbers_of_instances() -> None:
     assert name_page("Smith & Co., 2026/3") == "Smith-Co.-2026-3.html"
-    instance = {"statement": "lemma", "data": '{"point": {"L": "3/20"}, "mean": [["0"], ["1"]]}'}
-    assert describe_instance(instance) == "statement = lemma, point = {L = 3/20}, mean = ((0), (1))"
-    assert describe_instance({"p": "1/2"}) == "p = 1/2"
+    instance = {"statement": "lemma", "data": '{"point": {"L": "3/20"}, "mean": [["0"], ["1"]], "deviation": []}'}
+    assert list_instance(instance) == [("statement", "lemma"), ("point", {"L": "3/20"}), ("mean", [["0"], ["1"]])]
+    assert show_number({"L": "3/20", "n": 4}) == "L = 3/20 \u2248 0.15, n = 4"
+    assert show_number([["0"], ["-1/3"]]) == "((0), (-1/3 \u2248 -0.333333))"
+    assert show_number("1" * LONGEST) == "1" * LONGEST
+    assert show_number("1" + "0" * 400 + "/3") == "10000000\u20260000 (401 digits)/3 \u2248 3.33333e+399"
+
+
+def test_readings_stand_under_what_they_are_about() -> None:
+    readings = [
+        "Read as an order.",
+        "one step: would reject c from x 1.1",
+        "Protocol: mean; seeds 1 to 3, fixed beforehand.",
+    ]
+    assert [heading for heading, _ in group_readings(readings)] == [
+        "How sharp the check is",
+        "Protocol",
+        "How it was read",
+    ]
+
+
+def test_an_undecided_verdict_says_why(pages) -> None:
+    verdicts, _, _ = pages
+    proved = verdicts["TOY-PROVED"]
+    assert explain_undecided(proved) == ""
+    part = {"name": "the bound", "role": "printed", "holds": None, "engine": "numeric", "text": "too few points"}
+    for holds, said in ((None, "is undecided"), (False, "no exact instance"), (True, "supports it too little")):
+        open_one = replace(proved, status="inconclusive", evidence=[{**part, "holds": holds}])
+        assert said in explain_undecided(open_one)

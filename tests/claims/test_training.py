@@ -12,7 +12,8 @@ from fedtheory.claims.checking import check_one, find_store, forget_runs, list_n
 from fedtheory.claims.claim import Context
 from fedtheory.claims.experiments import Log, Training, repeat_run
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
-from fedtheory.claims.report import as_html, write_headline
+from fedtheory.claims.pages import as_html
+from fedtheory.claims.report import write_headline
 from fedtheory.core.errors import InvalidInput
 
 FEDAVG = Training(

@@ -99,7 +99,8 @@ def test_check_writes_json_html_and_counterexamples(call) -> None:
     result = call("check", "good.py", "--json", "out/verdicts.json", "--html", "out/deep/report.html")
     verdicts = strict(Path("out/verdicts.json").read_text())["verdicts"]
     assert {v["id"]: v["status"] for v in verdicts}["TOY-FALSE"] == "refuted"
-    assert "data:image/svg+xml" in Path("out/deep/report.html").read_text()
+    page = Path("out/deep/report.html").read_text()
+    assert '<svg class="chart"' in page and 'href="../counterexamples/TOY-FALSE.json"' in page
     assert sorted(p.name for p in Path("out/counterexamples").iterdir()) == ["TOY-FALSE.json", "TOY-REPAIRED.json"]
     assert "2 counterexamples in out/counterexamples; 'fedtheory replay FILE CLAIMS.py'" in result.stderr
     call("check", "good.py", "--counterexamples", "elsewhere")

@@ -24,7 +24,6 @@ from fedtheory.claims.claim import (
     Finding,
     Kind,
     Part,
-    Picture,
     Reading,
     Replay,
     Role,
@@ -32,6 +31,7 @@ from fedtheory.claims.claim import (
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.formulas import draw_line, draw_rate, write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.lemma import (
@@ -125,6 +125,7 @@ def state(
         assumptions=(*_assumed(statement), *assumptions),
         repaired=repaired_text,
         replay=partial(replay_statement, statement=statement),
+        formula=write_formula(statement),
     )
 
 
@@ -172,6 +173,8 @@ def find_of_statement(
         yield replace(decides, name=name, role=role)
         yield from (replace(part, name=f"{name}: {part.name}", role=role) for part in parts if part is not decides)
         yield from (finding for finding in findings if not isinstance(finding, Part))
+        if isinstance(statement, Rate) and role == "printed":
+            yield from draw_rate(statement, context.seed)
 
 
 def _how_late(part: Part) -> tuple[int, int]:
@@ -252,11 +255,7 @@ def find_of_theorem(
     yield from (Reading(reason) for reason in outcome.reasons)
     yield from (Reading(str(moved)) for moved in outcome.sensitivity)
     if outcome.line is not None:
-        series = [
-            {"label": "claimed", "x": list(outcome.line.values), "y": list(outcome.line.claimed), "style": "dashed"},
-            {"label": "worst case over the class", "x": list(outcome.line.values), "y": list(outcome.line.worst)},
-        ]
-        yield Picture(statement.name or "claimed and worst case", outcome.line.parameter, "bound", series)
+        yield draw_line(statement, outcome.line, context.seed)
 
 
 def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome, name: str, role: Role) -> Part:

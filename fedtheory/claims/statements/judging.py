@@ -28,9 +28,9 @@ from fedtheory.claims.statements.outcomes import (
 )
 from fedtheory.claims.statements.parametric import ParametricProof, prove_for_all
 from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
-from fedtheory.claims.statements.runs import largest_on_runs
+from fedtheory.claims.statements.runs import largest_on_runs, measure_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
-from fedtheory.claims.statements.survey import PointValue, Survey
+from fedtheory.claims.statements.survey import Place, PointValue, Survey
 from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.refutations.asked import AskedBound
@@ -43,6 +43,8 @@ InstanceSearch = Callable[[AskedBound, float, int], float | None]
 LEAST_SHARE = 0.8
 #: points that are solved of a statement that is proved for all parameters, to see the room that it leaves
 FEW_POINTS = 4
+#: numbers of rounds that a line shows
+MOST_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -257,20 +259,52 @@ class _Judgement:
         return "supported", reasons
 
     def _line(self, worst: PointValue, count: int = 9) -> Line | None:
-        """Claimed value and worst case along the last real parameter, from the worst point."""
+        """Claimed value, worst case and runs from the worst point along the number of rounds, or along the last real parameter."""
         place = next((p for p, value in self.survey.found.items() if value is worst), None)
-        if place is None or not place.box:
+        along = None if place is None else self._along_rounds(place) or self._along_last(place, count)
+        if along is None:
+            return None
+        name, places = along
+        values = [value for value in map(self.survey.at, places) if value is not None]
+        values.sort(key=lambda value: value.point[name])
+        if not values:
+            return None
+        rows = [(float(v.point[name]), float(v.claimed), v.worst) for v in values]
+        others = tuple((other, value) for other, value in worst.point.items() if other != name)
+        runs: list[tuple[float, ...]] = []
+        if isinstance(self.statement, Bound):
+            runs = [measure_runs(self.statement.asked_at(value.point), self.seed) for value in values]
+        at, claimed, reached = zip(*rows, strict=True)
+        return Line(name, at, claimed, reached, others, tuple(runs) if all(runs) else ())
+
+    def _along_rounds(self, place: Place) -> tuple[str, list[Place]] | None:
+        """The parameter that the number of rounds depends on, and places that differ in it; none beyond what was solved."""
+        whole = dict(place.whole)
+        named = (
+            sorted(self.statement.expressions["rounds"].names & whole.keys())
+            if isinstance(self.statement, Bound)
+            else []
+        )
+        if not named:
+            return None
+        most = max(value.point[named[0]] for value in self.survey.found.values())
+        alike = [
+            case
+            for case, region in self.survey.cases.items()
+            if {**dict(case), named[0]: most} == {**whole, named[0]: most}
+            and dict(case)[named[0]] <= most
+            and len(region.parameters) == len(place.box)
+        ]
+        step = -(-len(alike) // MOST_ROUNDS)
+        places = [Place(case, place.box) for case in alike[::step]]
+        return (named[0], places) if len(places) > 1 else None
+
+    def _along_last(self, place: Place, count: int) -> tuple[str, list[Place]] | None:
+        """The last real parameter, and places that differ in it."""
+        if not place.box:
             return None
         name = self.survey.cases[place.whole].parameters[-1].name
-        values = []
-        for k in range(count):
-            u = Fraction(k, count - 1)
-            value = self.survey.at(type(place)(place.whole, (*place.box[:-1], u)))
-            if value is not None:
-                values.append(value)
-        rows = sorted((float(v.point[name]), float(v.claimed), v.worst) for v in values)
-        columns = tuple(zip(*rows, strict=True))
-        return Line(name, *columns) if columns else None
+        return name, [Place(place.whole, (*place.box[:-1], Fraction(k, count - 1))) for k in range(count)]
 
     def _say(self, word: OutcomeWord, reasons: Sequence[str], **evidence: Any) -> StatementOutcome:
         solved = self.survey.solved

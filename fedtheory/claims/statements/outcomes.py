@@ -81,12 +81,17 @@ class ConstantSensitivity:
 
 @dataclass(frozen=True)
 class Line:
-    """Claimed value and worst case along one parameter, the others as at the worst point: data of a picture."""
+    """Claimed value and worst case along one parameter, the others as at the worst point: data of a picture.
+
+    ``runs``: for each value the measures of runs on random functions of the class; empty where there are none.
+    """
 
     parameter: str
     values: tuple[float, ...]
     claimed: tuple[float, ...]
     worst: tuple[float, ...]
+    others: tuple[tuple[str, Fraction], ...] = ()
+    runs: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

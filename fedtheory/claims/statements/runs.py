@@ -24,6 +24,8 @@ from fedtheory.running.falsifier import Candidates, Search, falsify
 
 #: coordinates of the functions, and clients where the class leaves their number open
 COORDINATES, CLIENTS = 2, 3
+#: runs that a picture shows the spread of
+CURVES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,23 +89,12 @@ def largest_on_runs(asked: AskedBound, claimed: float, budget: int, seed: int = 
 
     Random candidates first, then local search from the worst of them (`fedtheory.running.falsifier`).
     """
-    given = asked.function_class
-    if given.composite or given.sigma is not None or given.similarity is not None:
+    if not _has_separable_quadratics(asked):
         return None
-    if given.bgd is not None or given.dissimilarity is not None:
-        return None
-    n = CLIENTS if asked.participation is None else asked.participation.n
-    low, high = float(given.mu), float(given.L)
+    low, high = float(asked.function_class.mu), float(asked.function_class.L)
 
     def sample(rng: np.random.Generator, count: int) -> Candidates:
-        shape = (count, n, COORDINATES)
-        ends = rng.integers(0, 2, shape)
-        share = np.where(rng.random(shape) < 0.5, ends, rng.random(shape))
-        return {
-            "curvature": low + (high - low) * share,
-            "centre": rng.standard_normal(shape),
-            "start": rng.standard_normal((count, 1, COORDINATES)),
-        }
+        return _draw(asked, rng, count)
 
     def repair(candidates: Candidates) -> Candidates:
         return candidates | {"curvature": np.clip(candidates["curvature"], low, high)}
@@ -117,6 +108,40 @@ def largest_on_runs(asked: AskedBound, claimed: float, budget: int, seed: int = 
         return max(falsify(Search(sample, ratio, repair), budget, seed=seed, batch=256).ratio, 0.0)
     except (FedtheoryError, ArithmeticError, TypeError, ValueError):
         return None
+
+
+def measure_runs(asked: AskedBound, seed: int = 0) -> tuple[float, ...]:
+    """The measures of `CURVES` runs on random functions of the class that have a minimiser; none where it is not one of theirs."""
+    if not _has_separable_quadratics(asked):
+        return ()
+    try:
+        with np.errstate(all="ignore"):
+            reached = _measured(in_floats(asked), _draw(asked, np.random.default_rng(seed), CURVES))
+    except (FedtheoryError, ArithmeticError, TypeError, ValueError):
+        return ()
+    return tuple(float(value) for value in reached if np.isfinite(value))
+
+
+def _has_separable_quadratics(asked: AskedBound) -> bool:
+    """Whether such functions are in the class."""
+    given = asked.function_class
+    if given.composite or given.sigma is not None or given.similarity is not None:
+        return False
+    return given.bgd is None and given.dissimilarity is None
+
+
+def _draw(asked: AskedBound, rng: np.random.Generator, count: int) -> Candidates:
+    """Random functions and starts; half of the curvatures are at the class's ends."""
+    n = CLIENTS if asked.participation is None else asked.participation.n
+    low, high = float(asked.function_class.mu), float(asked.function_class.L)
+    shape = (count, n, COORDINATES)
+    ends = rng.integers(0, 2, shape)
+    share = np.where(rng.random(shape) < 0.5, ends, rng.random(shape))
+    return {
+        "curvature": low + (high - low) * share,
+        "centre": rng.standard_normal(shape),
+        "start": rng.standard_normal((count, 1, COORDINATES)),
+    }
 
 
 def _measured(asked: AskedBound, candidates: Candidates) -> NDArray[np.float64]:

@@ -1,0 +1,60 @@
+"""Pictures of bounds in one style: what is claimed, the exact worst case where there is one, and typical runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedtheory.claims.claim import Picture
+
+
+def draw_bound(
+    title: str,
+    x: Sequence[float] | Any,
+    claimed: Sequence[float] | Any,
+    *,
+    ylabel: str,
+    about: str,
+    xlabel: str = "round",
+    runs: Any = None,
+    worst: Sequence[float] | Any = None,
+    more: Sequence[tuple[str, Any]] = (),
+    logx: bool = False,
+) -> Picture:
+    """Return the picture of a bound.
+
+    Parameters
+    ----------
+    x, claimed : numbers ``(m,)``
+    ylabel, xlabel : what is bounded, and what along
+    about : str
+        Method, problem, constants, seeds.
+    runs : array ``(m, count)``, optional
+        Of which the median and the largest are drawn.
+    worst : numbers ``(m,)``, optional
+        The exact worst case.
+    more : (label, numbers ``(m,)``) ...
+        Further curves.
+    """
+    x = [float(value) for value in x]
+    series: list[dict[str, Any]] = [{"label": "claimed", "x": x, "y": _plain(claimed), "style": "dashed"}]
+    if worst is not None:
+        series.append({"label": "worst case over the class", "x": x, "y": _plain(worst)})
+    series += [{"label": label, "x": x, "y": _plain(values)} for label, values in more]
+    if runs is not None:
+        runs = np.asarray(runs, dtype=float)
+        series.append({"label": f"median of {runs.shape[1]} runs", "x": x, "y": _plain(np.median(runs, axis=1))})
+        series.append({"label": "largest of them", "x": x, "y": _plain(runs.max(axis=1)), "style": "points"})
+    return Picture(title, xlabel, ylabel, series, logx=logx, logy=_spreads(series), about=about)
+
+
+def _plain(values: Any) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _spreads(series: Sequence[dict[str, Any]]) -> bool:
+    """Whether values are positive and far enough apart for a logarithmic axis."""
+    values = [value for curve in series for value in curve["y"]]
+    return bool(values) and min(values) > 0 and max(values) > 20 * min(values)

@@ -1,0 +1,240 @@
+"""Pages of verdicts, of one design: one that holds all claims, or one over all papers and one a paper. Each loads nothing and needs no JavaScript."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from fedtheory.claims.claim import Kind
+from fedtheory.claims.referee import (
+    SECTIONS,
+    explain_undecided,
+    find_deciding,
+    group_readings,
+    list_instance,
+    name_page,
+    name_paper,
+    name_word,
+    show_number,
+    write_commands,
+)
+from fedtheory.claims.report import summarise, summarise_chances
+from fedtheory.claims.verdict import Verdict
+from fedtheory.tools.charts import draw_chart, list_legend
+from fedtheory.tools.typesetting import typeset, typeset_formula
+from fedtheory.tools.versions import find_commit, find_versions
+
+#: a sign for each word, so that cells differ by more than their colour, and what the word says
+GLYPHS = {
+    "proved": "\u2713",
+    "supported": "+",
+    "repaired": "~",
+    "refuted": "\u00d7",
+    "reproduced": "\u25cf",
+    "agrees in an analogue": "\u25d0",
+    "disagrees in an analogue": "\u25d1",
+    "not reproduced": "\u25cb",
+    "inconclusive": "?",
+    "not run": "!",
+}
+LEGEND = {
+    "proved": "a checker confirmed a proof of the whole statement, at its own scope",
+    "supported": "evidence for it and none against, on enough instances; not a proof",
+    "repaired": "false as printed, by an instance or a proof; the corrected statement beside it is proved or supported, as is said",
+    "refuted": "false as printed: an instance that can be replayed, or a proof of the contrary, with every assumption certified",
+    "reproduced": "runs on the paper's own data and model, whole, agree with the experiment",
+    "agrees in an analogue": "runs agree, on other data, another model or a smaller size than the paper's",
+    "disagrees in an analogue": "runs disagree, on other data, another model or a smaller size than the paper's",
+    "not reproduced": "runs on the paper's own data and model, whole, disagree with the experiment",
+    "inconclusive": "undecided, and why is said",
+    "not run": "the check could not be run here",
+}
+#: of the facts that a proof rests on, so many are listed
+MOST_FACTS = 12
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """Where claims come from, where their counterexamples are kept, and the folder that the pages will be in."""
+
+    sources: Mapping[str, str]
+    counterexamples: Path
+    folder: Path
+
+
+def as_html(
+    verdicts: Sequence[Verdict],
+    title: str,
+    *,
+    sources: Mapping[str, str] | None = None,
+    counterexamples: Path = Path("counterexamples"),
+    folder: Path = Path(),
+) -> str:
+    """Return one page with all claims: at a glance, then by paper and word, each with its evidence.
+
+    Parameters
+    ----------
+    verdicts : Verdict ...
+        In any order; the page keeps the order within each paper and word.
+    title : str
+    sources : by a claim's id, the module or the Python file that it is in
+        Of claims that are not named nothing but the id stands in the commands.
+    counterexamples : Path
+        Where the counterexample files are, as the commands on the page name them.
+    folder : Path
+        The folder that the page will be in: links to counterexample files are relative to it.
+    """
+    setting = _Setting(sources or {}, counterexamples, folder)
+    papers = [_paper(name, own, setting) for name, own in _by_paper(verdicts).items()]
+    return _render(verdicts, title, papers, claims=True)
+
+
+def write_referee_pages(
+    verdicts: Sequence[Verdict], folder: Path, counterexamples: Path, sources: Mapping[str, str]
+) -> list[Path]:
+    """Write ``PAPER.html`` for each paper and ``index.html`` over all of them; parameters are those of `as_html`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    setting = _Setting(sources, counterexamples, folder)
+    written, over = [], []
+    for name, own in _by_paper(verdicts).items():
+        page = name_page(name)
+        paper = _paper(name, own, setting)
+        over.append(paper | {"page": page, "href": page})
+        for entry in paper["claims"]:
+            entry["page"] = page
+        path = folder / page
+        path.write_text(_render(own, f"{name}: its statements, judged", [paper], claims=True, up="index.html"))
+        written.append(path)
+        paper["claims"] = [entry | {"href": page + entry["href"]} for entry in paper["claims"]]
+        over[-1]["claims"] = paper["claims"]
+    index = folder / "index.html"
+    index.write_text(_render(verdicts, "All papers: their statements, judged", over, claims=False))
+    return [*written, index]
+
+
+def _by_paper(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    papers: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        papers.setdefault(name_paper(verdict), []).append(verdict)
+    return papers
+
+
+def _paper(name: str, own: Sequence[Verdict], setting: _Setting) -> dict[str, Any]:
+    """A paper's claims, also by word, as the templates read them."""
+    entries = [_entry(verdict, setting) for verdict in own]
+    sections = [(word, heading, [e for e in entries if e["word"] == word]) for word, heading in SECTIONS.items()]
+    anchor = "paper-" + name_page(name).removesuffix(".html")
+    return {
+        "name": name,
+        "anchor": anchor,
+        "href": f"#{anchor}",
+        "page": "",
+        "claims": entries,
+        "sections": [section for section in sections if section[2]],
+        "counts": Counter(e["word"] for e in entries),
+    }
+
+
+def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
+    """A claim as the templates read it."""
+    word, deciding = name_word(verdict), find_deciding(verdict)
+    said = verdict.statement if len(verdict.statement) <= 160 else verdict.statement[:157] + "..."
+    source = setting.sources.get(verdict.id, "")
+    kept = setting.counterexamples / f"{verdict.id}.json"
+    return {
+        "v": verdict,
+        "word": word,
+        "style": _style(word),
+        "glyph": GLYPHS[word],
+        "href": f"#{verdict.id}",
+        "label": f"{verdict.id}, {word}: {said}",
+        "text": f"{verdict.id} {verdict.statement} {verdict.repaired}".lower(),
+        "deciding": deciding,
+        "others": [part for part in verdict.evidence if part not in deciding],
+        "why": explain_undecided(verdict),
+        "runs": "; ".join(filter(None, (verdict.setting, verdict.size and f"{verdict.size} size"))),
+        "instance": [(n, show_number(v)) for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))],
+        "file": Path(os.path.relpath(kept, setting.folder)).as_posix() if verdict.counterexample else "",
+        "about": _about(verdict),
+        "curves": list_legend(verdict.picture) if verdict.picture is not None else [],
+        "readings": group_readings(verdict.readings),
+        "target": source if source.endswith(".py") else verdict.id,
+        "commands": write_commands(verdict, source, setting.counterexamples),
+    }
+
+
+def _about(verdict: Verdict) -> str:
+    """What a picture's caption says beside its title: its own words, or what the verdict says of setting, size and seed."""
+    own = (verdict.picture or {}).get("about", "")
+    known = (verdict.setting, verdict.size and f"{verdict.size} size", f"seed {verdict.seed}" if verdict.seeded else "")
+    return own or "; ".join(filter(None, known))
+
+
+def _style(word: str) -> str:
+    return word.replace(" ", "")
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("fedtheory.claims", "templates"),
+        autoescape=lambda name: name is None or name.endswith(".html"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "typeset": lambda text: Markup(typeset(text)),
+        "formula": lambda text: Markup(typeset_formula(text)),
+        "number": show_number,
+        "chart": lambda picture: Markup(draw_chart(picture)),
+        "style": _style,
+        "anchor": lambda word: word.replace(" ", "-"),
+    }
+    return environment
+
+
+def _render(
+    verdicts: Sequence[Verdict], title: str, papers: Sequence[Mapping[str, Any]], *, claims: bool, up: str = ""
+) -> str:
+    totals = Counter(map(name_word, verdicts))
+    kinds = [kind for kind in get_args(Kind) if any(v.kind == kind for v in verdicts)]
+    page = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            up=up,
+            claims=claims,
+            summary=summarise(verdicts) or "nothing was checked",
+            chances=summarise_chances(verdicts),
+            papers=papers,
+            kinds=kinds,
+            words=[word for word in GLYPHS if totals[word]],
+            totals=totals,
+            total=len(verdicts),
+            by_kind={kind: Counter(name_word(v) for v in verdicts if v.kind == kind) for kind in kinds},
+            legend=LEGEND.items(),
+            glyphs=GLYPHS,
+            most_facts=MOST_FACTS,
+            date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            commit=find_commit(),
+            versions=find_versions(),
+            settings=sorted({v.setting for v in verdicts if v.setting}),
+            checksums=_find_checksums(verdicts),
+        )
+    )
+    return str(page).lstrip() + "\n"
+
+
+def _find_checksums(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """Files that verdicts rest on, with the first digits of their SHA-256."""
+    return {name: value[:16] for v in verdicts for name, value in sorted(v.data.items())}

@@ -1,0 +1,97 @@
+"""Pictures of A-FedPD's, FedDyn's and FedADMM's moments (`paper_checks.afedpd.moments`): exact maps, in floats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.claims import Picture, draw_bound
+from problems.dual_drift import drift_radius, moment_map
+
+FAMILY = "f_i(x) = (a/2)(x - b_i)^2, one curvature a; P of C clients drawn uniformly; exact solves"
+#: rho/L at which the sum of the rounds is drawn
+SIZES = [2.0**k for k in range(-3, 8)]
+
+
+def follow_moments(name: str, rho: float, C: int, P: int, start: Sequence[float], rounds: int) -> NDArray[np.float64]:
+    """(E x^2, E x h, E h^2, E s) after 0..rounds rounds, ``(rounds + 1, 4)``."""
+    matrix = np.array(moment_map(name, rho, C, P), dtype=float)
+    found = [np.asarray(start, dtype=float)]
+    for _ in range(rounds):
+        found.append(matrix @ found[-1])
+    return np.array(found)
+
+
+def draw_spread(rate: float) -> Picture:
+    """E s^t of A-FedPD as claimed, rate^t, and by the moments of the rounds."""
+    spread = follow_moments("a-fedpd", 0.5, 100, 10, (0, 0, 0, 1), 100)
+    return draw_bound(
+        "The duals' spread, as claimed and by the moments of the rounds",
+        range(101),
+        [rate**t for t in range(101)],
+        ylabel="moment, s^0 = 1",
+        about=f"{FAMILY}; A-FedPD, C = 100, P = 10, rho = a/2, x^0 = x*; moments, no seeds",
+        more=[("E s", spread[:, 3]), ("E x^2", spread[:, 0])],
+    )
+
+
+def draw_equal_clients(C: int) -> Picture:
+    """E x^2 of A-FedPD and FedDyn where clients are equal, against (rho/(a + rho))^{2t}."""
+    curves = [(name, follow_moments(name, 0.5, C, 10, (1, 0, 0, 0), 60)[:, 0]) for name in ("a-fedpd", "feddyn")]
+    return draw_bound(
+        "Without heterogeneity: the claimed (rho/(a + rho))^{2t}, and the methods",
+        range(61),
+        [(1 / 9) ** t for t in range(61)],
+        ylabel="E x^2, x^0 = 1",
+        about=f"{FAMILY}; C = {C}, P = 10, rho = a/2, equal clients; moments, no seeds",
+        more=curves,
+    )
+
+
+def draw_radii() -> Picture:
+    """Mean-square factors of the three methods by the number of active clients."""
+    active = [1, 2, 5, *range(10, 101, 10)]
+    names = ("fedadmm", "feddyn", "a-fedpd")
+    return draw_bound(
+        "Mean-square factor a round: stable below one",
+        active,
+        [1.0] * len(active),
+        xlabel="active clients P of 100",
+        ylabel="factor",
+        about=f"{FAMILY}; rho = a/10; spectral radii of moment maps, no seeds; dashed: the edge of stability",
+        more=[(name, [drift_radius(name, 0.1, 100, P) for P in active]) for name in names],
+    )
+
+
+def draw_numerator(ratios: Mapping[int, Sequence[Any]]) -> Picture:
+    """The sum of all rounds over Theorem 1's numerator, by rho/L of `SIZES`, for each P."""
+    return draw_bound(
+        "The sum of the rounds over Theorem 1's numerator",
+        SIZES,
+        [1.0] * len(SIZES),
+        xlabel="rho/L",
+        ylabel="sum / numerator",
+        about=f"{FAMILY}; A-FedPD with C = 100, x^0 = x*, a = L = 1; closed forms, no seeds",
+        more=[(f"P = {P}", values) for P, values in ratios.items()],
+        logx=True,
+    )
+
+
+def draw_ratios(rows: Sequence[Sequence[Any]], C: int, P: int) -> Picture:
+    """FedDyn's sums over A-FedPD's, for rho/a = 1/5, 1, 5, against C/P."""
+    return draw_bound(
+        "FedDyn's sum of squares over A-FedPD's",
+        [0.2, 1, 5],
+        [C / P] * 3,
+        xlabel="rho/a",
+        ylabel="ratio of sums",
+        about=f"{FAMILY}; C = {C}, P = {P}; exact sums of moments, no seeds; claimed: C/P",
+        more=[
+            ("equal clients", [row[1] for row in rows]),
+            ("at the optimum, clients differ", [row[2] for row in rows]),
+        ],
+        logx=True,
+    )

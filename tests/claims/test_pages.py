@@ -1,0 +1,164 @@
+"""The pages of verdicts, also in a browser: all claims at a glance, filters, no error, no overflow, light and dark."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from browser import ask_page
+from claim_files import GOOD, TROUBLED
+
+from fedtheory.claims.checking import run_checks, select
+from fedtheory.claims.claim import Context
+from fedtheory.claims.pages import GLYPHS, LEGEND, as_html, write_referee_pages
+from fedtheory.claims.referee import SECTIONS
+
+LONG = "||grad f(x_t)||^2 <= " + " + ".join(f"(eta_{k} L)^{k}/(2 N_{k})" for k in range(40))
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("claims")
+    files = [folder / "good.py", folder / "troubled.py"]
+    for file, text in zip(files, (GOOD, TROUBLED), strict=True):
+        file.write_text(text)
+    found = list(run_checks(select([str(file) for file in files]), Context()))
+    wide = {"title": LONG, "columns": [f"column {k}" for k in range(40)], "rows": [["+0.123 +- 0.01"] * 40]}
+    drawn = next(v for v in found if v.picture is not None)
+    curve = {**drawn.picture["series"][0], "label": LONG}
+    extreme = {"statement": LONG, "formula": LONG, "tables": [wide], "picture": {**drawn.picture, "series": [curve]}}
+    return [*found, replace(drawn, id="TOY-WIDE", paper="wide", **extreme)]
+
+
+@pytest.fixture(scope="module")
+def page(verdicts) -> str:
+    return as_html(verdicts, "A <title>")
+
+
+def test_the_page_is_self_contained_and_escaped(verdicts, page) -> None:
+    assert "A &lt;title&gt;" in page and "<b>more</b>" not in page and "&lt;b&gt;more&lt;/b&gt;" in page
+    assert page.count('<svg class="chart"') == sum(v.picture is not None for v in verdicts) > 1
+    assert "http" not in page and " src=" not in page and "@import" not in page and "url(" not in page
+    for verdict in verdicts:
+        assert page.count(f'id="{verdict.id}"') == 1 and page.count(f'href="#{verdict.id}"') == 1
+    assert "one over nothing" in page and "ZeroDivisionError" in page
+
+
+def test_every_word_has_a_section_a_sign_and_a_meaning(verdicts, page) -> None:
+    assert set(SECTIONS) == set(GLYPHS) == set(LEGEND)
+    assert len(set(GLYPHS.values())) == len(GLYPHS), "told apart without colour"
+    assert all(meaning.replace("'", "&#39;") in page for meaning in LEGEND.values())
+
+
+def test_a_claim_tells_its_faults_commands_and_file(verdicts) -> None:
+    false = next(v for v in verdicts if v.id == "TOY-FALSE")
+    page = as_html([false], "t", sources={"TOY-FALSE": "a b.py"})
+    assert false.faults and all(name in page for name in false.faults)
+    assert "fedtheory replay counterexamples/TOY-FALSE.json &#39;a b.py&#39;" in page
+    assert 'href="counterexamples/TOY-FALSE.json"' in page and re.search(r"\d+/\d+ \u2248 \d", page)
+
+
+def test_pages_of_papers_and_the_index_are_of_one_design(verdicts, tmp_path) -> None:
+    *papers, index = write_referee_pages(verdicts, tmp_path, tmp_path / "kept", {v.id: "m" for v in verdicts})
+    style = re.search(r"<style>.*?</style>", index.read_text(), flags=re.DOTALL)[0]
+    assert all(style in path.read_text() for path in papers)
+    links = re.findall(r'href="([^"#]+)(?:#([^"]+))?"', index.read_text())
+    assert {name for name, _ in links} == {path.name for path in papers}
+    for name, anchor in links:
+        assert not anchor or f'id="{anchor}"' in (tmp_path / name).read_text(), f"{name}#{anchor}"
+    files = [file for path in papers for file in re.findall(r'href="(kept/[^"]+)"', path.read_text())]
+    assert sorted(files) == ["kept/TOY-FALSE.json", "kept/TOY-REPAIRED.json"]
+
+
+FILTERED = """
+const form = document.getElementById("filters"), seen = {};
+const shown = () => [...document.querySelectorAll("details.claim")].filter((c) => c.checkVisibility()).map((c) => c.dataset.c).sort();
+const ask = (name, value) => {
+  form.elements[name].value = value;
+  form.dispatchEvent(new Event("input"));
+  const found = [shown(), document.querySelectorAll("a.c:not(.out)").length, form.querySelector("output").textContent];
+  form.reset();
+  form.dispatchEvent(new Event("input"));
+  return found;
+};
+seen.all = shown();
+seen.word = ask("word", "refuted");
+seen.kind = ask("kind", "ordering");
+seen.paper = ask("paper", "wide");
+seen.text = ask("text", "toy-RATE");
+seen.none = ask("text", "no such words here");
+form.querySelector("button").click();
+seen.opened = [...document.querySelectorAll("details.claim")].every((claim) => claim.open);
+return seen;
+"""
+
+
+def test_filters_and_search(verdicts, page, tmp_path) -> None:
+    seen = ask_page(page, FILTERED, tmp_path)
+    everything = sorted(v.id for v in verdicts)
+    assert seen["all"] == everything and seen["opened"]
+    wanted = {
+        "word": [v.id for v in verdicts if v.ran and v.status == "refuted"],
+        "kind": [v.id for v in verdicts if v.kind == "ordering"],
+        "paper": ["TOY-WIDE"],
+        "text": ["TOY-RATE"],
+        "none": [],
+    }
+    for name, ids in wanted.items():
+        assert seen[name] == [sorted(ids), len(ids), f"{len(ids)} of {len(verdicts)} claims"], name
+
+
+FOLLOWED = """
+document.querySelector('a.c[data-c="TOY-FALSE"]').click();
+await new Promise((done) => setTimeout(done, 300));
+const claim = document.querySelector('details[data-c="TOY-FALSE"]'), top = claim.getBoundingClientRect().top;
+return [claim.open, document.querySelectorAll("details.claim[open]").length, top >= 0 && top < innerHeight];
+"""
+
+
+def test_a_cell_leads_to_its_claim(page, tmp_path) -> None:
+    assert ask_page(page, FOLLOWED, tmp_path) == [True, 1, True]
+
+
+OPENED = """
+for (const details of document.querySelectorAll("details")) details.open = true;
+return [innerWidth, document.documentElement.scrollWidth];
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_overflows(page, tmp_path, width) -> None:
+    assert ask_page(page, OPENED, tmp_path, width=width) == [width, width]
+
+
+COLOURS = """
+const body = () => getComputedStyle(document.body), light = (colour) => colour.match(/\\d+/g).reduce((a, b) => +a + +b, 0) / 765;
+const told = () => [light(body().backgroundColor), light(body().color)];
+const system = told(), select = document.querySelector("#theme select"), chosen = {};
+for (const name of ["light", "dark"]) { select.value = name; select.dispatchEvent(new Event("change", {bubbles: true})); chosen[name] = told(); }
+return { system, ...chosen };
+"""
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_light_and_dark(page, tmp_path, scheme) -> None:
+    """As the system asks for it (0 is dark in the browser's settings), and by the switch."""
+    option = f"--blink-settings=preferredColorScheme={['dark', 'light'].index(scheme)}"
+    seen = ask_page(page, COLOURS, tmp_path, options=(option,))
+    assert seen["system"] == seen[scheme]
+    assert seen["light"][0] > 0.9 and seen["light"][1] < 0.3, "paper and ink"
+    assert seen["dark"][0] < 0.2 and seen["dark"][1] > 0.8
+
+
+def test_claims_can_be_read_without_scripts(page) -> None:
+    """What scripts do is hidden until they run; everything else is there without them."""
+    assert '<form id="filters" hidden>' in page and '<label id="theme" hidden>' in page
+    assert page.count("<script>") == 1 and page.index("<script>") > page.rindex("</details>")
+
+
+def test_what_made_the_page_is_told(verdicts) -> None:
+    kept = replace(verdicts[0], data={"mnist/images.gz": "0123456789abcdef" * 4}, setting="MNIST; a model")
+    page = as_html([kept], "t")
+    assert "mnist/images.gz <code>0123456789abcdef</code>" in page and "MNIST; a model" in page
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page) and "numpy" in page
