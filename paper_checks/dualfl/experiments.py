@@ -18,6 +18,7 @@ from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.experiments import Training, claim_ordering, list_runs
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.protocol import Clause, Setting
+from fedtheory.core.errors import NotAvailable
 from paper_checks.dualfl import runs
 from paper_checks.dualfl.protocol import FAR, KEPT, NEAR, PROTOCOL, SEVERAL
 from paper_checks.dualfl.runs import DUALFL, MNIST, MU, OTHERS, SPLITTING, STUDIES, Scale, Study
@@ -66,10 +67,14 @@ class MethodRuns:
         return list_runs(runs.tuning_runs(ctx, self.study.at(ctx), self.name))
 
     def trainings(self, ctx: Context) -> list[Training]:
-        """Return all runs; as long as those of the grid are not kept, the first settings of it stand for the chosen ones."""
-        grid = self.grid(ctx)
-        known = all(t.is_done(ctx) for t in grid)
-        return grid + self.judged(ctx, None if known else runs.BENCHMARKS[self.name].candidates(self.study.at(ctx))[0])
+        """Return all runs; as long as those of the grid are not kept, its first settings stand for the chosen ones, and without the data all do."""
+        grid, candidates = self.grid(ctx), runs.BENCHMARKS[self.name].candidates(self.study.at(ctx))
+        if not all(t.is_done(ctx) for t in grid):
+            return grid + self.judged(ctx, candidates[0])
+        try:
+            return grid + self.judged(ctx)
+        except NotAvailable:  # settings are chosen by errors, and these are measured on the data
+            return grid + [t for settings in candidates for t in self.judged(ctx, settings)]
 
     def is_done(self, ctx: Context) -> bool:
         """Whether all of them are kept."""
