@@ -47,7 +47,7 @@ LONG = {
     "DUALFL-C7": "supported",
     "DUALFL-C10": "proved",
     "DUALFL-TAB1": "supported",
-    "DUALFL-X4-L1": "reproduced",
+    "DUALFL-X4-L1": "agrees in an analogue",
 }
 DECIDED = SHORT | LONG
 

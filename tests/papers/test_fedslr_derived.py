@@ -24,7 +24,7 @@ PROVED = (
 )
 VERDICTS = {f"FEDSLR-{id}": "proved" for id in PROVED} | {
     "FEDSLR-F5": "repaired",
-    "FEDSLR-R3": "reproduced",
+    "FEDSLR-R3": "agrees in an analogue",
     "FEDSLR-R6": "supported",
 }
 #: below a second

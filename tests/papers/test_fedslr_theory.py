@@ -29,7 +29,7 @@ VERDICTS = {
     **dict.fromkeys(("T1b", "L2", "L4", "T2a", "D6", "D2c", "D5"), ("proved", None)),
     **dict.fromkeys(("T1a", "T2-81", "T2b", "T2c", "T3", "T3-100", "R8", "D2a"), ("repaired", "proved")),
     **dict.fromkeys(("T2d", "D2b"), ("supported", None)),
-    **dict.fromkeys(("D1", "D3"), ("reproduced", None)),
+    **dict.fromkeys(("D1", "D3"), ("agrees in an analogue", None)),
 }
 SHORT = {"R8", "T2a"}
 IDS = [pytest.param(id, marks=[] if id in SHORT else [pytest.mark.slow]) for id in sorted(VERDICTS)]
