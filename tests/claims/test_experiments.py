@@ -30,6 +30,10 @@ EXPERIMENTS = {
 }
 
 
+#: a number in a sentence each, whose table stands with the claim on the sentence
+NUMBERS = ("SAFARI-E1a", "SAFARI-E3a", "SAFARI-E4a")
+
+
 def test_every_claim_of_every_paper_has_an_expected_verdict() -> None:
     assert {id for source in find_papers().values() for id in load_claims(source)} == {*EXPECTED}
     assert sum(map(len, EXPERIMENTS.values())) >= 45
@@ -65,7 +69,9 @@ def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
         with monkeypatch.context() as changed:  # every run is there: what `needs` leaves out is an error
             changed.setattr("fedtheory.claims.experiments.run", None)
             verdict = check_one(reference, context)
-        assert verdict.error is None and verdict.size == "laptop" and verdict.tables, verdict
+        assert verdict.error is None and verdict.size == "laptop" and (verdict.tables or reference.id in NUMBERS), (
+            verdict
+        )
         found[reference.id] = verdict.status
         asked_for |= {training.key for training in list_trainings(claim, context)}
         assert read <= asked_for, f"{reference.id} reads runs that it does not ask for"
