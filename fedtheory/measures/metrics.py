@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fedtheory.core.arrays import beside, mean_of_clients, namespace, squared_norm
+from fedtheory.core.arrays import Array, beside, mean_of_clients, namespace, squared_norm
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.layers import factor_floats
 from fedtheory.core.problem import Problem, can, gradient, need, objective
 from fedtheory.core.regularisers import slope
-from fedtheory.core.shapes import Minimiser, RunValues, ServerPoint
+from fedtheory.core.shapes import RunValues
 
 Metric = Callable[[Problem, Any], RunValues]
 
@@ -34,8 +35,18 @@ def gap(f_star: RunValues) -> Metric:
     return lambda problem, state: objective(problem, state.x) - beside(f_star, state.x)
 
 
-def squared_distance(x_star: Minimiser | ServerPoint) -> Metric:
-    """||x - x*||^2; an x* of NumPy is brought to the library of x."""
+def squared_distance(x_star: Array) -> Metric:
+    """||x - x*||^2 for one x* ``(d,)`` of all runs, or one a run ``(*batch, 1, d)``; an x* of NumPy is brought to the library of x.
+
+    Raises
+    ------
+    InvalidInput
+        Its last axis but one is none of clients: ``(*batch, d)``, as solutions of batches are, would be paired with every run.
+    """
+    if x_star.ndim > 1 and x_star.shape[-2] != 1:
+        raise InvalidInput(
+            f"x* has the shape {tuple(x_star.shape)}; expected (d,), or (*batch, 1, d): give x_star[..., None, :]"
+        )
     return lambda problem, state: squared_norm(state.x - beside(x_star, state.x))[..., 0]
 
 

@@ -81,6 +81,13 @@ def test_no_rounds_is_the_start() -> None:
     assert trace.floats_up.tolist() == [0.0]
 
 
+def test_a_minimiser_a_run_has_an_axis_for_clients() -> None:
+    """Without it every run would be paired with every other one's minimiser."""
+    with pytest.raises(InvalidInput, match=r"shape \(7, 3\); expected \(d,\), or \(\*batch, 1, d\)"):
+        metrics.squared_distance(np.zeros((7, 3)))
+    assert metrics.squared_distance(np.zeros((7, 1, 3))) and metrics.squared_distance(np.zeros(3))
+
+
 def test_metrics_are_what_they_are_called() -> None:
     f = problem("quadratics")
     x_star, low = f.solution(), float(f.lower_bound().value)
