@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Picture, Reading, Table
-from fedtheory.claims.experiments import Repeated
+from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.experiments import Repeated, claim_ordering
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause, join_clauses
+from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.costs import gradients_a_step
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,
@@ -341,19 +341,11 @@ def claim(
     planted: Callable[[Context], Mapping[Any, Repeated]] = lambda ctx: {},
 ) -> Claim:
     """Return a claim about runs of Table 2's methods."""
-    return Claim(
-        id,
-        PAPER,
-        "ordering",
-        source,
-        join_clauses(clauses),
-        check,
-        faults,
-        needs=lambda ctx: list_needed(ctx, runs(ctx), planted(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=clauses,
-        protocol=PROTOCOL,
-    )
+
+    def needs(ctx: Context) -> Sequence[Need]:
+        return list_needed(ctx, runs(ctx), planted(ctx))
+
+    return claim_ordering(id, PROTOCOL, source, clauses, check, faults, needs, setting_of("LeNet"))
 
 
 FIG_6, TABLE_4_TEXT = "Appendix A.4.1, Fig. 6", "Table 4, Section 5 (communication rounds), Appendix A.4.3"

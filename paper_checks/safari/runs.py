@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fedtheory.claims.claim import Check, Claim, Context, Fault, Table
-from fedtheory.claims.experiments import Repeated, Training, list_runs, repeat_run
+from fedtheory.claims.experiments import Repeated, Training, claim_ordering, list_runs, repeat_run
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
+from fedtheory.claims.protocol import Clause, Protocol, Setting
 from paper_checks.safari import published
 from paper_checks.safari.protocol import ELSEWHERE, PROTOCOL
 
@@ -335,19 +335,11 @@ def claim_on(
     needs: Callable[[Context], Iterable[Repeated]],
 ) -> Claim:
     """Return the claim that these clauses make on a study, by its protocol."""
-    return Claim(
-        id,
-        PAPER,
-        "ordering",
-        source,
-        join_clauses(clauses),
-        check,
-        tuple(faults),
-        needs=lambda ctx: list_runs(needs(ctx)),
-        setting=study.setting,
-        clauses=tuple(clauses),
-        protocol=study.protocol,
-    )
+
+    def trainings(ctx: Context) -> list[Training]:
+        return list_runs(needs(ctx))
+
+    return claim_ordering(id, study.protocol, source, clauses, check, tuple(faults), trainings, study.setting)
 
 
 # ---- what the paper leaves open ---------------------------------------------------------------------------------------------
