@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.claims.chance import Chance
 from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
 from fedtheory.claims.experiments import Training, claim_ordering, list_runs
 from fedtheory.claims.orderings import ordered
@@ -193,7 +194,14 @@ def check_x4(ctx: Context, *, study: Study, mistake: str = "") -> Iterator[Findi
     open_ones = len(parts) - len(better) - len(worse)
     holds = True if len(better) >= SEVERAL else None if len(better) + open_ones >= SEVERAL else False
     text = f"{scale.title}: {DUALFL} ends below {len(better)} of {len(OTHERS)} ({', '.join(better) or 'none'}), above {', '.join(worse) or 'none'}"
-    yield Part("several", holds, "real data", f"{text}; at least {SEVERAL} are asked for")
+    chance = None
+    if (
+        holds is not None
+    ):  # the word takes so many comparisons; draws alone make it where they make the weakest of these
+        needed = SEVERAL if holds else len(parts) - SEVERAL + 1
+        agreeing = sorted(part.chance.value for part in parts if part.chance is not None and part.holds is holds)
+        chance = Chance("the tests of the comparisons, the weakest needed", len(end[DUALFL]), agreeing[needed - 1])
+    yield Part("several", holds, "real data", f"{text}; at least {SEVERAL} are asked for", chance=chance)
     yield runs.draw_errors(f"Figure 1(a), {scale.title}", curves)
     yield runs.list_falls(f"Figure 1(a), {scale.title}", curves)
     yield _what(scale)

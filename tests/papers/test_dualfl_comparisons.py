@@ -13,7 +13,7 @@ from planted import judge, list_missed
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.claim import Context, Part, Size
 from fedtheory.claims.experiments import Log
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
@@ -23,7 +23,7 @@ from fedtheory.local.stopping import EnergyChange
 from fedtheory.measures.metrics import stationarity, value
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
-from paper_checks.dualfl import acceleration, optimality, runs
+from paper_checks.dualfl import acceleration, experiments, optimality, runs
 from paper_checks.dualfl.heterogeneity import factor, gap_curves
 from paper_checks.dualfl.protocol import PROTOCOL
 from problems.chains import nesterov_chain
@@ -204,3 +204,18 @@ def test_the_gap_lies_between_error_and_bound() -> None:
     plain = gap_curves(20, momentum=False, rounds=40)
     assert plain.gap[-1] > 5 * found.gap[-1]
     assert factor(0.0, np.array([1, 3])).tolist() == [1.0, 0.25]
+
+
+@pytest.mark.parametrize(("gains", "holds", "weakest"), [((3, 2, 1), True, 2), ((-3, -3, -2, -1), False, 3)])
+def test_several_rests_on_the_weakest_comparison_that_it_needs(monkeypatch, gains, holds, weakest) -> None:
+    """Ten draws; the other methods' curves are above DualFL's, or below, by so many deviations, or by nothing that draws tell."""
+    noise = np.random.default_rng(0).standard_normal((10, 1))
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    all_gains = (*gains, *[0.0] * (6 - len(gains)))
+    curves = {name: 10 ** (noise * [0, 1] + gain) for name, gain in zip(experiments.OTHERS, all_gains, strict=True)}
+    curves[runs.DUALFL] = np.ones((10, 2))
+    monkeypatch.setattr(experiments, "_curves", lambda *_: curves)
+    found = {p.name: p for p in experiments.check_x4(Context(), study=runs.MNIST) if isinstance(p, Part)}
+    assert found["several"].holds is holds
+    needed = found[f"end: below {experiments.OTHERS[weakest]}"]
+    assert found["several"].chance.value == needed.chance.value and needed.holds is holds
