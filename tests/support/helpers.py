@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -396,10 +397,6 @@ def _played(case: Case) -> list[Any]:
     return states
 
 
-_METHOD = {entry.name: number for number, entry in enumerate(ALGORITHMS)}
-_PROBLEM = {name: number for number, name in enumerate(PROBLEMS)}
-_KIND = {kind: number for number, kind in enumerate(("steps", "exact", "batch", "epochs", "skip"))}
-
 Row = tuple[Any, ...]  # a case and whatever else a contract takes, everything with a name of its own: str(...)
 
 
@@ -411,13 +408,16 @@ def rows(keep: Callable[[Case], bool] = lambda case: True) -> list[Row]:
 def rows_beside_numpy(keep: Callable[[Case], bool] = lambda case: True, variants: Sequence[Any] = ()) -> list[Row]:
     """Every case with one library that is not NumPy and, if there are ``variants``, with one of these.
 
-    Libraries and variants go round with the method, the problem and the kind of settings: every method meets all pairs, every problem
-    all libraries and all variants.
+    Each case takes the pair that its method and its problem have met least, so that every method and every problem meets all pairs.
     """
+    pairs = [(library, *variant) for library in OTHERS for variant in ([(v,) for v in variants] or [()])]
+    met: Counter[tuple[str, int]] = Counter()
     found = []
     for case in filter(keep, CASES):
-        again, library = divmod(_METHOD[case.entry.name] + _PROBLEM[case.problem_name] + _KIND[case.kind], len(OTHERS))
-        found.append((case, OTHERS[library], *([variants[again % len(variants)]] if variants else [])))
+        own = (case.entry.name, case.problem_name)
+        least = min(range(len(pairs)), key=lambda k, own=own: sum(met[name, k] for name in own))
+        met.update((name, least) for name in own)
+        found.append((case, *pairs[least]))
     return found
 
 
