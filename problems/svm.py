@@ -289,7 +289,8 @@ def _longest(value: Array, change: Array) -> Array:
     """Longest step that keeps positive values non-negative, one a client: ``(..., n, m) -> (..., n, 1)``."""
     xp = namespace(value)
     falling = change < 0
-    ratio = xp.where(falling, value / xp.where(falling, -change, xp.ones_like(change)), xp.full_like(value, 1e300))
+    unbounded = xp.full_like(value, float(xp.finfo(value.dtype).max))
+    ratio = xp.where(falling, value / xp.where(falling, -change, xp.ones_like(change)), unbounded)
     return xp.min(ratio, axis=-1, keepdims=True)
 
 
