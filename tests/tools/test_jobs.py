@@ -129,7 +129,7 @@ def test_ctrl_c_leaves_no_thread_that_failed(monkeypatch) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_an_outcome_makes_possible_comes_next(workers, tmp_path, monkeypatch) -> None:
-    """Before jobs that were there and are not begun; also after a job that failed. Told by the order of begun jobs, since a slow worker answers late."""
+    """Before jobs that were there and are not begun, also after a job that failed: told by the order of begun jobs, as a slow worker answers late."""
     journal = Journal("then", workers, folder=tmp_path)
     begun: list[str] = []
     local_workers = jobs._local_workers
