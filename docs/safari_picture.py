@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from paper_checks.safari.published import ABSENT, BY_PROBABILITY
 from paper_checks.safari.runs import FIVE_PASSES, MNIST, ONE_STEP, fedavg, safari, server_alone
 

@@ -17,7 +17,7 @@
 # %%
 import matplotlib.pyplot as plt
 
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import draw_curves
 from fedtheory.tools.pictures import label_axes

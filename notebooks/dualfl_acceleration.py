@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.tools.pictures import label_axes
 from paper_checks.dualfl.acceleration import KAPPAS, exponent, local_gradients, smooth
 from paper_checks.dualfl.heterogeneity import draw_gaps, gap_curves

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import get_args
 
 import paper_checks
-from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training, list_trainings
 from fedtheory.claims.identity import FILE, Identity, share_identities
 from fedtheory.core.errors import FedtheoryError, InvalidInput

@@ -1,10 +1,8 @@
 """Claims of papers, the checks that judge them, and their verdicts."""
 
 from .claim import Assumption as Assumption
-from .claim import Budget as Budget
 from .claim import Check as Check
 from .claim import Claim as Claim
-from .claim import Context as Context
 from .claim import Counterexample as Counterexample
 from .claim import Covered as Covered
 from .claim import Engine as Engine
@@ -17,9 +15,11 @@ from .claim import Picture as Picture
 from .claim import Reading as Reading
 from .claim import Replay as Replay
 from .claim import Role as Role
-from .claim import Size as Size
 from .claim import Status as Status
 from .claim import Table as Table
+from .context import Budget as Budget
+from .context import Context as Context
+from .context import Size as Size
 from .curves import draw_bound as draw_bound
 from .magnitudes import PrintedCell as PrintedCell
 from .magnitudes import compare_cells as compare_cells

@@ -20,7 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.claim import Claim, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.parts import draw_shares

@@ -14,9 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from fedtheory.claims.chance import Chance
-from fedtheory.claims.context import Budget as Budget  # noqa: PLC0414
-from fedtheory.claims.context import Context as Context  # noqa: PLC0414
-from fedtheory.claims.context import Size as Size  # noqa: PLC0414
+from fedtheory.claims.context import Context
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.errors import InvalidInput

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from fedtheory.claims.claim import Claim, Context
+from fedtheory.claims.claim import Claim
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, list_trainings, prepare
 from fedtheory.claims.identity import RefusedRun
 from fedtheory.core.errors import FedtheoryError, require

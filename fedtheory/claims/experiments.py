@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
-from fedtheory.claims.claim import Check, Claim, Context, Fault, Need
+from fedtheory.claims.claim import Check, Claim, Fault, Need
+from fedtheory.claims.context import Context
 from fedtheory.claims.identity import Identity, require_same
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy

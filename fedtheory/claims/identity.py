@@ -28,7 +28,7 @@ from fedtheory.tools.definitions import LAMBDA, Definition, hash_definitions
 from fedtheory.tools.versions import find_versions
 
 if TYPE_CHECKING:
-    from fedtheory.claims.claim import Context
+    from fedtheory.claims.context import Context
 
 FILE, SHARED = "identity.json", "identities.json"
 #: what makes the numbers of every run: `fedtheory.claims.experiments`' function for it, the rounds, the first model

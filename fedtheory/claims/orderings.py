@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.claims.chance import chance_of_mean, chance_of_signs
-from fedtheory.claims.claim import Context, Engine, Part, Picture, Role, Table
+from fedtheory.claims.claim import Engine, Part, Picture, Role, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.paired import paired_difference

@@ -37,7 +37,7 @@ from fedtheory.tools.terminal import make_console, print_table
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
-    from fedtheory.claims.claim import Context
+    from fedtheory.claims.context import Context
     from fedtheory.claims.verdict import Verdict
     from fedtheory.tools.journal import Journal
 

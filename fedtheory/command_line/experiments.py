@@ -17,7 +17,8 @@ from fedtheory.tools.terminal import TOLD_SECONDS, make_console, print_table, sh
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
-    from fedtheory.claims.claim import Context, Need
+    from fedtheory.claims.claim import Need
+    from fedtheory.claims.context import Context
     from fedtheory.claims.estimates import Cost, Workload
     from fedtheory.claims.verdict import Verdict
     from fedtheory.tools.jobs import Outcome

@@ -14,7 +14,7 @@ from fedtheory.command_line.later import add_later
 from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
 
 if TYPE_CHECKING:
-    from fedtheory.claims.claim import Context
+    from fedtheory.claims.context import Context
     from fedtheory.running.families import ProblemOption
     from fedtheory.tools.journal import Journal
 
@@ -121,7 +121,7 @@ def make_experiment_context(
     A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
     """
     from fedtheory.claims.checking import find_store, forget_runs
-    from fedtheory.claims.claim import Context
+    from fedtheory.claims.context import Context
 
     results = asked["results"]
     if results is None:

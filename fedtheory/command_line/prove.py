@@ -56,7 +56,7 @@ def prove_command(
     Exit status: 0 proved or supported, 3 refuted, 4 inconclusive.
     """
     from fedtheory.claims.checking import judge_claim
-    from fedtheory.claims.claim import Context
+    from fedtheory.claims.context import Context
     from fedtheory.claims.report import as_json
     from fedtheory.claims.statements.as_claims import state
 

@@ -15,7 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import FaultReport, Reference
-    from fedtheory.claims.claim import Context
+    from fedtheory.claims.context import Context
     from fedtheory.claims.verdict import Verdict
     from fedtheory.conformance.report import Conformance
 
@@ -134,7 +134,7 @@ class _Item(pytest.Item):
         """What a check may use."""
         import os
 
-        from fedtheory.claims.claim import Context
+        from fedtheory.claims.context import Context
 
         return Context(
             budget=self.config.getoption("--fedtheory-budget"),

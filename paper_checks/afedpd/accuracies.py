@@ -9,7 +9,8 @@ from math import hypot, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role, Size, Table
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role, Table
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
 from fedtheory.claims.orderings import draw_curves, make_table, ordered

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role
+from fedtheory.claims.context import Context
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause, join_clauses

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.chance import chance_of_mean
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.claims.protocol import Clause, Setting, join_clauses

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Role
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause, join_clauses

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Part, Table
+from fedtheory.claims.claim import Part, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Repeated, Training, list_runs, repeat_run
 from fedtheory.claims.orderings import make_table, mean_and_deviation
 from fedtheory.claims.protocol import Setting

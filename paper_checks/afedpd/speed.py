@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.claim import Check, Claim, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, claim_ordering
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.chance import Chance
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading, Role
+from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading, Role
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, claim_ordering, list_runs
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.protocol import Clause, Setting

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Picture, Table
+from fedtheory.claims.claim import Picture, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 from fedtheory.core.errors import SolverFailed

@@ -13,7 +13,8 @@ import numpy as np
 from fedtheory.algorithms import FedDane, FedPD, FedProx, every
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Context, Covered, Fault, Finding, Reading, Replay
+from fedtheory.claims.claim import Covered, Fault, Finding, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, assume_constant, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Limit

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Table
+from fedtheory.claims.claim import Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Repeated, Training, list_runs, repeat_run
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.protocol import Setting

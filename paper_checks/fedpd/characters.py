@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.claim import Claim, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Check, Claim, Context, Fault, Finding, Kind, Part, Picture, Role
+from fedtheory.claims.claim import Check, Claim, Fault, Finding, Kind, Part, Picture, Role
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.core.arrays import Array, average, choose, spread

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Context, Covered, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Covered, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require

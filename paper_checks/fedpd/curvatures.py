@@ -11,7 +11,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.core.arrays import along_batch

@@ -10,7 +10,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedPD
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Divergence, Limit

@@ -10,7 +10,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Context, Covered, Fault, Finding, Reading
+from fedtheory.claims.claim import Covered, Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average

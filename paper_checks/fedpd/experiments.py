@@ -15,7 +15,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
 from fedtheory.claims.chance import chance_of_mean
-from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import at_most, disproved, equal, holds
 from fedtheory.claims.protocol import Clause

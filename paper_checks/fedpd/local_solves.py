@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Context, Covered, Fault, Finding, Reading
+from fedtheory.claims.claim import Covered, Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, equal, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.lemma import Lemma

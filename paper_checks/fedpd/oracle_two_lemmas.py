@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.inequality import Inequality

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.protocol import Change, Protocol, Setting
 
 #: step sizes that each method of Figs. 4 and 5 is tuned over, by the training loss at the end of the run with the seed before the judged ones

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Picture, Reading, Replay
+from fedtheory.claims.claim import Fault, Finding, Part, Picture, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import (

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Context, Fault, Finding, Reading, Replay
+from fedtheory.claims.claim import Fault, Finding, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import (
     assume,
     assume_constant,

@@ -9,7 +9,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Context, Fault, Finding
+from fedtheory.claims.claim import Fault, Finding
+from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.limit import Divergence, Limit

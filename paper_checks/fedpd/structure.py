@@ -14,7 +14,8 @@ import numpy as np
 from fedtheory.algorithms import FedPD, FedSplit, Scaffold, VrlSgd
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
-from fedtheory.claims.claim import Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import equal, holds, proved
 from fedtheory.claims.protocol import Setting

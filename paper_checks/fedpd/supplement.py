@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Context, Covered, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Covered, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.lemma import Lemma

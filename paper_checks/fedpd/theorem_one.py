@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, equal, holds, proved, refute
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.arrays import along_batch

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Context, Covered, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.claim import Covered, Fault, Finding, Part, Reading, Replay, Role
+from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.parts import assume, at_most, disproved, holds, refute

@@ -11,7 +11,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, enclosed_on_class
-from fedtheory.claims.claim import Context, Fault, Finding, Part
+from fedtheory.claims.claim import Fault, Finding, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.as_claims import find_of_theorem, replay_statement
 from fedtheory.core.errors import require

@@ -11,7 +11,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedSLR, GlobalProximal
 from fedtheory.algorithms.fedslr import FedSLRState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
 from fedtheory.claims.statements.as_claims import find_of_lemma

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, equal, holds
 from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix, truncate

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Fault, Finding, Reading, Role, Table
+from fedtheory.claims.claim import Fault, Finding, Reading, Role, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, claim_ordering, list_runs
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered

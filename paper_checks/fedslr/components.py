@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, claim_ordering, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause

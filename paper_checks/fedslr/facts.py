@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, equal, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import average, spread

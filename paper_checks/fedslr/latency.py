@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most
 from fedtheory.claims.protocol import Clause, Setting, join_clauses

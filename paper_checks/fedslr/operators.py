@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Reading, Replay
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.core.errors import require

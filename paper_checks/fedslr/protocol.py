@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.protocol import Change, Protocol, Setting
 
 END = 0.1  #: accuracies are means over this last share of the measurements

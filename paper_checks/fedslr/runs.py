@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Table
+from fedtheory.claims.claim import Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 from paper_checks.fedslr.protocol import END, PROTOCOL

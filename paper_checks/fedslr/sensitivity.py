@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Fault, Finding, Part, Reading, Table
+from fedtheory.claims.claim import Fault, Finding, Part, Reading, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, Training, claim_ordering, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds

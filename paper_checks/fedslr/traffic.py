@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims.claim import Context, Fault, Finding, Picture, Reading
+from fedtheory.claims.claim import Fault, Finding, Picture, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, claim_ordering, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import equal

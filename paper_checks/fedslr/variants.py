@@ -12,7 +12,8 @@ import numpy as np
 
 from fedtheory.algorithms import FedDyn, FedSLR
 from fedtheory.algorithms.fedslr import FedSLRState
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, equal, holds, proved
 from fedtheory.core.participation import Clients, Uniform
 from fedtheory.core.regularisers import L1

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from fedtheory.claims.claim import Context, Fault, Finding, Reading
+from fedtheory.claims.claim import Fault, Finding, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published

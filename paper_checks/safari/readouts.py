@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Finding, Part, Reading
+from fedtheory.claims.claim import Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Repeated
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
 from fedtheory.claims.orderings import alike, make_table, mean_and_deviation, ordered

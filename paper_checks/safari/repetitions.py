@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from fedtheory.claims.chance import chance_of_deviation
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published

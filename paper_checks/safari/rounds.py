@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg, Safari
-from fedtheory.claims.claim import Claim, Context, Covered, Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import draw_curves, ordered
 from fedtheory.claims.protocol import Clause

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fedtheory.claims.claim import Check, Claim, Context, Fault, Table
+from fedtheory.claims.claim import Check, Claim, Fault, Table
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, Training, claim_ordering, list_runs, repeat_run
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.protocol import Clause, Protocol, Setting

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from fedtheory.claims.claim import Claim, Context, Fault, Finding, Part
+from fedtheory.claims.claim import Claim, Fault, Finding, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.magnitudes import matches
 from fedtheory.claims.orderings import mean_and_deviation

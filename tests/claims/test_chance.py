@@ -6,7 +6,8 @@ from scipy import stats
 
 from fedtheory.claims.chance import Chance, chance_of_deviation, chance_of_mean, chance_of_signs
 from fedtheory.claims.checking import judge_claim
-from fedtheory.claims.claim import Claim, Context, Fault, Part
+from fedtheory.claims.claim import Claim, Fault, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.ledger import LEDGER, hold_parts, level_of
 from fedtheory.claims.orderings import alike, ordered
 from fedtheory.claims.report import summarise_chances

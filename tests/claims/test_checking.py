@@ -21,7 +21,7 @@ from fedtheory.claims.checking import (
     run_checks,
     select,
 )
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import (
     as_json,

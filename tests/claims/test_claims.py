@@ -10,7 +10,8 @@ import pytest
 from evidence import a_disproof, a_proof
 from evidence import a_replay as replay
 
-from fedtheory.claims.claim import Claim, Context, Counterexample, Covered, Fault, Part
+from fedtheory.claims.claim import Claim, Counterexample, Covered, Fault, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, equal, holds, refute
 from fedtheory.claims.verdict import decide, list_uncovered, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput

@@ -17,7 +17,8 @@ from fedtheory.claims.checking import (
     make_needs,
     run_faults,
 )
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, list_trainings
 
 ROOT = Path(__file__).resolve().parents[2]

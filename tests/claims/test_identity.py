@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims.checking import check_one, list_needs, select
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.identity import FILE, Identity, RefusedRun, collect_data, collect_remarks
 

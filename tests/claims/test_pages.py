@@ -10,7 +10,7 @@ from browser import ask_page
 from claim_files import GOOD, TROUBLED
 
 from fedtheory.claims.checking import run_checks, select
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.pages import GLYPHS, LEGEND, as_html, write_referee_pages
 from fedtheory.claims.referee import SECTIONS
 

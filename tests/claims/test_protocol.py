@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fedtheory.claims.checking import judge_claim
-from fedtheory.claims.claim import Claim, Context, Fault, Part
+from fedtheory.claims.claim import Claim, Fault, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within, matches
 from fedtheory.claims.protocol import Change, Clause, Protocol, Setting
 from fedtheory.claims.report import write_headline

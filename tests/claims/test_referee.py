@@ -13,7 +13,7 @@ from claim_files import GOOD, TROUBLED
 from click.testing import CliRunner
 
 from fedtheory.claims.checking import run_checks, select
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.pages import write_referee_pages
 from fedtheory.claims.referee import (
     LONGEST,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims.checking import check_one, find_store, forget_runs, list_needs, make_needs, run_faults, select
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Training, repeat_run
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
 from fedtheory.claims.pages import as_html

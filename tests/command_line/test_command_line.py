@@ -21,7 +21,7 @@ from click.testing import CliRunner
 import fedtheory
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.command_line.experiments import make_shared
 from fedtheory.command_line.main import main
 from fedtheory.core.problem import gradient

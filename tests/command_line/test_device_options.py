@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from fake_gpus import install, make_cupy, make_torch
 from guides import read_blocks
 
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.command_line import sweep as sweep_module
 from fedtheory.command_line.main import main

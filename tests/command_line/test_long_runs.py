@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from fedtheory.claims import estimates
 from fedtheory.claims.checking import find_store, list_needs, load_claims, run_checks, select
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.estimates import Cost, count_fitting, estimate, kind_of, measure_cost
 from fedtheory.claims.experiments import Training, list_trainings
 from fedtheory.command_line import experiments

@@ -15,7 +15,8 @@ from claim_files import GOOD, TROUBLED
 from click.testing import CliRunner
 
 from fedtheory.claims import checking
-from fedtheory.claims.claim import Context, Status
+from fedtheory.claims.claim import Status
+from fedtheory.claims.context import Context
 from fedtheory.claims.report import COLOURS, tabulate_verdicts
 from fedtheory.command_line.later import GROUPS
 from fedtheory.command_line.main import PURPOSES, main

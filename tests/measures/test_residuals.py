@@ -7,7 +7,7 @@ import pytest
 from helpers import problem, start
 
 from fedtheory.algorithms import ALGORITHMS, AFedPD, Apfl, FedAvg, FedDyn, GradientDescent, Scaffold, listed
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput

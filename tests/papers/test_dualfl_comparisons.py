@@ -13,7 +13,8 @@ from planted import judge, list_missed
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Context, Part, Size
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Log
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples

@@ -9,7 +9,7 @@ from planted import judge, list_missed
 
 from fedtheory.claims import prove_lemma, replay
 from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.report import write_counterexamples
 from paper_checks.dualfl import (
     certified_runs,

@@ -11,7 +11,8 @@ from planted import judge, list_missed
 
 from fedtheory.claims import report
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.verdict import decide

@@ -14,7 +14,7 @@ from made_up_runs import made_up
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, every, listed
 from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Log, Repeated, Training, list_runs
 from fedtheory.claims.orderings import alike
 from fedtheory.core.errors import InvalidInput

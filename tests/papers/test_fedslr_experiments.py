@@ -13,7 +13,7 @@ from made_up_runs import made_up
 from planted import judge, list_missed
 
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.core.layers import Layer
 from paper_checks.fedslr import (

@@ -12,7 +12,7 @@ from planted import judge, list_missed
 
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.identity import FILE, SHARED, Identity, RefusedRun
 from fedtheory.core.errors import InvalidInput

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from fedtheory.claims.checking import load_claims
-from fedtheory.claims.claim import Context, Size
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
 
 #: papers whose experiments follow a protocol

@@ -11,7 +11,8 @@ import pytest
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.checking import Reference, check_one, run_faults
-from fedtheory.claims.claim import Context, Part, Size
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Log, Repeated
 from fedtheory.local.stochastic import Epochs
 from fedtheory.running.families import build_problem, make_first_model

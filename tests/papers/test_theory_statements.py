@@ -11,7 +11,8 @@ from planted import judge, list_missed
 
 from fedtheory.claims import Lemma, prove_lemma
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Claim, Context
+from fedtheory.claims.claim import Claim
+from fedtheory.claims.context import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from paper_checks.afedpd import lemmas as afedpd

@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 from fedtheory.claims import checking
 from fedtheory.claims.checking import Reference, run_faults
-from fedtheory.claims.claim import Claim, Context, Covered, Fault, Part
+from fedtheory.claims.claim import Claim, Covered, Fault, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, refute
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import MissingExtra

@@ -12,7 +12,8 @@ from evidence import a_proof, a_replay
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.checking import Reference, check_one, load_claims
-from fedtheory.claims.claim import Claim, Context, Counterexample, Covered, Fault, Part, Replay
+from fedtheory.claims.claim import Claim, Counterexample, Covered, Fault, Part, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import (
     VOUCHED,
     assume,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.claims.claim import Assumption, Claim, Context, Fault, Kind, Part, Replay, Status
+from fedtheory.claims.claim import Assumption, Claim, Fault, Kind, Part, Replay, Status
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, disproved, proved
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.claims.verdict import decide

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fedtheory.claims.checking import Reference, check_one
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 
 SAYS_IT_HOLDS = {"proved", "supported", "reproduced", "repaired"}
 

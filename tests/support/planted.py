@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fedtheory.claims.checking import Reference, judge_claim, load_claims, run_faults
-from fedtheory.claims.claim import Context, Finding, Part
+from fedtheory.claims.claim import Finding, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.verdict import Verdict
 
 _SOUND: dict[tuple[str, str], list[Part]] = {}

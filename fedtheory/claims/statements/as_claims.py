@@ -18,7 +18,6 @@ from typing import Any
 from fedtheory.claims.claim import (
     Assumption,
     Claim,
-    Context,
     Counterexample,
     Covered,
     Finding,
@@ -28,6 +27,7 @@ from fedtheory.claims.claim import (
     Replay,
     Role,
 )
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence

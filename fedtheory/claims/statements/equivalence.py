@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.claims.claim import Context, Covered, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Covered, Finding, Part, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import equal, proved, refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Context, Covered, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Covered, Finding, Part, Reading, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import refute
 from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, whole

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.claim import Context, Finding, Part, Replay
+from fedtheory.claims.claim import Finding, Part, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula
 from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, read_point, show_values

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Context, Covered, Finding, Part
+from fedtheory.claims.claim import Covered, Finding, Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.statements.named_methods import NamedMethod
 from fedtheory.core.errors import FedtheoryError, InvalidInput

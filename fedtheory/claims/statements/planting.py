@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
-from fedtheory.claims.claim import Context, Fault
+from fedtheory.claims.claim import Fault
+from fedtheory.claims.context import Context
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.inequality import Inequality

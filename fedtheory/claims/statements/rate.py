@@ -21,7 +21,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Context, Finding, Part, Replay
+from fedtheory.claims.claim import Finding, Part, Replay
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
 from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, show_values

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.claims import Bound, Contraction, Lemma, dot, norm2, state
 from fedtheory.claims.checking import Reference, check_one, judge_claim, run_faults
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.claims.statements.as_claims import is_derived

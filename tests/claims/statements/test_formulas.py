@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims.checking import judge_claim
-from fedtheory.claims.claim import Context
+from fedtheory.claims.context import Context
 from fedtheory.claims.parts import QUANTILES, at_most, draw_shares, holds
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound, Contraction

@@ -9,7 +9,8 @@ import pytest
 from evidence import judged
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Context, Part, Reading
+from fedtheory.claims.claim import Part, Reading
+from fedtheory.claims.context import Context
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.claims.verdict import decide

@@ -9,7 +9,8 @@ from fake_gpus import install, make_cupy
 
 from fedtheory.algorithms import FedAvg
 from fedtheory.claims import Inequality
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps

@@ -10,7 +10,8 @@ from guides import read_blocks
 
 from fedtheory.claims import Equivalence, Limit, Rate, state
 from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
-from fedtheory.claims.claim import Claim, Context
+from fedtheory.claims.claim import Claim
+from fedtheory.claims.context import Context
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from evidence import judged
 
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.claims.verdict import decide
 from fedtheory.core.errors import InvalidInput

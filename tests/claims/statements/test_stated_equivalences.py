@@ -8,7 +8,8 @@ import pytest
 from evidence import judged
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.verdict import decide
 from fedtheory.core.arrays import spread

@@ -7,7 +7,8 @@ import pytest
 from evidence import judged
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.verdict import decide
 from fedtheory.core.errors import InvalidInput

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from evidence import judged
 
-from fedtheory.claims.claim import Context, Part
+from fedtheory.claims.claim import Part
+from fedtheory.claims.context import Context
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.verdict import decide
 from fedtheory.core.errors import InvalidInput
