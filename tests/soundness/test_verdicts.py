@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -236,6 +237,8 @@ def test_constants_are_those_that_the_instance_certifies() -> None:
         and not assume_constant("A1", problem, "L", "<=", Fraction(29, 10)).met
     )
     assert assume_constant("convex", problem, "mu", ">=", 1).by == "the problem's certificate"
+    finite = assume_constant("A1", problem, "L", "<", math.inf)
+    assert finite.met and "is finite" in finite.text and not assume_constant("A1", problem, "L", "<", 3).met
     missing = assume_constant("A4", problem, "G", "<=", 1)
     assert not missing.met and missing.text == "A4: the instance certifies no G"
 
