@@ -190,7 +190,7 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
         parts = hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
         status = _conclude(claim, context, parts)
         readings += claim.protocol.describe(context) if claim.protocol is not None else []
-        if status == "inconclusive" and decide(claim.kind, parts) != status:
+        if status == "inconclusive" and decide(claim.kind, parts, clauses=claim.clauses) != status:
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
         if status in AGREE and (weak := list_weak(parts, level)):
             readings.append(
@@ -250,7 +250,8 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
 
 def _conclude(claim: Claim, context: Context, parts: list[Part]) -> Status:
     """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
-    status = decide(claim.kind, parts, analogue=claim.setting is not None and not claim.setting(context).own)
+    analogue = claim.setting is not None and not claim.setting(context).own
+    status = decide(claim.kind, parts, clauses=claim.clauses, analogue=analogue)
     return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
