@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -139,7 +140,7 @@ def test_a_dry_run_makes_nothing_and_says_what_would_be_made(fedtheory, tmp_path
     assert "refused (1 runs): a kept run of fedavg on digits-softmax was made on cuda, here cpu" in said
 
 
-def test_an_estimate_is_of_rounds_and_measurements(tmp_path) -> None:
+def test_an_estimate_is_of_rounds_and_measurements(tmp_path, monkeypatch) -> None:
     """Of each kind one run is measured, until time is up; then kinds take the cost of one of the same method and problem."""
     claims = list(load_claims(str(write_claims(tmp_path, rounds=10))).values())
     asked: list[Training] = []
@@ -157,10 +158,10 @@ def test_an_estimate_is_of_rounds_and_measurements(tmp_path) -> None:
     other = Training(**{**base.configuration, "method": "fedprox", "settings": {**base.settings, "rho": 1.0}})
     [one] = claims[:1]
     both = dataclasses.replace(one, needs=lambda context: [*(one.needs or (lambda _: []))(context), other])
-    slow = iter([0.5])  # then time is up: nothing more is measured
-    kinds = estimate(
-        [both], Context(), limit=0.2, measure=lambda t, c: time.sleep(0.3) or Cost(1.0, next(slow), 0.25, 9)
-    )
+    ticks = itertools.count()  # time is up after the first one: nothing more is measured
+    with monkeypatch.context() as patched:
+        patched.setattr(estimates.time, "monotonic", lambda: float(next(ticks)))
+        kinds = estimate([both], Context(), limit=1.5, measure=measure)
     assert len(kinds) == 2 and sorted(kind.alike for kind in kinds) == [False, True]
     assert {kind.cost.round for kind in kinds} == {0.5}, (
         "another method on the same problem is taken to cost as much as the slowest"
