@@ -34,6 +34,7 @@ from fedtheory.claims import (
     refute,
 )
 from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.core.participation import Fixed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
@@ -66,19 +67,26 @@ def floor_holds(ratio: int = 2) -> bool:
 
 
 def played(
-    q: Fraction, eta_c: Fraction, eta_s: Fraction, steps: int, x0: Fraction, rounds: int, lam: Fraction
+    q: Fraction,
+    eta_c: Fraction,
+    eta_s: Fraction,
+    steps: int,
+    x0: Fraction,
+    rounds: int,
+    lam: Fraction,
+    drawn: tuple[Fixed, ...] = (FIRST_ONLY,),
 ) -> tuple[Any, Any]:
-    """E x^R and E (x^R)^2 by the library's method: all sequences of coins, in fractions."""
+    """E x^R and E (x^R)^2 by the library's method: all sequences of coins and of ``drawn``, each as likely, in fractions."""
     problem = one_sided_pair(Fraction(1), lam)
     method = Safari(q, GradientSteps(steps, eta_c), GradientSteps(1, eta_s))
     first = second = Fraction(0)
-    for coins in product((True, False), repeat=rounds):
-        state = method.init(problem, np.array([[x0]], dtype=object))
-        for r, coin in enumerate(coins):
+    outcomes = [(True, who, q / len(drawn)) for who in drawn] + [(False, drawn[0], 1 - q)]
+    for path in product(outcomes, repeat=rounds):
+        state, weight = method.init(problem, np.array([[x0]], dtype=object)), Fraction(1)
+        for r, (coin, who, chance) in enumerate(path):
             key: Any = ScriptedKey(r, {"communicate": coin})
-            state = method.round(problem, state, FIRST_ONLY.draw(2, key), key)
+            state, weight = method.round(problem, state, who.draw(2, key), key), weight * chance
         x = state.x.item()
-        weight = q ** sum(coins) * (1 - q) ** (rounds - sum(coins))
         first, second = first + weight * x, second + weight * x * x
     return first, second
 

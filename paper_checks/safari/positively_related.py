@@ -141,15 +141,19 @@ EXAMPLES = {("9/10", "1/2"): 1, ("9/10", "1/10"): 9, ("9/10", "1/100"): 99, ("1/
 
 
 def examples_agree() -> bool:
-    """P = U[0, 1], D = U[3/10, 7/10]: the least alpha for some thresholds and weights."""
+    """P = U[0, 1], D = U[3/10, 7/10]: the least alpha for some thresholds and weights; and for P = U[0, 1/2], D = U[0, 1], lambda_1 = 1/10."""
     P, D = uniform(Fraction(0), Fraction(1)), uniform(Fraction(3, 10), Fraction(7, 10))
     found = {
         (s, w): relatedness(P, mixture(1 - Fraction(w), D, P), Fraction(s), Fraction(0), Fraction(1))
         for s, w in EXAMPLES
     }
-    return all(
-        compare(found[key], "<=", max(1, (1 - Fraction(key[1])) / Fraction(key[1]))) for key in EXAMPLES
-    ) and all(compare(found[key], "==", value) for key, value in EXAMPLES.items() if key[0] == "9/10")
+    half, few = Fraction(1, 2), Fraction(1, 10)
+    narrow = uniform(Fraction(0), half)
+    return (
+        all(compare(found[key], "<=", max(1, (1 - Fraction(key[1])) / Fraction(key[1]))) for key in EXAMPLES)
+        and all(compare(found[key], "==", value) for key, value in EXAMPLES.items() if key[0] == "9/10")
+        and compare(relatedness(narrow, mixture(few, P, narrow), half, Fraction(0), Fraction(1)), "==", 1)
+    )
 
 
 def draw_needed_alpha(ctx: Context) -> Picture:
@@ -270,7 +274,7 @@ CLAIMS: list[Claim] = [
             Conclusion(
                 "attained",
                 "excess errors are linear in the law, eps_Q = lambda_1 eps_D + lambda_2 eps_P; for P = U[0, 1], D = U[3/10, 7/10], t* = "
-                "9/10 the least alpha is lambda_1/lambda_2",
+                "9/10 the least alpha is lambda_1/lambda_2, and for P = U[0, 1/2], D = U[0, 1], t* = 1/2 it is 1, lambda_1 = 1/10",
                 ("eps_P above eps_Q", "eps_P below eps_Q"),
                 confirmed=examples_agree,
             )
