@@ -15,6 +15,7 @@ from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Covered, Fault, Finding, Reading, Replay
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, assume_constant, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Limit
@@ -145,13 +146,14 @@ def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator
         "Oracle I, p = 0.5": (FedPD(0.1, GradientSteps(3, 0.1), 0.5), None),
         "Oracle II": (FedPD(0.05, FedPD.oracle_two(0.05, 0.5, 2, 2, 5)), 40),
     }
-    ok, said = True, []
+    ok, said, sent = True, [], []
     for (name, (plan, known)), (clients, d) in product(plans.items(), ((6, 5), (3, 8))):
         problem = random_finite_sum(clients, 8, d, seed=ctx.seed)
         trace = run(plan, problem, np.zeros(d), rounds, seed=ctx.seed, progress=False)
         seen = communications(plan, problem, np.zeros(d), rounds, ctx.seed)
         up, down = trace.floats_up[-1], trace.floats_down[-1]
         ok &= seen == (known or seen) and up == vectors * clients * d * seen == down
+        sent.append((seen, up / (clients * d), down / (clients * d)))
         said.append(f"{name}, {clients} clients, d = {d}: {up:.0f} up and down in {seen} communications")
     text = f"{'; '.join(said)} ({rounds} rounds; communications are seen from the clients' copies): one model a client each way, duals never"
     yield holds("floats", ok, "count", text, covered=Covered(len(said), "instances"))
@@ -160,6 +162,16 @@ def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator
         "delta and lam_i by -delta/eta changes nothing"
     )
     yield proved("one vector a client", uploads_are_single_vectors(method), text, scope="what is sent")
+    counts, ups, downs = np.transpose(sorted(sent))
+    yield draw_bound(
+        f"What a client sends and receives in {rounds} rounds",
+        counts,
+        vectors * counts,
+        xlabel="communications, seen from the clients' copies",
+        ylabel="floats a client, over d",
+        about=f"claimed: d up and d down; FedPD, {', '.join(plans)}; 6 clients with d = 5 and 3 with d = 8, finite sums, seed {ctx.seed}",
+        more=[("up, counted in runs", ups), ("down, counted in runs", downs)],
+    )
 
 
 def _answer(points: Any, round: int) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Covered, Fault, Finding, Part, Reading
+from fedtheory.algorithms import FedAvg, FedPD
+from fedtheory.claims.claim import Covered, Fault, Finding, Part, Picture, Reading
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
@@ -232,6 +233,31 @@ def check_q1(ctx: Context, *, shared: int = 0) -> Iterator[Finding]:
     yield _one_coordinate(10)
 
 
+def _draw_rounds(u: Fraction, lengths: Sequence[int]) -> Picture:
+    """Communications that FedPD takes on chains of D11 with L = epsilon = 1, between the bounds."""
+    gaps, needed = [], []
+    for T in lengths:
+        chain = two_group_chain(T, L=1.0, epsilon=1.0)
+        method = FedPD(float(u), GradientSteps(6, float(u)))
+        trace = total(chain, method, np.zeros(chain.d), 200 + 60 * T)
+        gaps.append(trace["value"][0] - float(chain.lower_bound().value))
+        needed.append(np.argmax(trace["stationarity"] < 1) if (trace["stationarity"] < 1).any() else np.nan)
+    return draw_bound(
+        "Communications until ||grad f||^2 < epsilon",
+        gaps,
+        [float(theorem_one_factor(u, u)) * gap for gap in gaps],
+        xlabel="L D_0/epsilon",
+        ylabel="communications",
+        about=f"claimed: the upper bound D1 with u = {u}; FedPD with 6 gradient steps of size eta, on the chains of D11 with T = "
+        f"{', '.join(map(str, lengths))}; no seeds",
+        more=[
+            ("FedPD on the chain of D11", needed),
+            ("lower bound D11", [float(needed_rounds(1, gap, 1)) for gap in gaps]),
+        ],
+        logx=True,
+    )
+
+
 def check_q2(ctx: Context, *, strength: Any = 4) -> Iterator[Finding]:
     """Upper bound D1 and lower bound D11 have the same order L D_0/epsilon, under A1 and A2 alone."""
     below = lower_bound_holds()
@@ -246,6 +272,7 @@ def check_q2(ctx: Context, *, strength: Any = 4) -> Iterator[Finding]:
         f"epsilon; upper over lower tends to {float(ratio):.0f}, whatever L and D_0: the order is reached, the constants are far apart",
         resting_on=[below],
     )
+    yield _draw_rounds(u, (1, 2, 4))
 
 
 def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
