@@ -26,7 +26,12 @@ from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
 from problems.lower_bound import ZeroChain, supports, two_group_chain, unreached
 from problems.quadratics import Quadratic, random_quadratics
 
-CTA = "algorithms of class (5): linear local processing and linear aggregation, any number of local steps"
+CTA = "algorithms of class (5): linear combinations of models and gradients, locally and at the server, any number of local steps"
+LINEAR = Reading(
+    "'Linear operators' are read as linear combinations of the vectors that (5) lists, with any coefficients, which may vary with time and client: "
+    "as the paper says, an update 'can use all past iterates and (sample) gradients'. Diagonal matrices do as well. Matrices that mix coordinates "
+    "are not covered: they leave the span that a chain hides in."
+)
 TOP = 1 - np.exp(-1.0)  #: psi(1)
 
 
@@ -199,6 +204,7 @@ def _one_coordinate(T: int) -> Part:
 
 def check_d11(ctx: Context, *, gradient_bound: float = 1.0, links: float = 1.0, shared: int = 0) -> Iterator[Finding]:
     """Zero-chain property, smoothness, gradient bound, and the argument."""
+    yield LINEAR
     yield from map(_one_coordinate, ctx.pick((8, 20), (8, 20, 60)))
     yield lower_bound_holds(gradient_bound, links, shared)
     chain = two_group_chain(6, L=1.0)
@@ -216,6 +222,7 @@ def check_cl1(ctx: Context, *, order: int = -1) -> Iterator[Finding]:
         "'At least O(1/epsilon)' is read as Omega(1/epsilon) for a fixed number of clients. That order is right (D11); the constant, "
         "the factor N and the smoothness in the supplement's formal version are not (T4s)."
     )
+    yield LINEAR
     sympy = require("sympy", "closed forms")
     L, D0, eps = symbols("L D0 epsilon", positive=True)
     leading = sympy.limit(needed_rounds(L, D0, eps) * eps ** (-order), eps, 0, "+")
@@ -229,6 +236,7 @@ def check_cl1(ctx: Context, *, order: int = -1) -> Iterator[Finding]:
 
 def check_q1(ctx: Context, *, shared: int = 0) -> Iterator[Finding]:
     """The number of communications does not depend on the local steps or the linear method; ``shared``: clients that hold every link."""
+    yield LINEAR
     yield lower_bound_holds(shared=shared)
     yield _one_coordinate(10)
 
