@@ -242,6 +242,21 @@ def fedsplit_is_peaceman_rachford(relaxation: int) -> Equivalence:
     )
 
 
+def scaffold_is_vrl_every_n(sign: int = 1) -> Equivalence:
+    """SCAFFOLD is VRL-SGD with Delta_i = sign (c_i - c), for every number of clients and up to three gradient steps."""
+    return Equivalence(
+        "scaffold",
+        "vrl-sgd",
+        "lr, steps = Q",
+        "lr, steps = Q",
+        region="0 < lr, Q in 1..3",
+        states={"x": "x", "delta_i": f"{sign}*(c_i - c)"},
+        kept={"c": "mean_c_i"},
+        instances=_wide,
+        name="SCAFFOLD and VRL-SGD",
+    )
+
+
 def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Finding]:
     """SCAFFOLD = VRL-SGD for any local steps, and the splittings."""
     same = all(scaffold_is_vrl(n, sign) for n in (2, 3, 4))
@@ -249,12 +264,13 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         "SCAFFOLD is VRL-SGD",
         same,
         "symbolic",
-        "one round from any state: the same local problems, and whatever points they return, the same new state; all maps are affine and "
-        "the same for each client and for the mean, so for every n, any functions and any local steps",
+        "one round from any state, n = 2, 3, 4: the same local problems, and whatever points they return, the same new state; all maps are affine "
+        "and the same for each client and for the mean, so for every n, any functions and any local steps (gradient steps below: every n at once)",
     )
     splittings = yield from find_stated(
         ctx,
         {
+            "SCAFFOLD is VRL-SGD, gradient steps": scaffold_is_vrl_every_n(sign),
             "FedPD is Douglas-Rachford": FEDPD_IS_DOUGLAS_RACHFORD,
             "FedSplit is Peaceman-Rachford": fedsplit_is_peaceman_rachford(relaxation),
         },
@@ -295,6 +311,7 @@ CLAIMS = [
         "SCAFFOLD with full participation is VRL-SGD; FedPD with exact solves is Douglas-Rachford; FedSplit is Peaceman-Rachford.",
         check_d6,
         Fault("Delta_i = c - c_i", "SCAFFOLD is VRL-SGD", {"sign": -1}),
+        Fault("Delta_i = c - c_i, every n", "SCAFFOLD is VRL-SGD, gradient steps", {"sign": -1}),
         Fault("no over-relaxation", "FedSplit is Peaceman-Rachford", {"relaxation": 1}),
         assumes=("full participation",),
     ),
