@@ -16,13 +16,13 @@ from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Covered, Fault, Finding, Reading, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import assume, assume_constant, holds, proved, refute
+from fedtheory.claims.parts import assume, assume_constant, disproved, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import (
     A1,
@@ -219,10 +219,17 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
     )
 
 
-def check_q10(ctx: Context, *, radius: str = "1000000") -> Iterator[Finding]:
-    """Additive noise on a quadratic: bounded variance, unbounded gradients."""
+def check_q10(ctx: Context, *, radius: str = "1000000", beyond: int = 1) -> Iterator[Finding]:
+    """Additive noise on a quadratic: bounded variance, unbounded gradients; ``beyond``: how far the point lies beyond the bound."""
     instance = {"radius": radius, "sigma": "1", "multiple": "1000"}
     yield refute("bounded variance implies bounded gradients", replay_q10, instance)
+    bound = symbols("K", positive=True)
+    gradient = scalar_quadratics(fractions(["1"])).grad(np.array([[bound + beyond]], dtype=object))[0, 0]
+    yield disproved(
+        "some bound on the gradients",
+        is_positive(gradient - bound),
+        "the noise xi = +-sigma of x + xi has the variance sigma^2 everywhere, and for every K the gradient x of x^2/2 exceeds K at x = K + 1",
+    )
     far = [replay_q10(instance | {"radius": str(10**k), "multiple": "1"}) for k in range(1, 9)]
     yield holds(
         "variance and gradient are independent",
@@ -295,6 +302,7 @@ CLAIMS = [
         "VRL-SGD's bounded-variance assumption essentially implies that the (stochastic) gradients are bounded.",
         check_q10,
         Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),
+        Fault("a point at the bound", "some bound on the gradients", {"beyond": 0}, holds=True),
         assumes=("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
         repaired="Bounded variance bounds the noise only; additive noise on a quadratic has unbounded gradients.",
         replay=replay_q10,
