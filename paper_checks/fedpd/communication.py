@@ -22,7 +22,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
 from paper_checks.fedpd.common import A1, A2, claim, theorem_one_factor, total
-from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
+from paper_checks.fedpd.theorem_one import constants_with_errors, proof_of_corrected_theorem, proof_with_errors
 from problems.lower_bound import ZeroChain, supports, two_group_chain, unreached
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -267,7 +267,8 @@ def _draw_rounds(u: Fraction, lengths: Sequence[int]) -> Picture:
 
 
 def check_q2(ctx: Context, *, strength: Any = 4) -> Iterator[Finding]:
-    """Upper bound D1 and lower bound D11 have the same order L D_0/epsilon, under A1 and A2 alone."""
+    """Upper bounds D1 and T1 and lower bound D11 have the same order L D_0/epsilon, under A1 and A2 alone."""
+    yield LINEAR
     below = lower_bound_holds()
     yield below
     u, (L, D0, eps) = Fraction(3, 10), symbols("L D0 epsilon", positive=True)
@@ -278,6 +279,16 @@ def check_q2(ctx: Context, *, strength: Any = 4) -> Iterator[Finding]:
         proof_of_corrected_theorem(strength) and not ratio.free_symbols and is_positive(ratio),
         "the upper bound D1 (with u = 0.3 FedPD needs at most 22.6 L D_0/epsilon rounds) and the lower bound D11, both shown for every L, D_0 and "
         f"epsilon; upper over lower tends to {float(ratio):.0f}, whatever L and D_0: the order is reached, the constants are far apart",
+        resting_on=[below],
+    )
+    C_2 = constants_with_errors(1.0, float(u))[
+        0
+    ]  # L = 1; half of epsilon is for the rounds, half for epsilon_1 = epsilon/(2 C_4)
+    yield proved(
+        "same order within class (5)",
+        proof_with_errors(strength),
+        f"exact local solves are no linear processing; gradient steps up to epsilon_1 = epsilon/(2 C_4) are, and Theorem 1 with errors, shown for "
+        f"every L, D_0 and epsilon, then asks for at most 2 C_2 D_0/epsilon rounds, {2 * C_2:.0f} L D_0/epsilon at u = 0.3",
         resting_on=[below],
     )
     yield _draw_rounds(u, (1, 2, 4))
@@ -355,6 +366,7 @@ CLAIMS = [
         "FedPD reaches the communication lower bound using only A1 and A2.",
         check_q2,
         Fault("upper bound cut by a hundredth", "same order", {"strength": "99/25"}),
+        Fault("upper bound with errors cut by a hundredth", "same order within class (5)", {"strength": "99/25"}),
         assumes=(A1, A2),
     ),
 ]
