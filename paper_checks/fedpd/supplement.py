@@ -277,12 +277,11 @@ def check_l7s(ctx: Context, *, scale: float = 1.0) -> Iterator[Finding]:
     norms = n * np.sqrt(squared_norm(gradient(unscaled(printed_chain(T, n)), y)))
     text = f"smallest n ||grad g|| at {count} points with some |x[k]| < 1: {norms.min():.4f} (the argument gives psi(1) phi'(1) = 1.264)"
     yield at_most("points", scale, norms, "numeric", text)
-    mp = require("mpmath", "high precision").mp
-    with mp.workdps(30):
-        each = 2 * (1 - mp.exp(-1))
+    sympy = require("sympy", "closed forms")
+    each = 2 * (1 - sympy.exp(-1))
     yield proved(
         "argument",
-        bool(each > scale) and slopes_of_a_chain(),
+        compare(each, ">", rational(scale)) and slopes_of_a_chain(),
         "take the first k with |x[k]| < 1: either k = 1, or |x[k-1]| >= 1; both terms of the k-th derivative have one sign, and one is at "
         f"least psi(1) phi'(1)/N = {float(each):.6f}/N (signs, monotonicity and limits of psi and phi in symbols)",
     )
