@@ -74,12 +74,12 @@ D12 = {
 }
 
 
-def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
+def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None, strength: Any = 4) -> Iterator[Finding]:
     """Limits for all parameters, on an instance of three clients, and for every Q and number of clients."""
     found = yield from find_stated(ctx, D12, instead)
     yield proved(
         "all three limits",
-        local_step_contracts() and proof_of_corrected_theorem(4),
+        local_step_contracts() and proof_of_corrected_theorem(strength),
         "FedProx's round has slope mean rho/(rho + a_i), FedAvg's mean (1 - eta a_i)^Q, of modulus below one for eta a_i < 2, and the stated "
         "fixed point (a local step takes x - c_i to (1 - eta a_i)(x - c_i), so for every Q); FedPD's sum of ||grad f||^2 is finite for u < 1/2 "
         "(D1) and f is strongly convex, so x_0 goes to x*; each map is a mean of affine maps of one client, so for every n",
@@ -87,7 +87,7 @@ def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
     )
 
 
-def check_q7(ctx: Context, *, instead: Mapping[str, Any] | None = None, strength: float = 4) -> Iterator[Finding]:
+def check_q7(ctx: Context, *, instead: Mapping[str, Any] | None = None, strength: Any = 4) -> Iterator[Finding]:
     """FedProx's biased limit for all parameters, against FedPD's."""
     found = yield from find_stated(ctx, {"FedProx": D12["FedProx"], "FedPD": D12["FedPD, three clients"]}, instead)
     a, c, rho = symbols("a1:3", positive=True), symbols("c1:3"), symbols("rho", positive=True)
@@ -256,6 +256,7 @@ CLAIMS = [
         put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
         put("FedAvg with a step more", "FedAvg", fedavg_ends("Q + 1")),
         put("FedAvg in FedPD's place", "FedPD, three clients", _of_three("fedavg", "lr = 1/20, steps = 2")),
+        Fault("constant of the proof cut by a hundredth", "all three limits", {"strength": "99/25"}),
         assumes=("eta a_i < 2 (FedAvg)", "u < 1/2 (FedPD)"),
     ),
     claim(
@@ -276,7 +277,7 @@ CLAIMS = [
         check_q7,
         put("FedPD in FedProx's place", "FedProx", fedprox_ends(method="fedpd", options="eta = 1/rho, exact")),
         put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
-        Fault("constant of the proof cut by a tenth", "both", {"strength": 3.6}),
+        Fault("constant of the proof cut by a hundredth", "both", {"strength": "99/25"}),
         assumes=(
             A1,
             A2,

@@ -341,6 +341,10 @@ def check_tab1(
         logx=True,
     )
     yield Reading(
+        "RC is read as rounds that communicate and LC as local steps in all rounds, as Algorithm 2 takes them. The table's p is a function of "
+        "epsilon/G^2 that tends to one as G does to zero: at a fixed epsilon every p is meant, and constants depend neither on p nor on G."
+    )
+    yield Reading(
         "Only rows of implemented methods are checked. The local-computation entries of Fed-PD with Oracle I hide that Q depends on epsilon "
         "(Remark 3). VRL-SGD is listed inside and SCAFFOLD outside the protocol, though with full participation they are one method (D6)."
     )
