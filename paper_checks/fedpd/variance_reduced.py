@@ -91,12 +91,14 @@ def grows_by(moments: tuple[int, Iterator[NDArray[Any]]], I: int, factor: int) -
     A round keeps the order of semidefinite matrices, so that every further period multiplies by ``factor`` again; of linear terms that vanish.
     """
     server, found = moments
+    if factor <= 1:
+        return False
     once, twice = (moment[:-1, :-1] for moment in islice(found, I, 2 * I + 1, I))
     try:
         require_semidefinite("growth", (twice - factor * once).tolist())
     except Refused:
         return False
-    return compare(once[server, server], ">", 0) and compare(factor, ">", 1)
+    return compare(once[server, server], ">", 0) and compare(twice[server, server], ">=", factor * once[server, server])
 
 
 def replay_t2(instance: dict[str, Any]) -> Replay:
