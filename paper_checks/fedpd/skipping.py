@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Assumption, Fault, Finding, Part, Picture, Reading, Replay
+from fedtheory.claims.claim import Assumption, Covered, Fault, Finding, Part, Picture, Reading, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
@@ -285,7 +285,8 @@ def check_r5(
         "accuracy of order epsilon",
         gap_over_accuracy(rational(nearness), power),
         f"from x^0 = {nearness} p the recipe's T is 2 and its p admissible for all small p; epsilon is a multiple of p^2 and the average gap at "
-        f"least p(1-p)/2 times a square that tends to a positive number: over epsilon^{power} it is unbounded, so no constant serves",
+        f"least p(1-p)/2 times a square that tends to a positive number: over epsilon^{power} it is unbounded, so no constant serves "
+        "(other C_2 and C_5 change the multiple of p only)",
         "exact",
     )
     yield _linear(ctx, "observed: admissible p against epsilon (Table III says epsilon^(1/2))")
@@ -310,7 +311,9 @@ def check_r5(
     )
 
 
-def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> Iterator[Finding]:
+def check_tab3(
+    ctx: Context, *, spread: float = 10.0, with_log: bool = True, lowest_power: float = 2
+) -> Iterator[Finding]:
     """The boundary, the two approximations of C(p), and the algebra of the two relations; eta = (sqrt 5 - 1)/(8 L)."""
     sympy = require("sympy", "closed forms")
     p, u, y, c = symbols("p u y c", positive=True)
@@ -339,6 +342,13 @@ def check_tab3(ctx: Context, *, spread: float = 10.0, with_log: bool = True) -> 
         f"{max(first) / min(first):.0f} over the row's range, so no constant in place of 12 (nor any C_5) fits it",
         "exact",
     )
+    ps = np.linspace(0.001, 0.59, 200)
+    rises = coefficient(ps, U, 1.0, 2) / ps**lowest_power
+    text = f"C(p)/(eta^2 p^2) rises from {rises[0]:.3g} at p = {ps[0]:g} to {rises[-1]:.3g} at p = {ps[-1]:g}, seen at {len(ps)} p"
+    ends = abs(rises[0] - 0.18) < 0.005 and abs(rises[-1] - 21) < 0.5
+    covered = Covered(len(ps), "points")
+    name = "C(p) / (eta^2 p^2) rises"
+    yield holds(name, ends and (np.diff(rises) > 0).all(), "numeric", text, role="repaired", covered=covered)
     text = f"{', '.join(f'{v:.3g}' for v in second)} at p = {', '.join(map(str, high))}, between 4 and 12.5 where the table says 14"
     inside = all(3.5 < v < 13 for v in second)
     yield holds("C(p) / (eta^2 C_3^(2/(1-p)))", inside, "numeric", text, role="repaired")
@@ -432,9 +442,10 @@ CLAIMS = [
         "C(p) is about 14 eta^2 C_3^{2/(1-p)}, so p = 1 - 2/log(eps/(42 eta^2 G^2)).",
         check_tab3,
         Fault("a spread of 120 allowed", "C(p) is about 12 eta^2 p^2 for small p", {"spread": 120.0}, holds=True),
+        Fault("C(p) over p^2.5", "C(p) / (eta^2 p^2) rises", {"lowest_power": 2.5}),
         Fault("log C_3 dropped", "second relation with log C_3", {"with_log": False}),
         assumes=("C_5 (N-1)/N = 1",),
-        repaired="C(p)/(eta^2 p^2) rises from 0.18 to 21 over the first range; the second relation is p = 1 - 2 log C_3 / "
+        repaired="C(p)/(eta^2 p^2) rises from 0.18 to 21 over the first range; of its own 14 the second relation is p = 1 - 2 log C_3 / "
         "log(eps/(42 eta^2 G^2)).",
     ),
     claim(
