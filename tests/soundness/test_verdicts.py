@@ -62,8 +62,6 @@ def verdict_under(source, id, fault) -> str:
         ("FEDPD-TAB3", "a spread of 120 allowed"),
         ("FEDPD-L5s", "T = 2N, where it holds"),
         ("FEDPD-L6s", "T = 2N, where it holds"),
-        ("FEDPD-Q10", "a small ball"),
-        ("FEDPD-R5", "p = 3/10, where nothing is violated"),
     ],
 )
 def test_a_refutation_that_does_not_reproduce_is_inconclusive(id, fault) -> None:
