@@ -1,0 +1,202 @@
+"""Dual drift: when FedADMM as printed, FedDyn and A-FedPD are stable in mean square, by the moments of `paper_checks.afedpd.moments`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Picture,
+    Reading,
+    Table,
+    decided,
+    disproved,
+    proved,
+)
+from fedtheory.core.errors import require
+from fedtheory.proofs.facts import compare
+from paper_checks.afedpd.moment_pictures import draw_radii
+from paper_checks.afedpd.moments import METHODS, as_matrix, claim, enumerate_moments, lies_inside, map_part
+from paper_checks.afedpd.structure import DERIVED
+from paper_checks.afedpd.theory import PAPER
+from problems.dual_drift import drift_radius, moment_map
+
+#: catalogue of the paper's claims: (FedADMM as printed, FedDyn, A-FedPD) for C = 100, exact solves
+RADII = {
+    ("1/50", 5): ("1.0469", "0.9981", "0.9984"),
+    ("1/50", 20): ("1.0153", "0.9922", "0.9925"),
+    ("1/10", 5): ("1.0054", "0.9914", "0.9930"),
+    ("1/10", 50): ("0.9165", "0.9132", "0.9141"),
+    ("1", 10): ("0.9250", "0.9258", "0.9318"),
+    ("10", 20): ("0.8839", "0.8276", "0.8264"),
+}
+
+
+def check_d10(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """Radii to four digits, decided in fractions: all roots inside of r + 0.00005, and not of r - 0.00005."""
+    half = Fraction(1, 20000)
+    rows, good = [], []
+    for (rho, P), printed in RADII.items():
+        for name, value in zip(METHODS, printed, strict=True):
+            inside = [lies_inside(name, Fraction(rho), C, P, Fraction(value) + sign * half) for sign in (1, -1)]
+            good.append(inside == [True, False])
+        rows.append([f"rho = {rho} a, P = {P}", *(drift_radius(name, float(Fraction(rho)), C, P) for name in METHODS)])
+    yield decided(
+        "radii",
+        all(good),
+        f"{len(good)} spectral radii of 4 x 4 maps to four digits, by the Schur-Cohn test in fractions",
+    )
+    yield map_part(off)
+    yield Table("Mean-square factor a round, C = 100", ["", "FedADMM as printed", "FedDyn", "A-FedPD"], rows)
+    yield draw_radii()
+
+
+#: rho/a below which FedADMM as printed is unstable with equal clients
+THRESHOLDS = {
+    (100, 1): "0.24906",
+    (100, 2): "0.19004",
+    (100, 5): "0.12525",
+    (100, 10): "0.08347",
+    (100, 20): "0.04461",
+    (10, 1): "0.24013",
+    (10, 5): "0.05034",
+}
+
+
+def check_d11(ctx: Context, *, moved: str = "0", off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """Thresholds bracketed in fractions; the other two methods are stable there."""
+    near = Fraction(1, 50000)
+    good = []
+    for (C, P), value in THRESHOLDS.items():
+        rho = Fraction(value) + Fraction(moved)
+        stable = [lies_inside("fedadmm", rho + sign * near, C, P) for sign in (1, -1)]
+        others = [lies_inside(name, rho, C, P) for name in ("feddyn", "a-fedpd") if name == "feddyn" or P > 1]
+        good.append(stable == [True, False] and all(others))
+    yield decided(
+        "thresholds",
+        all(good),
+        f"{len(good)} pairs (C, P): FedADMM as printed is unstable 0.00002 below and stable 0.00002 above, FedDyn and A-FedPD (P >= 2) are "
+        f"stable; the threshold "
+        "rises from 0.045 at P/C = 1/5 to 0.249 at 1/100",
+    )
+    yield map_part(off)
+    grid = [float(r) for r in np.geomspace(0.005, 10, 60)]
+    series = [
+        {
+            "label": f"{label}, P = {P} of 100",
+            "x": grid,
+            "y": [drift_radius(name, r, 100, P) for r in grid],
+            "style": style,
+        }
+        for P, style in ((5, "line"), (50, "dashed"))
+        for name, label in (("fedadmm", "FedADMM as printed"), ("feddyn", "FedDyn"), ("a-fedpd", "A-FedPD"))
+    ]
+    yield Picture("Dual drift: factor of the mean square a round", "rho/a", "spectral radius", series, logx=True)
+
+
+def check_d12(ctx: Context, *, factor: str = "1", off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """The floor of FedADMM as printed: first entry of (I - M)^{-1} (v s*/rho^2, 0, 0, 0), C = 100, P = 10, rho = a/2."""
+    sympy = require("sympy", "linear solves")
+    rho, C, P = Fraction(1, 2), 100, 10
+    M = as_matrix(moment_map("fedadmm", rho, C, P))
+    v = Fraction(C - P, P * (C - 1)) * Fraction(factor)
+    noise = sympy.Matrix([sympy.Rational(v.numerator, v.denominator) * 4, 0, 0, 0])
+    floor = (sympy.eye(4) - M).LUsolve(noise)[0]
+    found = Fraction(int(floor.p), int(floor.q))
+    yield decided(
+        "floor",
+        compare(abs(found - Fraction("0.41159")), "<", Fraction(1, 100000)),
+        f"E x^2 -> {float(found):.5f} mean b_i^2 for C = 100, P = 10, rho = a/2",
+    )
+    stale = enumerate_moments("fedadmm", (1, 2, -3), 1, 1, Fraction(3, 2), Fraction(0))[1][0]
+    kept = enumerate_moments("feddyn", (0, 0, 0), 1, 1, Fraction(3, 2), Fraction(0))[1][0]
+    yield decided(
+        "no fixed point",
+        compare(stale, ">", 0) and compare(kept, "==", 0),
+        "a round of the method from the optimum leaves it where clients differ, and not where they are equal",
+    )
+    yield map_part(off)
+
+
+def check_q1(ctx: Context, *, rho: str = "1/20", off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """Instability of the classical method with few clients, stability with many."""
+    stable = {P: lies_inside("fedadmm", Fraction(rho), 100, P) for P in (1, 5, 10, 20, 50, 100)}
+    yield proved(
+        "unstable with few clients",
+        all(stable[P] is (P >= 20) for P in stable),
+        f"FedADMM as printed with equal clients, C = 100, rho = {rho} a: the mean square grows for P = 1, 5, 10 and falls for P = 20, 50, 100",
+    )
+    yield map_part(off)
+
+
+def check_q2(ctx: Context, *, left: str = "1/2", off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """Inexact solves without noise: a smaller factor, not a larger one."""
+    rho, shares = Fraction(1, 100), (Fraction(0), Fraction(left), Fraction(9, 10))
+    edges = Fraction(51, 50), Fraction(10005, 10000)  # between the three factors
+    inside = [[lies_inside("fedadmm", rho, 100, 10, edge, share) for share in shares] for edge in edges]
+    shown = ", ".join(f"{drift_radius('fedadmm', float(rho), 100, 10, left=float(share)):.4f}" for share in shares)
+    yield disproved(
+        "inexact solves make it worse",
+        inside == [[False, True, True], [False, False, True]],
+        f"C = 100, P = 10, rho = a/100, gradient steps that leave 0, {left} and 9/10 of the way: factors {shown}, told apart in fractions; "
+        f"exact solves "
+        "drift fastest",
+    )
+    yield map_part(off)
+    yield Reading("Without noise, on quadratics. Stochastic gradients, which the sentence may mean, are not judged.")
+
+
+CLAIMS: list[Claim] = [
+    claim(
+        "AFEDPD-D10",
+        DERIVED,
+        "rate",
+        "dual drift",
+        "Mean-square factors of the three methods for C = 100, to four digits.",
+        check_d10,
+        Fault("C = 99", "radii", {"C": 99}),
+    ),
+    claim(
+        "AFEDPD-D11",
+        DERIVED,
+        "divergence",
+        "dual drift",
+        "FedADMM as printed is unstable in mean square with equal clients below a threshold of rho/a that rises as P/C falls; FedDyn and "
+        "A-FedPD are stable.",
+        check_d11,
+        Fault("thresholds 0.0001 higher", "thresholds", {"moved": "1/10000"}),
+    ),
+    claim(
+        "AFEDPD-D12",
+        DERIVED,
+        "divergence",
+        "Eq. (6)",
+        "FedADMM as printed has no fixed point where clients differ: E x^2 tends to a floor.",
+        check_d12,
+        Fault("a hundredth more noise", "floor", {"factor": "101/100"}),
+    ),
+    claim(
+        "AFEDPD-Q1",
+        PAPER,
+        "divergence",
+        "Fig. 1, Sections 1 and 3.2",
+        "Under partial participation the classical primal-dual method becomes unstable; the lower P/C the worse.",
+        check_q1,
+        Fault("rho = a", "unstable with few clients", {"rho": "1"}),
+    ),
+    claim(
+        "AFEDPD-Q2",
+        PAPER,
+        "divergence",
+        "Section 4",
+        "Inexact local solves make dual drift worse.",
+        check_q2,
+        Fault("in the other order", "inexact solves make it worse", {"left": "19/20"}, holds=True),
+    ),
+]
