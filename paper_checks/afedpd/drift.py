@@ -22,7 +22,7 @@ from fedtheory.claims import (
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
 from paper_checks.afedpd.moment_pictures import draw_radii
-from paper_checks.afedpd.moments import METHODS, as_matrix, claim, enumerate_moments, lies_inside, map_part
+from paper_checks.afedpd.moments import METHODS, claim, enumerate_moments, lies_inside, map_part, rational_matrix
 from paper_checks.afedpd.structure import DERIVED
 from paper_checks.afedpd.theory import PAPER
 from problems.dual_drift import drift_radius, moment_map
@@ -104,7 +104,7 @@ def check_d12(ctx: Context, *, factor: str = "1", off: Fraction = Fraction(0)) -
     """The floor of FedADMM as printed: first entry of (I - M)^{-1} (v s*/rho^2, 0, 0, 0), C = 100, P = 10, rho = a/2."""
     sympy = require("sympy", "linear solves")
     rho, C, P = Fraction(1, 2), 100, 10
-    M = as_matrix(moment_map("fedadmm", rho, C, P))
+    M = rational_matrix(moment_map("fedadmm", rho, C, P))
     v = Fraction(C - P, P * (C - 1)) * Fraction(factor)
     noise = sympy.Matrix([sympy.Rational(v.numerator, v.denominator) * 4, 0, 0, 0])
     floor = (sympy.eye(4) - M).LUsolve(noise)[0]

@@ -105,7 +105,7 @@ def lies_inside(
     name: str, rho: Fraction, clients: int, active: int, radius: Fraction = Fraction(1), left: Fraction = Fraction(0)
 ) -> bool | None:
     """Whether all roots of the map's characteristic polynomial lie inside of a circle, a = 1, in fractions: for 1, whether the mean square falls."""
-    coefficients = as_matrix(moment_map(name, rho, clients, active, 1, left)).charpoly().all_coeffs()
+    coefficients = rational_matrix(moment_map(name, rho, clients, active, 1, left)).charpoly().all_coeffs()
     return lies_within([Fraction(int(c.p), int(c.q)) for c in reversed(coefficients)], radius)
 
 
@@ -181,7 +181,7 @@ def check_d7(ctx: Context, *, off: Fraction = Fraction(0)) -> Iterator[Finding]:
     yield map_part(off)
 
 
-def as_matrix(rows: Any) -> Any:
+def rational_matrix(rows: Any) -> Any:
     """Rows of fractions as SymPy's matrix of rationals."""
     sympy = require("sympy", "matrices of rationals")
     return sympy.Matrix(rows).applyfunc(lambda e: sympy.Rational(Fraction(e).numerator, Fraction(e).denominator))

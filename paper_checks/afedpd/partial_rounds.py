@@ -19,8 +19,8 @@ from fedtheory.claims import (
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
-from paper_checks.afedpd.moment_pictures import SIZES, draw_numerator, draw_ratios
-from paper_checks.afedpd.moments import as_matrix, claim, gossip_rate, map_part
+from paper_checks.afedpd.moment_pictures import SIZES, draw_full_participation, draw_numerator, draw_ratios
+from paper_checks.afedpd.moments import claim, gossip_rate, map_part, rational_matrix
 from paper_checks.afedpd.structure import DERIVED
 from paper_checks.afedpd.theory import PAPER
 from problems.dual_drift import active_average_row, moment_map
@@ -120,8 +120,8 @@ def check_tab7(ctx: Context, *, off: Fraction = Fraction(0), factor: int = 2, P:
 def _sum_of_squares(name: str, rho: Fraction, C: int, P: int, start: tuple[int, ...]) -> Fraction:
     """sum over t >= 1 of E (thetabar^t)^2: a row on (I - M)^{-1} m_0, in fractions, over the moments that are not 0 for ever."""
     sympy = require("sympy", "linear solves")
-    M = as_matrix(moment_map(name, rho, C, P))
-    row = M.row(0) if name == "a-fedpd" else as_matrix([active_average_row(rho, C, P)])
+    M = rational_matrix(moment_map(name, rho, C, P))
+    row = M.row(0) if name == "a-fedpd" else rational_matrix([active_average_row(rho, C, P)])
     used = [i for i in range(4) if any(M[i, j] != 0 for j in range(4))]
     total = (sympy.eye(len(used)) - M[used, used]).LUsolve(sympy.Matrix([start[i] for i in used]))
     found = sum(row[i] * value for i, value in zip(used, total, strict=True))
@@ -151,6 +151,7 @@ def check_q3(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> It
         "approximated the less the fewer "
         "take part."
     )
+    yield draw_full_participation()
 
 
 CLAIMS: list[Claim] = [
