@@ -49,8 +49,8 @@ def draw_theorem_1(context: Context, *, rho: float = 10.0, rounds: int = 100, ru
         [1.0] * rounds,
         xlabel="rounds T",
         ylabel="share of (8)'s allowance",
-        about=f"A-FedPD, all clients, exact solves, rho = {rho:g} L, L = 1, theta^0 = 1; sum of ||grad f(thetabar^t)||^2, over rho (f(thetabar^1) - f*) + R_0; runs: six clients, curvatures in [-1, 1], a positive "
-        f"mean, seed {context.seed}",
+        about=f"A-FedPD, all clients, exact solves, rho = {rho:g} L, L = 1, theta^0 = 1; sum of ||grad f(thetabar^t)||^2, over rho "
+        f"(f(thetabar^1) - f*) + R_0; runs: six clients, curvatures in [-1, 1], a positive mean, seed {context.seed}",
         runs=sums / printed,
         more=[
             ("one client, f = x^2/2", one[:, 0] / allowed[0]),
