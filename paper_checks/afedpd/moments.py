@@ -27,7 +27,7 @@ from fedtheory.claims import (
 from fedtheory.core.errors import require
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
-from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.recurrences import lies_within
 from fedtheory.proofs.symbolic import is_zero, symbols
@@ -47,12 +47,21 @@ METHODS: dict[str, Any] = {"fedadmm": partial(FedADMM, averages="active"), "fedd
 
 
 def enumerate_moments(
-    name: str, centres: tuple[int, ...], active: int, rounds: int, rho: Fraction, x0: Fraction
+    name: str,
+    centres: tuple[int, ...],
+    active: int,
+    rounds: int,
+    rho: Fraction,
+    x0: Fraction,
+    left: Fraction = Fraction(0),
 ) -> list[list[Any]]:
-    """(E x^2, E x h, E h^2, E s) after each round by the library's method: every sequence of subsets, in fractions; a = 1, mean b_i = 0."""
+    """(E x^2, E x h, E h^2, E s) after each round by the library's method: every sequence of subsets, in fractions; a = 1, mean b_i = 0.
+
+    ``left``: of the way to local solutions, by one gradient step; 0 for exact ones.
+    """
     C = len(centres)
     problem = scalar_quadratics([Fraction(1)] * C, [Fraction(b) for b in centres])
-    algorithm: Any = METHODS[name](rho)
+    algorithm: Any = METHODS[name](rho, local=GradientSteps(1, (1 - left) / (1 + rho)) if left else Exact())
     optimal = np.array([Fraction(b) for b in centres], dtype=object)
     states = [algorithm.init(problem, np.array([[x0]], dtype=object))]
     found = []
@@ -72,12 +81,17 @@ def enumerate_moments(
 
 
 def moments_agree(
-    name: str, centres: tuple[int, ...], active: int, rounds: int = 2, off: Fraction = Fraction(0)
+    name: str,
+    centres: tuple[int, ...],
+    active: int,
+    rounds: int = 2,
+    off: Fraction = Fraction(0),
+    left: Fraction = Fraction(0),
 ) -> bool:
     """Whether the map gives the moments of the method; ``off`` is a fault of rho."""
     rho = Fraction(3, 2)
-    found = enumerate_moments(name, centres, active, rounds, rho, Fraction(2))
-    matrix = moment_map(name, rho + off, len(centres), active)
+    found = enumerate_moments(name, centres, active, rounds, rho, Fraction(2), left)
+    matrix = moment_map(name, rho + off, len(centres), active, 1, left)
     predicted = [[sum(m * v for m, v in zip(row, before, strict=True)) for row in matrix] for before in found[:-1]]
     return all(
         compare(p, "==", f)

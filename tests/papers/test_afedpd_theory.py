@@ -25,7 +25,7 @@ SOURCE = "paper_checks.afedpd"
 MODULES = structure, moments, drift, partial_rounds, stability, generalisation, remarks
 IDS = [c.id.removeprefix("AFEDPD-") for m in MODULES for c in m.CLAIMS]
 REPAIRED = {"EQ10", "L5", "L6", "G-REC", "EQ9", "L4P", "T1a"}
-REFUTED = {"Q2", "TAB7"}
+REFUTED = {"TAB7"}
 INCONCLUSIVE = {"T2", "T2a", "TAB9"}
 #: more than about a second
 SLOW = {
