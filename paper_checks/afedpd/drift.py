@@ -21,6 +21,7 @@ from fedtheory.claims import (
 )
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import is_positive, symbols
 from paper_checks.afedpd.moment_pictures import draw_radii
 from paper_checks.afedpd.moments import (
     METHODS,
@@ -77,8 +78,25 @@ THRESHOLDS = {
 }
 
 
-def check_d11(ctx: Context, *, moved: str = "0", off: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """Thresholds bracketed in fractions; the other two methods are stable there."""
+def edges_of_stability(name: str, C: int, P: int, count: int) -> bool:
+    """Whether det(I - M(rho)), a = 1, has so many roots rho > 0: one, because its numerator rises from below 0, or none, because it is positive.
+
+    The map keeps the cone of second moments, so that its spectral radius is an eigenvalue (Perron and Frobenius): it passes 1 at these roots only.
+    """
+    sympy = require("sympy", "determinants")
+    rho = symbols("rho", positive=True)
+    matrix = (sympy.eye(4) - sympy.Matrix(moment_map(name, rho, C, P))).to_DM(field=True)
+    above, below = sympy.fraction(sympy.factor(matrix.domain.to_sympy(matrix.det())))
+    if not count:
+        return is_positive(above / below)
+    above = sympy.expand(above)
+    return is_positive(below) and is_positive(above.diff(rho)) and is_positive(-above.subs(rho, 0))
+
+
+def check_d11(
+    ctx: Context, *, moved: str = "0", crosses: str = "fedadmm", off: Fraction = Fraction(0)
+) -> Iterator[Finding]:
+    """Thresholds bracketed in fractions, where the other two methods are stable; and that no other penalty is on the edge of stability."""
     near = Fraction(1, 50000)
     good = []
     for (C, P), value in THRESHOLDS.items():
@@ -86,12 +104,24 @@ def check_d11(ctx: Context, *, moved: str = "0", off: Fraction = Fraction(0)) ->
         stable = [lies_inside("fedadmm", rho + sign * near, C, P) for sign in (1, -1)]
         others = [lies_inside(name, rho, C, P) for name in ("feddyn", "a-fedpd") if name == "feddyn" or P > 1]
         good.append(stable == [True, False] and all(others))
-    yield decided(
+    thresholds = decided(
         "thresholds",
         all(good),
         f"{len(good)} pairs (C, P): FedADMM as printed is unstable 0.00002 below and stable 0.00002 above, FedDyn and A-FedPD (P >= 2) are "
-        f"stable; the threshold "
-        "rises from 0.045 at P/C = 1/5 to 0.249 at 1/100",
+        "stable; the threshold rises from 0.045 at P/C = 1/5 to 0.249 at 1/100",
+    )
+    yield thresholds
+    yield proved(
+        "one crossing",
+        all(
+            edges_of_stability(name, C, P, count)
+            for C, P in THRESHOLDS
+            for name, count in ((crosses, 1), ("feddyn", 0), ("a-fedpd", 0))
+            if name != "a-fedpd" or P > 1
+        ),
+        "the map keeps the cone of second moments, so that its spectral radius is an eigenvalue, and passes 1 where det(I - M) = 0 only: at one "
+        "rho > 0 for FedADMM as printed, at none for FedDyn and A-FedPD. So each is on one side for all rho/a above, and below",
+        resting_on=[thresholds],
     )
     yield map_part(off)
     grid = [float(r) for r in np.geomspace(0.005, 10, 60)]
@@ -210,10 +240,11 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "divergence",
         "dual drift",
-        "FedADMM as printed is unstable in mean square with equal clients below a threshold of rho/a that rises as P/C falls; FedDyn and "
-        "A-FedPD are stable.",
+        "C = 100 and P = 1, 2, 5, 10, 20, C = 10 and P = 1, 5: FedADMM as printed is unstable in mean square with equal clients below a threshold "
+        "of rho/a that rises as P/C falls, and stable above; FedDyn and A-FedPD (P >= 2) are stable for every rho.",
         check_d11,
         Fault("thresholds 0.0001 higher", "thresholds", {"moved": "1/10000"}),
+        Fault("FedDyn in the place of FedADMM", "one crossing", {"crosses": "feddyn"}),
     ),
     claim(
         "AFEDPD-D12",
