@@ -161,7 +161,7 @@ def slope_of_potential() -> bool:
 def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], list[Conclusion]]:
     """(81) with corrected constants: steps, and conclusions of which the last one is the statement."""
     near, slope = "the copies", "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)"
-    steps = [Step("the descent", lemmas.FACTORED, role, scope), Step(near, kl_lemmas.COPIES, role, scope)]
+    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, kl_lemmas.copies, role, scope)]
     by_slope = Conclusion(
         slope,
         "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
@@ -267,7 +267,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 1, (8)",
         "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
-        [Step("the descent", lemmas.FACTORED, "repaired")],
+        [Step("the descent", lemmas.factored, "repaired")],
         conclusions=[
             Conclusion(
                 "eta_g < 1/(2L)",
@@ -301,10 +301,10 @@ CLAIMS: list[Claim] = [
         "Theorem 1, (9)",
         "For 0 < eta_g <= 1/(2L) a cluster point satisfies 0 in dR(w*) + grad f(w*).",
         [
-            Step("the descent", lemmas.FACTORED, scope=ONE_STEP),
-            Step("the distance", lemmas.STATIONARY, scope=ONE_STEP),
-            Step("the midpoint", kl_lemmas.MIDPOINT, scope=ONE_STEP),
-            Step("the descent at the end point", lemmas.LEMMA_3_MONOTONE, scope=ONE_STEP),
+            Step("the descent", lemmas.factored, scope=ONE_STEP),
+            Step("the distance", lemmas.stationary, scope=ONE_STEP),
+            Step("the midpoint", kl_lemmas.midpoint, scope=ONE_STEP),
+            Step("the descent at the end point", lemmas.lemma_3_monotone, scope=ONE_STEP),
         ],
         conclusions=[
             Conclusion(
@@ -346,7 +346,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 2, (32)",
         "D at the cluster point is more than -infinity.",
-        [Step("from below", lemmas.LOWER)],
+        [Step("from below", lemmas.lower_bound)],
         conclusions=[
             Conclusion(
                 "the cluster point",
@@ -366,7 +366,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 4",
         "r_t = D_t - D* >= 0 for t > 0, and r_t -> 0.",
-        [Step("the potential does not rise", lemmas.LEMMA_3_MONOTONE)],
+        [Step("the potential does not rise", lemmas.lemma_3_monotone)],
         conclusions=[
             Conclusion(
                 "the limit",

@@ -213,7 +213,10 @@ CLAIMS: list[Claim] = [
         "Theorem 3, (14)",
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
-        [Step("proximal descent", lemmas.PROXIMAL_DESCENT, "repaired"), Step("drift", kl_lemmas.DRIFT, "repaired")],
+        [
+            Step("proximal descent", lemmas.proximal_descent, "repaired"),
+            Step("drift", kl_lemmas.drift_of_loss, "repaired"),
+        ],
         conclusions=[
             Conclusion(
                 "the corrected bound",
@@ -245,7 +248,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
-        [Step("the first round", lemmas.WARM, "repaired"), Step("later rounds", lemmas.LEMMA_3_MONOTONE, "repaired")],
+        [Step("the first round", lemmas.warm, "repaired"), Step("later rounds", lemmas.lemma_3_monotone, "repaired")],
         conclusions=[
             Conclusion(
                 "with L^2 on every term",
@@ -271,7 +274,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 8",
         "||G(w_t, p_{i,t,k})||^2 <= eps makes the distance of 0 from d phi_i O(eps).",
-        [Step("the next point", lemmas.NEXT_POINT, "repaired")],
+        [Step("the next point", lemmas.next_point, "repaired")],
         assumptions=["A1", "0 < eta_l", "full gradients"],
         repaired="At p_{i,t,k+1} the distance is at most (1 + L eta_l) sqrt(eps).",
         readings=["The remark writes p_{i,t} without k, which is read as the point that the step leads to."],
