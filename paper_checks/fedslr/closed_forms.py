@@ -28,9 +28,10 @@ from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import AnyOperator, column
-from paper_checks.fedslr.potential import DERIVED, firm
-from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.potential import firm
+from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics

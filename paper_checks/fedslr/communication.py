@@ -21,7 +21,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.proofs.facts import compare
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
-from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.exact_runs import PAPER
 
 BYTES, ACTIVE, ROUNDS = 4, 10, 1000  #: of a number; clients a round; rounds, which the paper does not state
 #: classes, side of the first kernel, and whether the last layer has biases (the public code; the paper does not say)

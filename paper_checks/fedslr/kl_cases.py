@@ -34,7 +34,7 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, RECURSION, SHORT_STEP
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
 from paper_checks.fedslr.potential import linear_slope
 from paper_checks.fedslr.unknown_functions import play_unknown
@@ -42,8 +42,6 @@ from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
 from problems.quadratics import scalar_quadratics
-
-PAPER = "fedslr"
 
 
 def picture_of(runs: list[KLRun], title: str, *, printed: bool = False, logx: bool = True) -> Picture:

@@ -23,7 +23,6 @@ from fedtheory.claims import (
     refute,
 )
 from fedtheory.core.problem import constant
-from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
@@ -31,13 +30,11 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
-from paper_checks.fedslr.exact_runs import EXACT, fractions_of, play_on_line
+from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import square_has_exponent_half
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
-
-PAPER = "fedslr"
 
 
 def proximal_path(problem: Any, w: Any, p: Any, lr: Any, weight: Any, steps: int) -> list[Any]:
@@ -117,15 +114,14 @@ def theorem_runs(ctx: Context, *, L: int = 2**24, share: float = 1.0) -> Iterato
     smooth, B = float(constant(problem, "L")), float(constant(problem, "B"))
     lr, weight, K, rounds = 1 / smooth, 0.01, 3, 300
     algorithm = FedSLR(0.45 / smooth, personal=ProximalSteps(K, lr, L1(weight)))
-    state = algorithm.init(problem, np.zeros((1, problem.d)))
-    value = problem.value(state.x + state.p_i) + L1(weight).value(state.p_i)
     left, moved, apart = [], [], []
-    for t in range(rounds):
-        path = proximal_path(problem, state.x, state.p_i, lr, weight, K)
+    for old, new in play(algorithm, problem, rounds, seed=ctx.seed):
+        path = proximal_path(problem, old.x, old.p_i, lr, weight, K)
         left.append(sum((((a - b) / lr) ** 2).sum(axis=-1) for a, b in zip(path[:-1], path[1:], strict=True)))
-        old, state = state, algorithm.round(problem, state, None, Key(ctx.seed, t))
-        apart.append(np.abs(state.p_i - path[-1]).max())
-        moved.append(float(np.linalg.norm(state.x - old.x)))
+        apart.append(np.abs(new.p_i - path[-1]).max())
+        moved.append(float(np.linalg.norm(new.x - old.x)))
+    x0 = algorithm.init(problem, np.zeros((1, problem.d)))
+    value = problem.value(x0.x + x0.p_i) + L1(weight).value(x0.p_i)
     T = np.arange(1, rounds + 1)[:, None]
     s1, s2 = np.cumsum(moved)[:, None], np.cumsum(np.square(moved))[:, None]
     bound = share * (value + B * s1 + smooth / 2 * s2) / ((lr - smooth * lr**2 / 2) * T * K)

@@ -15,12 +15,10 @@ from fedtheory.claims.claim import Claim
 from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.fedslr import lemmas
+from paper_checks.fedslr.exact_runs import EXACT, PAPER
 from paper_checks.fedslr.kl_lemmas import bowl, copies, drift_of_loss
-from paper_checks.fedslr.theory import EXACT, PAPER
+from paper_checks.fedslr.theory import DERIVED
 from paper_checks.steps import Conclusion, Step, claim_steps
-
-DERIVED = f"{PAPER}, derived"
-
 
 # ---- KL exponents ----------------------------------------------------------------------------------------------------
 

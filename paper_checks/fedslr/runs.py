@@ -21,7 +21,6 @@ from fedtheory.claims.experiments import Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 from paper_checks.fedslr.protocol import END, PROTOCOL
 
-PAPER = "fedslr"
 IID, NON_IID = "iid", "non-iid"
 
 

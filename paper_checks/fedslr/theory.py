@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from paper_checks.fedslr import lemmas
+from paper_checks.fedslr.exact_runs import EXACT, PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
 
-PAPER = "fedslr"
-EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
+DERIVED = f"{PAPER}, derived"
 ONE_CLIENT = "the counterexample has one client and R = 0, t >= 1"
 
 CLAIMS: list[Claim] = [
@@ -78,7 +78,7 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N1",
-        "fedslr, derived",
+        DERIVED,
         "Lemma 3 and (71)",
         "The potential falls by (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least, which is positive exactly for "
         "eta_g < 1/(2L).",
@@ -90,7 +90,7 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N3",
-        "fedslr, derived",
+        DERIVED,
         "Lemma 3 for convex f_i",
         "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 "
         "at least, for every eta_g < 1/L.",
@@ -100,7 +100,7 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N4",
-        "fedslr, derived",
+        DERIVED,
         "the potential (10)",
         "D(w, {w_i}, {grad f_i(w_i)}) >= f(w) + R(w) + (1/(2 eta_g) - L/2) mean_i ||w - w_i||^2.",
         [Step("from below", lemmas.lower_bound)],
@@ -152,7 +152,7 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N11",
-        "fedslr, derived",
+        DERIVED,
         "Lemma 3 at t = 0, which (43) adds",
         "D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from w_{i,0} = w_0 and gamma_{i,0} = grad f_i(w_0), for 0 < eta_g <= 1/(2L).",
         [Step("gamma_{i,0} = grad f_i(w_0)", lemmas.warm), Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.cold, "reading")],
@@ -165,7 +165,7 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N17-STEP",
-        "fedslr, derived",
+        DERIVED,
         "a step of Theorem 3, sigma = 0",
         "phi_i(p_{k+1}) <= phi_i(p_k) - (eta_l - L eta_l^2/2) ||G||^2 for 0 < eta_l < 2/L, and dist(0, d phi_i(p_{k+1})) <= (1 + L eta_l) ||G||.",
         [Step("descent", lemmas.proximal_descent), Step("stationarity", lemmas.next_point)],
