@@ -20,6 +20,7 @@ from fedtheory.claims import (
     assume,
     at_most,
     disproved,
+    draw_bound,
     refute,
 )
 from fedtheory.core.problem import constant
@@ -177,6 +178,26 @@ def shrinks_like_a_root() -> bool:
     )
 
 
+def draw_next_point(L: float = 1.0, lr: float = 0.5, mu: float = 1.0) -> Picture:
+    """dist(0, d phi(p_{k+1})) against eps = ||G||^2 on two parabolas with mu |p|, from p_k at delta from the stationary point 10."""
+    delta = np.geomspace(1e-3, 1, 25)
+    eps, left = (L * delta) ** 2, {}
+    for name, bend in (("on (L/2)(p - b)^2 + mu |p|", L), ("on -(L/2)(p - b)^2 + mu |p|", -L)):
+        b = 10 + mu / bend
+        new = L1(mu).prox(10 + delta - lr * bend * (10 + delta - b), lr)
+        left[name] = abs(bend * (new - b) + mu)
+    return draw_bound(
+        "From a small gradient mapping to a small subgradient at the next point",
+        eps,
+        (1 + L * lr) * eps**0.5,
+        xlabel="eps = ||G(w_t, p_{i,t,k})||^2",
+        ylabel="dist(0, d phi_i(p_{i,t,k+1}))",
+        about=f"one proximal gradient step on the line, L = {L:g}, eta_l = {lr:g}, mu = {mu:g}; dashed: (1 + L eta_l) sqrt(eps)",
+        more=[*left.items(), ("C eps of the remark, C = 1 + L eta_l", (1 + L * lr) * eps)],
+        logx=True,
+    )
+
+
 def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     """O(eps) fails at the next point; at p_{i,t,k} nothing holds."""
     lr, L, mu = Fraction(1, 2), Fraction(1), Fraction(1)
@@ -200,6 +221,7 @@ def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
         "f_i = 0 and p = 10^-6: ||G||^2 <= 10^-11, and the distance of 0 from d phi_i(p) is mu = 1",
         role="reading",
     )
+    yield draw_next_point()
 
 
 CLAIMS: list[Claim] = [
