@@ -29,9 +29,10 @@ from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import AnyOperator, column
-from paper_checks.fedslr.potential import DERIVED, FIRM
-from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.potential import firm
+from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics
@@ -207,7 +208,7 @@ def check_ranks(ctx: Context, *, printed: bool = False, firmness: str = "1", wei
         "gamma: 0 in grad f(w) + dR(w), without eta",
     )
     yield fixed
-    found = list(find_of_lemma(FIRM.with_constants(c=firmness), name="a round"))
+    found = list(find_of_lemma(firm.with_constants(c=firmness), name="a round"))
     yield from found
     steps = [finding for finding in found if isinstance(finding, Part)]
     text = (
