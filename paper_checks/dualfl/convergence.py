@@ -19,11 +19,9 @@ from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.algorithms.momentum import beta
 from fedtheory.claims import Claim, Context, Fault, Finding, Picture
 from fedtheory.claims.parts import at_most, proved
-from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.problem import constant
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import (
     AtTheLimit,
@@ -33,7 +31,7 @@ from paper_checks.dualfl.certified_runs import (
     squared_errors,
     truth_of,
 )
-from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus, limits_with_modulus
+from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.quadratics import random_quadratics, scalar_quadratics
 
@@ -61,38 +59,11 @@ FROM_GAPS = (
 )
 
 
-def dividing() -> bool:
-    """1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2 where t_k (t_k - 1) = t_{k-1}^2 (1 - rho t_k): s stands for t_{k-1}^2."""
-    t, rho, s = symbols("t rho s", positive=True)
-    solved = t * (t - 1) / (1 - rho * t)
-    return is_zero((t**2 * (1 - 1 / t) / s - (1 - rho * t)).subs(s, solved))
-
-
-def plain_facts() -> bool:
-    """Of t_n for rho = 0."""
-    return equation_of_t() and growth_without_modulus()
-
-
-def linear_facts() -> bool:
-    """Of t_n for rho > 0."""
-    return equation_of_t() and limits_with_modulus() and dividing()
-
-
-def tolerances_of_8() -> bool:
-    """N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0."""
-    nu, m, gamma = symbols("nu m gamma", positive=True)
-    allowed = 1 / (nu * m ** (4 + gamma))
-    return is_zero(allowed * m**2 - (m ** (-1 - gamma / 2)) ** 2 / nu)
-
-
-def plain_rounds() -> bool:
-    """The lemmas of one round and its facts, for rho = 0."""
-    return is_derived(inexact.STEP) and is_derived(inexact.ERROR) and plain_facts()
-
-
-def linear_rounds() -> bool:
-    """The same for rho > 0."""
-    return is_derived(inexact.STEP_SMOOTH) and is_derived(inexact.ERROR_SMOOTH) and linear_facts()
+#: what is said above rests on these, for rho = 0 and for rho > 0
+PLAIN_ROUNDS = (inexact.STEP, inexact.ERROR, *WITHOUT_MODULUS)
+LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *WITH_MODULUS)
+#: N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0; m = n + 1
+TOLERANCES_OF_8 = "m**2/(nu*m**(4 + gamma)) == (m**(-1 - gamma/2))**2/nu"
 
 
 def constantly(value: float) -> Callable[[int], float]:
@@ -191,7 +162,7 @@ CLAIMS: list[Claim] = [
         "E_d(xi^n) - E_d* <= C/n^2 for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum sqrt(b_n) < infinity.",
         PLAIN_STEPS,
         conclusions=[
-            Conclusion("every round", RECURSION + PLAIN, ("one round", "inexact step"), confirmed=plain_facts)
+            Conclusion("every round", RECURSION + PLAIN, ("one round", "inexact step"), confirmed=WITHOUT_MODULUS)
         ],
         assumptions=[CONVEX],
         readings=[
@@ -206,7 +177,7 @@ CLAIMS: list[Claim] = [
         "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
         LINEAR_STEPS,
         conclusions=[
-            Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=linear_facts)
+            Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=WITH_MODULUS)
         ],
         assumptions=[CONVEX, SMOOTH, "rho < 1"],
         readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
@@ -227,7 +198,7 @@ CLAIMS: list[Claim] = [
                 + "(8) has sqrt(b_k) = nu^(-1/2) (k+1)^(-1-gamma/2), with a sum of at most nu^(-1/2) (1 + 2/gamma); by (29) "
                 "||theta^(n) - theta*||^2 <= 4/(nu (n+1))^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2.",
                 ("(29)", "gaps"),
-                confirmed=lambda: plain_rounds() and tolerances_of_8(),
+                confirmed=(*PLAIN_ROUNDS, TOLERANCES_OF_8),
             )
         ],
         assumptions=[CONVEX, "(8) for some gamma > 0"],
@@ -251,7 +222,7 @@ CLAIMS: list[Claim] = [
                 + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
                 "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
                 ("(29)", "(30)", "gaps"),
-                confirmed=lambda: linear_rounds() and plain_rounds(),
+                confirmed=(*LINEAR_ROUNDS, *PLAIN_ROUNDS),
             )
         ],
         assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
@@ -271,7 +242,7 @@ CLAIMS: list[Claim] = [
                 "every round",
                 "1/kappa = nu/L for nu = mu, so that it is a case of the first part. " + RECURSION + LINEAR + FROM_GAPS,
                 ("(29)", "(30)"),
-                confirmed=lambda: linear_rounds() and is_derived(inexact.GAP_BOUNDS_THE_ERROR),
+                confirmed=(*LINEAR_ROUNDS, inexact.GAP_BOUNDS_THE_ERROR),
             )
         ],
         assumptions=[
@@ -301,7 +272,7 @@ CLAIMS: list[Claim] = [
                 "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
                 "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
                 ("(29)",),
-                confirmed=lambda: plain_rounds() and linear_rounds(),
+                confirmed=(*PLAIN_ROUNDS, *LINEAR_ROUNDS),
             )
         ],
         assumptions=[

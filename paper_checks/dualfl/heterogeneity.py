@@ -31,6 +31,7 @@ from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas, theory
 from paper_checks.dualfl.runs import PAPER
+from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain
 from problems.quadratics import Quadratic, random_quadratics
@@ -206,7 +207,7 @@ CLAIMS = [
                 "every choice in the range",
                 "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: " + theory.FALLS,
                 ("one step", "(29)"),
-                confirmed=theory.sequence_is_right,
+                confirmed=WITH_MODULUS,
             )
         ],
         assumptions=[theory.CONVEX, "f_j L-smooth", "0 < rho <= nu/L", theory.EXACT],
@@ -243,7 +244,7 @@ CLAIMS = [
                 "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
                 + theory.FALLS,
                 ("one step", "one step, smooth", "(29)"),
-                confirmed=theory.sequence_is_right,
+                confirmed=(*WITHOUT_MODULUS, *WITH_MODULUS),
             )
         ],
         assumptions=[theory.CONVEX, theory.EXACT],
