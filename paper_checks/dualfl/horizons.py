@@ -10,18 +10,16 @@ import numpy as np
 
 from fedtheory.algorithms import DualAscent, DualFL, GradientDescent
 from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Lemma, Limit, Picture, bar, dot, norm2
-from fedtheory.claims.parts import at_most, holds, proved
+from fedtheory.claims.parts import at_most, holds
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.core.randomness import Key
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.rates import fit_exponent
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.certified_runs import outside, squared_errors
 from paper_checks.dualfl.convergence import CONVEX, LINEAR_ROUNDS, SMOOTH
 from paper_checks.dualfl.sequence import WITHOUT_MODULUS, printed_t
-from paper_checks.fedpd.common import under_one_name
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
@@ -37,36 +35,22 @@ def two_parabolas() -> Any:
     return scalar_quadratics(np.array([Fraction(1), Fraction(11, 10)], dtype=object), [Fraction(1), Fraction(-1)])
 
 
-def beside_the_edge(sign: int, edge: Callable[[Any], Any]) -> Callable[..., Any]:
+def beside_the_edge(sign: int) -> Callable[..., Any]:
     """DualFL with the same inertia b in every round and nu (1 + sign k) times the edge's."""
-    return lambda b, k: DualFL(Fraction(22, 21) * edge(b) * (1 + sign * k), lambda n: b)
+    return lambda b, k: DualFL(Fraction(22, 21) * (2 + 2 * b) / (1 + 2 * b) * (1 + sign * k), lambda n: b)
 
 
-def printed_edge(b: Any) -> Any:
-    """(2 + 2 b)/(1 + 2 b)."""
-    return (2 + 2 * b) / (1 + 2 * b)
+BESIDE = "0 <= b < 1, 0 < k < 1"
+BEYOND = Divergence(beside_the_edge(1), problem=two_parabolas, region=BESIDE, name="DualFL beyond the edge")
+BELOW = Limit(beside_the_edge(-1), problem=two_parabolas, region=BESIDE, name="DualFL below the edge")
+#: p(1) and p(-1) of the polynomial p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h)
+AT_ONE = "1 - (1 + b)*(1 - h) + b*(1 - h) == h"
+AT_MINUS_ONE = "1 + (1 + b)*(1 - h) + b*(1 - h) == (1 + 2*b)*((2 + 2*b)/(1 + {}*b) - h)"
 
 
-def check_unstable(
-    context: Context, *, edge: Callable[[Any], Any] = printed_edge, factor: float = 1.45
-) -> Iterator[Finding]:
-    """The multipliers of a round with inertia b, the library's rounds beside the edge, and runs of the sequence with rho = 0."""
-    h, b, x = symbols("h b x", positive=True)
-    polynomial = x**2 - (1 + b) * (1 - h) * x + b * (1 - h)
-    yield proved(
-        "edge",
-        is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
-        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 - (1 "
-        "+ b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the "
-        "edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
-    )
-    region = "0 <= b < 1, 0 < k < 1"
-    beyond = Divergence(beside_the_edge(1, edge), problem=two_parabolas, region=region, name="DualFL beyond the edge")
-    below = Limit(beside_the_edge(-1, edge), problem=two_parabolas, region=region, name="DualFL below the edge")
-    yield from under_one_name("beyond it", beyond.findings(context))
-    yield from under_one_name("below it", below.findings(context))
-    centres = context.rng().standard_normal((10, 2))
-    drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in centres]
+def unstable_runs(context: Context, *, factor: float = 1.45) -> Iterator[Finding]:
+    """The sequence with rho = 0, for nu beyond the edge and below."""
+    drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in context.rng().standard_normal((10, 2))]
     ends = [[squared_errors(DualFL(nu), f, f.solution(), 300)[-1] for f in drawn] for nu in (factor, 1.2)]
     grows, falls = min(ends[0]), max(ends[1])
     told = f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu"
@@ -203,18 +187,26 @@ def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "DUALFL-N4",
         DERIVED,
-        "divergence",
         "the range of nu",
         "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
         "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
-        check_unstable,
-        (
-            Fault("an edge with 2 b for 1 + 2 b", "edge", {"edge": lambda b: (2 + 2 * b) / (1 + 3 * b)}),
-            Fault("nu below the edge", "runs", {"factor": 1.25}),
-        ),
+        [Step("beyond it", BEYOND), Step("below it", BELOW)],
+        conclusions=[
+            Conclusion(
+                "edge",
+                "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 "
+                "- (1 + b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly "
+                "beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
+                confirmed=(AT_ONE, AT_MINUS_ONE.format(2)),
+                wrong={"an edge with 3 b for 2 b": (AT_ONE, AT_MINUS_ONE.format(3))},
+            )
+        ],
+        kind="divergence",
+        besides=unstable_runs,
+        faults=[Fault("nu below the edge", "runs", {"factor": 1.25})],
     ),
     claim_steps(
         "DUALFL-N5",
