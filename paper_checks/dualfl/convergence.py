@@ -8,32 +8,22 @@ So Psi_n = Phi_n + e_n has Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 e_{n+1}, Psi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.algorithms.momentum import beta
 from fedtheory.claims import Claim, Context, Fault, Finding, Picture
-from fedtheory.claims.parts import at_most, proved
-from fedtheory.core.problem import constant
+from fedtheory.claims.parts import proved
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
 from paper_checks.dualfl import inexact, lemmas
-from paper_checks.dualfl.certified_runs import (
-    AtTheLimit,
-    below_n2,
-    bound_inexact,
-    on_chain_and_machines,
-    squared_errors,
-    truth_of,
-)
+from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, nonsmooth_runs, smooth_runs
 from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
-from problems.quadratics import random_quadratics, scalar_quadratics
 
 PAPER, DERIVED = "dualfl", "dualfl, derived"
 CONVEX = "f_j mu-strongly convex (f_j - (mu/2)||.||^2 convex), 0 < nu <= mu"
@@ -66,44 +56,18 @@ LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *WITH_MODULUS)
 TOLERANCES_OF_8 = "m**2/(nu*m**(4 + gamma)) == (m**(-1 - gamma/2))**2/nu"
 
 
-def constantly(value: float) -> Callable[[int], float]:
-    """The same value in every round."""
-    return lambda n: value
+def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **changed: Any) -> Iterator[Finding]:
+    """Exact local solves, and quadratics with every local gap exactly at (8) or (9), gamma = 1; or at its first value in all rounds."""
 
-
-def inexact_quadratics(
-    context: Context, *, smooth: bool = False, gamma: float = 1.0, falling: bool = True
-) -> Iterator[Finding]:
-    """Quadratics with every local gap exactly at (8) or (9), against the bound with its explicit constant."""
-    worst: list[Any] = []
-    n = np.arange(1, context.pick(200, 400) + 1)
-    for seed in range(context.seed, context.seed + 10):
-        problem = random_quadratics(4, 5, L=50.0 if smooth else 4.0, mu=1.0, seed=seed)
-        mu, L = float(constant(problem, "mu").value), float(constant(problem, "L").value)
+    def at_the_limit(mu: float, L: float) -> DualFL:
         nu = 0.8 * mu
         rho = nu / L if smooth else 0.0
-        limit = allowed_gap(problem.n, nu, gamma, rho if smooth else None)
-        truth = truth_of(problem)
-        local = AtTheLimit(nu, limit if falling else constantly(limit(0)))
-        found = squared_errors(DualFL(nu, rho, local), problem, truth.x, len(n), seed)
-        worst.append(found / bound_inexact(n, nu, rho, truth.heterogeneity, problem.n, gamma))
-    text = f"ten draws of quadratics and errors, gamma = {gamma}: at most {np.max(worst):.2g} of the bound with its constant"
-    yield at_most("gaps at the limit", worst, 1.0, "numeric", text, error=1e-12)
+        limit = allowed_gap(4, nu, 1.0, rho if smooth else None)
+        return DualFL(nu, rho, AtTheLimit(nu, limit if falling else lambda n: limit(0)))
 
-
-def plain_runs(context: Context, *, falling: bool = True, **changed: Any) -> Iterator[Finding]:
-    """Nonsmooth instances with exact local solves, quadratics with inexact ones."""
-    yield from on_chain_and_machines(context, **changed)
-    yield from inexact_quadratics(context, falling=falling)
-
-
-def smooth_runs(
-    context: Context, *, factor: float = 1.0, share: float = 1.0, falling: bool = True
-) -> Iterator[Finding]:
-    """Two clients of curvatures mu and L, which reach a quarter of the bound, and quadratics with inexact local solves."""
-    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
-    yield below_n2("two clients", pair, factor, factor / 100, 150, share=share)
-    yield from inexact_quadratics(context, smooth=True, falling=falling)
+    yield from (smooth_runs if smooth else nonsmooth_runs)(context, **changed)
+    text, rounds = "ten draws of quadratics and errors, gamma = 1", context.pick(200, 400)
+    yield below_inexact("gaps at the limit", text, context.seed, at_the_limit, rounds, 50.0 if smooth else 4.0, 1.0)
 
 
 PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
@@ -134,26 +98,22 @@ def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
     yield Picture("error with V* = 1, kappa = 16", "round", "||theta - theta*||^2", series, logy=True)
 
 
-def nonsmooth_and_smooth(context: Context, **changed: Any) -> Iterator[Finding]:
+def bound_runs(context: Context, **changed: Any) -> Iterator[Finding]:
     """Both regimes, exact local solves."""
-    yield from on_chain_and_machines(context, **changed)
-    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
-    factor = changed.get("factor", 1.0)
-    yield below_n2("two clients", pair, factor, factor / 100, 150, share=changed.get("share", 1.0))
+    yield from nonsmooth_runs(context, **changed)
+    yield from smooth_runs(context, **changed)
     yield from certificates(context, Fraction(str(changed.get("share", 1))))
 
 
-FAULTS = (
-    Fault("nu beyond mu, where nothing is claimed", "two clients", {"factor": 1.5}, holds=None),
-    Fault("a tenth of the bound", "two clients", {"share": 0.1}),
-    Fault("local gaps that do not fall", "gaps at the limit", {"falling": False}),
-)
-NONSMOOTH_FAULTS = (
-    Fault("nu beyond mu, where nothing is claimed", "total variation chain", {"factor": 1.5}, holds=None),
-    Fault("a tenth of the bound", "total variation chain", {"share": 0.1}),
-    Fault("local gaps that do not fall", "gaps at the limit", {"falling": False}),
-)
+def faults(part: str) -> list[Fault]:
+    """What a part of the exact runs, or of the inexact ones, must reject."""
+    return [
+        Fault("nu beyond mu, where nothing is claimed", part, {"factor": 1.5}, holds=None),
+        Fault("a tenth of the bound", part, {"share": 0.1}),
+    ]
 
+
+NOT_FALLING = Fault("local gaps that do not fall", "gaps at the limit", {"falling": False})
 CLAIMS: list[Claim] = [
     claim_steps(
         "DUALFL-P6.2",
@@ -204,8 +164,8 @@ CLAIMS: list[Claim] = [
         assumptions=[CONVEX, "(8) for some gamma > 0"],
         readings=["'n >= 0' with 1/n^2 is read as n >= 1."],
         kind="rate",
-        besides=plain_runs,
-        faults=(*NONSMOOTH_FAULTS,),
+        besides=partial(theorem_runs, smooth=False),
+        faults=(*faults("total variation chain"), NOT_FALLING),
     ),
     claim_steps(
         "DUALFL-T3.3a",
@@ -228,8 +188,8 @@ CLAIMS: list[Claim] = [
         assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
         readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],
         kind="rate",
-        besides=smooth_runs,
-        faults=(*FAULTS,),
+        besides=partial(theorem_runs, smooth=True),
+        faults=(*faults("two clients"), NOT_FALLING),
     ),
     claim_steps(
         "DUALFL-T3.3b",
@@ -253,8 +213,8 @@ CLAIMS: list[Claim] = [
         ],
         readings=["With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1."],
         kind="rate",
-        besides=smooth_runs,
-        faults=(*FAULTS,),
+        besides=partial(theorem_runs, smooth=True),
+        faults=(*faults("two clients"), NOT_FALLING),
     ),
     claim_steps(
         "DUALFL-N2",
@@ -284,7 +244,11 @@ CLAIMS: list[Claim] = [
             "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0)."
         ],
         kind="bound",
-        besides=nonsmooth_and_smooth,
-        faults=(*FAULTS[:2], *NONSMOOTH_FAULTS[:2], Fault("a tenth of the bound", "certificates", {"share": 0.1})),
+        besides=bound_runs,
+        faults=(
+            *faults("two clients"),
+            *faults("total variation chain"),
+            Fault("a tenth of the bound", "certificates", {"share": 0.1}),
+        ),
     ),
 ]

@@ -1,14 +1,9 @@
 """What the bounds with constants say of choices and of clients: any rho up to nu/L, any heterogeneity, control variates that tend to gradients.
 
-With exact local solves, s_j* = grad f_j(theta*), V* = mean_j ||s_j*||^2, rho = nu/L' with L' >= L (or 0), nu <= mu and n >= 1:
-
-    ||theta^(n) - theta*||^2 <= q_n V*/(nu^2 (1 - rho)),   q_n = min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n},
-    mean_j ||nu zeta_j^(n) - s_j*||^2 <= 9 (L/nu) q_{n-1} V*/(1 - rho),   q_0 = 1 + sqrt(rho).
-
-The second is ours: nu zeta_j is the extrapolated point of accelerated gradient on the consensus dual, whose objective is 1/L-strongly convex. By
-(30) and Proposition 6.3, E_d(xi^(n)) - E_d* <= q_n N V*/(2 nu (1 - rho)), the duality gap E(theta^(n)) + E_d(xi^(n))/N is at most
-
-    q_n (L + nu) V*/(2 nu^2 (1 - rho)).
+With exact local solves, s_j* = grad f_j(theta*), V* = mean_j ||s_j*||^2, rho = nu/L (or 0), nu <= mu and n >= 1, DUALFL-N2 bounds ||theta^(n) -
+theta*||^2 by B_n. Since E(theta) - E* <= (L/2) ||theta - theta*||^2 and E_d(xi^(n)) - E_d* <= N nu B_n/2, the duality gap is at most (L + nu) B_n/2.
+Ours: mean_j ||nu zeta_j^(n) - s_j*||^2 <= 9 (L/nu) (1 - sqrt(rho))^(n-2) V*, for nu zeta_j is the extrapolated point of accelerated gradient on the
+consensus dual, whose objective is 1/L-strongly convex.
 """
 
 from __future__ import annotations
@@ -23,13 +18,14 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFL, listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Picture, Reading, at_most, holds
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, at_most, holds
 from fedtheory.core.arrays import mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.measures.metrics import squared_distance, value
 from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas, theory
+from paper_checks.dualfl.certified_runs import bound_n2, heterogeneity_at, squared_errors
 from paper_checks.dualfl.runs import PAPER
 from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
@@ -54,26 +50,12 @@ def draw(ctx: Context, mu: float, heterogeneity: float = 1.0, draws: int = 10) -
     return random_quadratics(CLIENTS, DIMENSION, L=L, mu=mu, heterogeneity=heterogeneity, batch=(draws,), seed=ctx.seed)
 
 
-def factor(rho: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """q_n of the bound."""
-    root = rho**0.5
-    return np.asarray(np.minimum(4.0 / (n + 1) ** 2, (1 + root) * (1 - root) ** n) if rho else 4.0 / (n + 1) ** 2)
-
-
-def spread_of(problem: Quadratic, star: Any) -> NDArray[np.float64]:
-    """V* of each draw ``(*draws, 1)``."""
-    return np.asarray(mean_of_clients(squared_norm(problem.grad(star))))[..., None]
-
-
-def against_bound(ctx: Context, method: Any, problem: Quadratic, nu: float, rho: float, name: str, text: str) -> Any:
+def against_bound(ctx: Context, method: Any, problem: Quadratic, nu: float, rho: float, name: str, text: str) -> Part:
     """Part: squared distances of every draw below the bound in every round."""
     star = problem.solution()
-    metrics = {"d": squared_distance(star[..., None, :])}
-    trace = run(method(nu, rho), problem, 0 * star, ROUNDS, metrics=metrics)
-    bound = factor(rho, trace.rounds[1:]) * spread_of(problem, star[..., None, :]) / (nu**2 * (1 - rho))
-    found = np.where(np.isfinite(trace["d"][..., 1:]), trace["d"][..., 1:], 1e300)
-    ratio = found / bound
-    return at_most(name, found, bound, "numeric", text, error=ROUNDED * float(bound.max()), data={"ratio": ratio.max()})
+    found = squared_errors(method(nu, rho), problem, star, ROUNDS)
+    bound = bound_n2(np.arange(1, ROUNDS + 1), nu, rho, heterogeneity_at(problem, star))
+    return at_most(name, found, bound, "numeric", text, error=ROUNDED * float(bound.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +84,7 @@ def gap_curves(kappa: int, momentum: bool = True, rounds: int = 120) -> GapCurve
         metrics = {"gap": gap_of_dual_points("s_i"), "value": value}
     trace = run(method, problem, np.zeros(problem.d), rounds, metrics=metrics)
     n = trace.rounds[1:]
-    bound = factor(rho, n) * spread_of(problem, star)[0] * (L + nu) / (2 * nu**2 * (1 - rho))
+    bound = bound_n2(n, nu, rho, heterogeneity_at(problem, star[0])) * (L + nu) / 2
     return GapCurves(n, trace["value"][1:] - least, trace["gap"][1:], bound)
 
 
@@ -162,16 +144,14 @@ def check_c9(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
     mu = 1 / 50
     problem = draw(ctx, mu)
     star = problem.solution()[:, None, :]
-    slopes, spread = problem.grad(star), spread_of(problem, star)
+    slopes, spread = problem.grad(star), heterogeneity_at(problem, problem.solution())
 
     def apart(p: Any, state: Any) -> Any:
         return mean_of_clients(squared_norm(mu * state.zeta_i - slopes))
 
     trace = run(method(mu, mu / L), problem, np.zeros((10, DIMENSION)), ROUNDS, metrics={"e": apart})
-    before = np.maximum(trace.rounds[1:] - 1, 0)
-    root = (mu / L) ** 0.5
-    bound = 9 * (L / mu) * (1 + root) * (1 - root) ** before * spread / (1 - mu / L)
-    text = "mean_j ||nu zeta_j - grad f_j(theta*)||^2 against 9 (L/nu) q_{n-1} V*/(1 - rho), ten draws, 150 rounds"
+    bound = 9 * (L / mu) * (1 - (mu / L) ** 0.5) ** (trace.rounds[1:] - 2.0) * spread
+    text = "mean_j ||nu zeta_j - grad f_j(theta*)||^2 against 9 (L/nu) (1 - sqrt(rho))^(n-2) V*, ten draws, 150 rounds"
     found = np.where(np.isfinite(trace["e"][:, 1:]), trace["e"][:, 1:], 1e300)
     covered = Covered(len(found), "draws")
     yield at_most(
