@@ -16,7 +16,7 @@ from typing import Any
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.algorithms.momentum import beta
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture
+from fedtheory.claims import Claim, Context, Fault, Finding, draw_bound
 from fedtheory.claims.parts import proved
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
@@ -90,12 +90,9 @@ def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
     told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
     text = f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}"
     yield proved("certificates", below, text, "exact", scope="L = 16, inertia to four digits")
-    rounds = list(range(1, len(found) + 1))
-    series = [
-        {"label": "DUALFL-N2", "x": rounds, "y": [float(v) for v in limits], "style": "dashed"},
-        {"label": "worst case, every N", "x": rounds, "y": [float(v) for v in found]},
-    ]
-    yield Picture("error with V* = 1, kappa = 16", "round", "||theta - theta*||^2", series, logy=True)
+    rounds, label = range(1, len(found) + 1), "||theta^n - theta*||^2"
+    about = "DualFL with nu = mu = 1, L = 16, V* = 1, exact local solves, inertia to four digits; every N and dimension"
+    yield draw_bound("Errors against the bound", rounds, limits, ylabel=label, about=about, worst=found)
 
 
 def bound_runs(context: Context, **changed: Any) -> Iterator[Finding]:

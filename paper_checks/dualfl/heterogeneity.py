@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFL, listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, at_most, holds
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, at_most, draw_bound, holds
 from fedtheory.core.arrays import mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.measures.metrics import squared_distance, value
@@ -42,7 +42,12 @@ ROUNDED = 1e-26
 def mistaken(name: str) -> Any:
     """DualFL with a known mistake, as a function of its hyper-parameters."""
     found = next(m for m in find_code_mistakes(DualFL) if m.name == name)
-    return lambda nu, rho: build_mistaken(listed("dualfl"), {"nu": nu, "rho": rho, "exact": True}, (found,))
+
+    def made(nu: float, rho: float, alpha: float | None = None) -> Any:
+        given = {"nu": nu, "rho": rho, "exact": True} | ({} if alpha is None else {"alpha": alpha})
+        return build_mistaken(listed("dualfl" if alpha is None else "dualfl-regularised"), given, (found,))
+
+    return made
 
 
 def draw(ctx: Context, mu: float, heterogeneity: float = 1.0, draws: int = 10) -> Quadratic:
@@ -91,15 +96,12 @@ def gap_curves(kappa: int, momentum: bool = True, rounds: int = 120) -> GapCurve
 def draw_gaps(kappa: int) -> Picture:
     """Return the error, the gap and the bound of DualFL, and the gap without momentum."""
     found, plain = gap_curves(kappa), gap_curves(kappa, momentum=False)
-    x = found.rounds.tolist()
-    series: list[dict[str, Any]] = [
-        {"label": "DualFL, energy error", "x": x, "y": np.maximum(found.energy, 1e-16).tolist()},
-        {"label": "DualFL, duality gap", "x": x, "y": np.maximum(found.gap, 1e-16).tolist()},
-        {"label": "bound of the gap", "x": x, "y": found.bound.tolist(), "style": "dashed"},
-        {"label": "plain dual ascent, duality gap", "x": x, "y": np.maximum(plain.gap, 1e-16).tolist()},
-    ]
-    title = f"Chain with 40 links, kappa = {kappa}, nu = mu/2, rho = nu/L"
-    return Picture(title, "communication rounds", "energy", series, logy=True)
+    curves = {"energy error": found.energy, "duality gap": found.gap, "gap of plain dual ascent": plain.gap}
+    more = [(label, np.maximum(y, 1e-16)) for label, y in curves.items()]
+    about = f"DualFL with nu = mu/2, rho = nu/L on the chain with 40 links, kappa = {kappa}"
+    return draw_bound(
+        "The duality gap and its bound", found.rounds, found.bound, ylabel="energy", about=about, more=more
+    )
 
 
 def rate_runs(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
