@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms import DualFL
+from fedtheory.algorithms import DualFista, DualFL
 from fedtheory.claims import Context, Finding, Part, Picture, draw_bound
 from fedtheory.claims.parts import assume_constant, at_most
 from fedtheory.core.arrays import mean_of_clients, squared_norm
-from fedtheory.core.duality import fenchel_young_gap, local_gap
+from fedtheory.core.duality import dualfl_gap, fenchel_young_gap, local_gap
 from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
@@ -25,6 +25,9 @@ from fedtheory.running.runner import run
 from problems.chains import total_variation_chain
 from problems.quadratics import random_quadratics, scalar_quadratics
 from problems.svm import svm
+
+#: the sum of n^(-3/2)
+ZETA = 2.6123753486854883
 
 
 @lru_cache(maxsize=1)
@@ -141,6 +144,26 @@ def draw_exact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: 
     told = f"DualFL with nu = 1, rho = {rho:g} and exact local solves; random quadratics, n = 4, d = 5, mu = 1, L = 16, {draws} draws, seed 0"
     label = "||theta^n - theta*||^2 nu^2/V*"
     return draw_bound("Errors against the bound", n, claimed, ylabel=label, about=told, runs=errors.T)
+
+
+def draw_inexact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: int = 20) -> Picture:
+    """Dual errors over C against Proposition 6.2 or 6.3, with every block's error at delta_n/N: N/(n+1)^5 or a^n for delta_n, start 0."""
+    nu, L, N, n = 0.8, 16.0, 4, np.arange(1.0, rounds + 1)
+    rho = nu / L if smooth else 0.0
+    q = 1 - np.sqrt(rho)
+    a = 0.9 * q
+    problem = random_quadratics(N, 5, L=L, mu=1.0, batch=(draws,), seed=context.seed)
+    x = problem.solution()[:, None, :]
+    start = np.sqrt(squared_norm(problem.grad(x) - nu * x).sum(axis=-1, keepdims=True))
+    method = DualFista(nu, rho, AtTheLimit(nu, lambda k: a**k / N if smooth else (k + 1.0) ** -5))
+    asked = {"error": lambda f, state: N * dualfl_gap(f, x, state.xi_i, nu)}
+    trace = run(method, problem, 0 * x[:, 0], rounds, seed=context.seed, metrics=asked, progress=False)
+    sums = np.sqrt(2 * nu) / (1 - np.sqrt(a / q)) if smooth else np.sqrt(2 * nu * N) * ZETA
+    size = (start + 2 * sums) ** 2 * (1 / (2 * nu * q) if smooth else 2 / nu)
+    said = f"rho = nu/L, delta_n = a^n, a = {a:.3g}" if smooth else "rho = 0, delta_n = 4/(n+1)^5"
+    about = f"Algorithm 2, nu = 4/5, {said}; random quadratics, N = 4, d = 5, mu = 1, L = 16, {draws} draws, seed {context.seed}"
+    ylabel, found = "(E_d(xi^n) - E_d*)/C", (trace["error"][:, 1:] / size).T
+    return draw_bound("Dual errors", n, q**n if smooth else n**-2, ylabel=ylabel, about=about, runs=found)
 
 
 def below_n2(

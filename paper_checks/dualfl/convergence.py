@@ -21,7 +21,7 @@ from fedtheory.claims.parts import proved
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
 from paper_checks.dualfl import inexact, lemmas
-from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, nonsmooth_runs, smooth_runs
+from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, draw_inexact_runs, nonsmooth_runs, smooth_runs
 from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
 
@@ -126,6 +126,7 @@ CLAIMS: list[Claim] = [
             "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k sqrt(2 nu b_k))^2."
         ],
         kind="rate",
+        picture=partial(draw_inexact_runs, smooth=False),
     ),
     claim_steps(
         "DUALFL-P6.3",
@@ -139,6 +140,7 @@ CLAIMS: list[Claim] = [
         assumptions=[CONVEX, SMOOTH, "rho < 1"],
         readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
         kind="rate",
+        picture=partial(draw_inexact_runs, smooth=True),
     ),
     claim_steps(
         "DUALFL-T3.2",

@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding
+from fedtheory.claims import Claim, Context, Fault, Finding, draw_bound
 from fedtheory.claims.parts import at_most
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
@@ -66,6 +66,11 @@ def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0
     told = ", ".join(str(int(k)) for k in counts)
     text = f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)"
     yield at_most("counts", counts, limits, "numeric", text)
+    about = f"weighted subgradient steps for DualFL, nu = 1/2, on distances with a ridge, mu = 1; N = 3, d = 2, gamma = {gamma}, ten draws"
+    title, more = "Local steps for (8)", [("largest of ten draws", counts)]
+    yield draw_bound(
+        title, range(1, rounds + 1), limits, xlabel="round n + 1", ylabel="steps", about=about, more=more, logx=True
+    )
 
 
 def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool = True) -> Iterator[Finding]:
