@@ -20,7 +20,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.claim import (
+    Claim,
+    Fault,
+    Finding,
+    Need,
+    Part,
+    Picture,
+    PictureOfStatement,
+    Reading,
+    Status,
+    Table,
+)
 from fedtheory.claims.context import Context
 from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
@@ -161,6 +172,7 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
     parts: list[Part] = []
     readings: list[str] = []
     picture: Picture | None = None
+    stated: list[PictureOfStatement] = []
     tables: list[Table] = []
     error = None
     shows: Part | None = None
@@ -174,10 +186,15 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
                 tables.append(finding)
             elif isinstance(finding, Picture):
                 picture = finding
+            elif isinstance(finding, PictureOfStatement):
+                stated.append(finding)
             else:
                 raise InvalidInput(
                     f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
                 )
+        if picture is None:
+            drawn_ones = (pictured.draw(context.seed) for pictured in stated)
+            picture = next((found for found in drawn_ones if found is not None), None)
         if picture is None and claim.kind in ("bound", "rate"):
             picture = draw_shares(parts, context.seed)
         if any(p.chance is not None for p in parts) and not claim.rests_on_draws:
