@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.inequality import Inequality
-from fedtheory.claims.statements.limit import MINIMISER, Limit
-from fedtheory.claims.statements.pictures import describe_measure, name_metric
+from fedtheory.claims.statements.limit import MINIMISER, Divergence, Limit
+from fedtheory.claims.statements.ordering import Ordering
+from fedtheory.claims.statements.pictures import describe_measure, name_given, name_metric
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
 
 
 def write_formula(statement: Statement) -> str:
-    """Return a statement as a formula in the notation of `fedtheory.tools.typesetting`; "" where it has none."""
+    """Return a statement as a formula in the notation of `fedtheory.tools.typesetting`; "" where it has none.
+
+    A lemma has none: it is a program, which makes hypotheses and a conclusion.
+    """
     if isinstance(statement, Bound):
         return f"{'E ' if statement.clients else ''}{describe_measure(statement)} <= {statement.claim_text}"
     if isinstance(statement, Contraction):
@@ -28,4 +35,26 @@ def write_formula(statement: Statement) -> str:
         if statement.factor is not None:
             return f"{left}(({statement.factor})^T)"
         return f"{left}(T^{{-{statement.exponent}}})" if statement.exponent is not None else ""
+    if isinstance(statement, Divergence):
+        factor = (
+            ""
+            if statement.multiplier is None
+            else f", \\quad \\text{{by the factor }} |{statement.multiplier}| \\text{{ a round}}"
+        )
+        return f"||x^t|| -> infinity{factor}"
+    if isinstance(statement, Equivalence):
+        first, second = (_text(f" of {name_given(given)}") for given in (statement.first, statement.second))
+        same = [f"{left}{second} = {right}{first}" for left, right in statement.states.items()]
+        return ", \\quad ".join([*same, *([f"t >= {statement.from_round}"] if statement.from_round else [])])
+    if isinstance(statement, Ordering):
+        metric = f"{statement.metric}, {statement.summary} of {statement.rounds} rounds, of "
+        first, second = (_text(f"{metric}{side}") for side in (statement.first, statement.second))
+        if statement.is_share:
+            return f"{first} > {second}{f' + {statement.by:.4g}' if statement.by else ''}"
+        return f"{first} < {second}{f' / {np.exp(statement.by):.4g}' if statement.by else ''}"
     return ""
+
+
+def _text(words: str) -> str:
+    """Words within a formula."""
+    return f"\\text{{{words.translate(str.maketrans('{}', '()'))}}}"

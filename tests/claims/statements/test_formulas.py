@@ -15,10 +15,13 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import QUANTILES, at_most, draw_shares, holds
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, draw_rate
 from fedtheory.claims.statements.rate import Rate
+from fedtheory.tools.typesetting import typeset_formula
 from problems.fedavg_divergence import curved_counterexample
 from problems.logistic import logistic
 from problems.quadratics import scalar_quadratics
@@ -42,6 +45,26 @@ LINEAR = Rate(
     metric="distance",
     factor=FACTOR,
 )
+COIN = {
+    "region": "0 < mu < L, 0 < lr < 2/L, 0 < p <= 1",
+    "functions": "L, mu",
+    "potential": {"x_i": 1, "h_i": "(lr/p)**2"},
+}
+#: (a/2)(x - 1)^2 and (b/2)(x + 1)^2: FedAvg with two local steps ends where their shares of the way balance
+PAIR = {
+    "problem": lambda a, b: scalar_quadratics(np.array([a, b], dtype=object), np.array([Fraction(1), Fraction(-1)])),
+    "region": "0 < a, 0 < b, 0 < lr < 1/(a + b)",
+    "start": 2,
+}
+SHARES = "(1 - (1 - lr*a)**2)", "(1 - (1 - lr*b)**2)"
+BIASED = Limit("fedavg", "lr, steps = 2", point="({0} - {1})/({0} + {1})".format(*SHARES), **PAIR)
+GROWS = Divergence(
+    "fedavg",
+    "lr, steps = 2",
+    problem=curved_counterexample,
+    region="0 < b < a, 2*(a - b)/(a**2 + b**2) < lr",
+    multiplier="((1 - lr*a)**2 + (1 + lr*b)**2)/2",
+)
 
 
 def test_statements_as_formulas() -> None:
@@ -51,6 +74,33 @@ def test_statements_as_formulas() -> None:
     )
     assert write_formula(LINEAR) == f"\\text{{distance}}_T = O(({FACTOR})^T)"
     assert write_formula(falls).startswith("E V_{t+1} <= (1 - lr*mu) V_t")
+    assert (
+        write_formula(GROWS)
+        == f"||x^t|| -> infinity, \\quad \\text{{by the factor }} |{GROWS.multiplier}| \\text{{ a round}}"
+    )
+    assert write_formula(replace(GROWS, multiplier=None)) == "||x^t|| -> infinity"
+    same = Equivalence(
+        "scaffold", "vrl-sgd", "lr, steps = 2", "lr, steps = 2", region="0 < lr", states={"delta_i": "c_i - c"}
+    )
+    assert write_formula(same) == "delta_i\\text{ of vrl-sgd} = c_i - c\\text{ of scaffold}"
+    assert write_formula(replace(same, from_round=1)).endswith(", \\quad t >= 1")
+
+
+def test_orderings_as_formulas() -> None:
+    def of(metric, by):
+        sides = (Side("gd", problem=scalar_quadratics, name=name) for name in ("one", "{two}"))
+        return write_formula(Ordering(*sides, metric=metric, rounds=30, by=by))
+
+    one, two = (f"{{}}, last of 30 rounds, of {name}}}" for name in ("one", "(two)"))
+    assert of("gap", 0) == f"\\text{{{one.format('gap')} < \\text{{{two.format('gap')}"
+    assert of("gap", np.log(100)) == of("gap", 0) + " / 100"
+    assert of("test_accuracy", 0.02) == f"{of('gap', 0).replace('gap', 'test_accuracy').replace('<', '>')} + 0.02"
+
+
+@pytest.mark.parametrize("statement", [GROWS, BIASED, LINEAR, DESCENT], ids=lambda s: type(s).__name__)
+def test_formulas_are_typeset(statement) -> None:
+    shown = typeset_formula(write_formula(statement))
+    assert shown.startswith("<math") and "\\" not in shown and "quad" not in shown
 
 
 def test_the_picture_of_a_bound_shows_claim_worst_case_and_runs() -> None:
@@ -84,27 +134,6 @@ def test_what_was_compared_is_drawn_from_the_tamest_to_the_worst() -> None:
 
 
 # ---- of what is false, and of limits and divergence ---------------------------------------------------------------------
-
-COIN = {
-    "region": "0 < mu < L, 0 < lr < 2/L, 0 < p <= 1",
-    "functions": "L, mu",
-    "potential": {"x_i": 1, "h_i": "(lr/p)**2"},
-}
-#: (a/2)(x - 1)^2 and (b/2)(x + 1)^2: FedAvg with two local steps ends where their shares of the way balance
-PAIR = {
-    "problem": lambda a, b: scalar_quadratics(np.array([a, b], dtype=object), np.array([Fraction(1), Fraction(-1)])),
-    "region": "0 < a, 0 < b, 0 < lr < 1/(a + b)",
-    "start": 2,
-}
-SHARES = "(1 - (1 - lr*a)**2)", "(1 - (1 - lr*b)**2)"
-BIASED = Limit("fedavg", "lr, steps = 2", point="({0} - {1})/({0} + {1})".format(*SHARES), **PAIR)
-GROWS = Divergence(
-    "fedavg",
-    "lr, steps = 2",
-    problem=curved_counterexample,
-    region="0 < b < a, 2*(a - b)/(a**2 + b**2) < lr",
-    multiplier="((1 - lr*a)**2 + (1 + lr*b)**2)/2",
-)
 
 
 def picture_of(statement, repaired=None):
