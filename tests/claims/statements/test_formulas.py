@@ -91,8 +91,8 @@ def test_orderings_as_formulas() -> None:
         sides = (Side("gd", problem=scalar_quadratics, name=name) for name in ("one", "{two}"))
         return write_formula(Ordering(*sides, metric=metric, rounds=30, by=by))
 
-    one, two = (f"{{}}, last of 30 rounds, of {name}}}" for name in ("one", "(two)"))
-    assert of("gap", 0) == f"\\text{{{one.format('gap')} < \\text{{{two.format('gap')}"
+    words = "gap, last of 30 rounds, of"
+    assert of("gap", 0) == f"\\text{{{words} one}} < \\text{{{words} (two)}}"
     assert of("gap", np.log(100)) == of("gap", 0) + " / 100"
     assert of("test_accuracy", 0.02) == f"{of('gap', 0).replace('gap', 'test_accuracy').replace('<', '>')} + 0.02"
 
