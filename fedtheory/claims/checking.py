@@ -471,6 +471,20 @@ class FaultReport:
     seconds: float
     ran: bool = True
 
+    @property
+    def outcome(self) -> str:
+        """In a word."""
+        return "caught" if self.caught else "missed" if self.ran else "not run"
+
+
+def add_faults(verdict: Verdict, reports: Sequence[FaultReport]) -> Verdict:
+    """Return the verdict with what its planted faults came to; one without a report asks how sharp a part is that fails anyway."""
+    found = {report.fault: (report.outcome, report.detail) for report in reports}
+    beside = ("not run", "it asks how sharp the statement is, and the part that it changes fails without it")
+    outcomes = [(name, *found.get(name, beside)) for name in verdict.faults]
+    planted = [{"fault": name, "outcome": outcome, "detail": detail} for name, outcome, detail in outcomes]
+    return dataclasses.replace(verdict, planted=planted)
+
 
 def run_faults(reference: Reference, context: Context, sound: Sequence[Part] | None = None) -> list[FaultReport]:
     """Run every planted fault of a claim: the part it names must come out as the fault says, which it does not without the fault.

@@ -94,7 +94,7 @@ class _Way:
 
     def values_of(self, name: str, values: Iterable[Fraction], least: int) -> list[PointValue]:
         """Claimed values and worst cases, as long as there is time; the given number of them in any case."""
-        found = []
+        found: list[PointValue] = []
         for value in values:
             if len(found) >= least and time.process_time() - self.begun > PATIENCE:
                 break
