@@ -374,7 +374,7 @@ def test_check_tells_which_faults_were_caught(call) -> None:
     }
     assert "planted faults caught: 5 of 5" in Path("good.html").read_text()
     shown = call("check", "troubled.py", "--selftest", "--verbose", code=1).stdout
-    assert "caught  planted fault: planted" in shown and "MISSED  planted fault: harmless [it: fine]" in shown
+    assert "caught  planted fault: negated" in shown and "MISSED  planted fault: harmless [it: fine]" in shown
     assert "planted faults caught: 1 of 8; missed by" in shown and "not run here" not in shown
     assert "planted faults: 1, not run here; --selftest runs them" in call("check", "good.py", "--verbose").stdout
 
