@@ -61,6 +61,9 @@ class Verdict:
     data: dict[str, str] = field(default_factory=dict)  #: files that its kept runs were made from, with their SHA-256
     formula: str = ""  #: the statement as a formula (`fedtheory.tools.typesetting`)
     faults: list[str] = field(default_factory=list)  #: names of the planted faults
+    planted: list[dict[str, str]] = field(
+        default_factory=list
+    )  #: where they were run: each "fault" with its "outcome" (caught, missed or not run) and the "detail" that was seen
     level: float | None = (
         None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )
