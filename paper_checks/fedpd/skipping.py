@@ -389,6 +389,10 @@ def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     seen = _floors((*_PS[2:], 0.3, 0.6, 0.9), 60, rounds, ctx.seed)
     seen |= {p: float(np.mean([floors[p] for floors in drawn])) for p in _PS[:2]}
     ps = sorted(seen)
+    later = np.log(_PS[3] / _PS[1]) / np.log(seen[_PS[3]] / seen[_PS[1]])
+    yield Reading(
+        f"Linear is the law of small p: between p = {_PS[1]:g} and {_PS[3]:g}, around its break, the largest p grows like epsilon^{later:.2f}."
+    )
     yield draw_bound(
         "Largest p with a floor of at most epsilon",
         [seen[p] / _GG**2 for p in ps],
