@@ -27,11 +27,12 @@ from paper_checks.fedpd.theorem_one import constants_with_errors, proof_of_corre
 from problems.lower_bound import ZeroChain, supports, two_group_chain, unreached
 from problems.quadratics import Quadratic, random_quadratics
 
-CTA = "algorithms of class (5): linear combinations of models and gradients, locally and at the server, any number of local steps"
+CTA = "algorithms of class (5), whose operators are linear and may vary with time and client; any number of local steps"
 LINEAR = Reading(
-    "'Linear operators' are read as linear combinations of the vectors that (5) lists, with any coefficients, which may vary with time and client: "
-    "as the paper says, an update 'can use all past iterates and (sample) gradients'. Diagonal matrices do as well. Matrices that mix coordinates "
-    "are not covered: they leave the span that a chain hides in."
+    "Linear combinations of the vectors that (5) lists, and diagonal matrices, meet the chain as it is written. Where matrices mix coordinates, "
+    "the chain lies along orthonormal directions u_1, u_2, ... chosen for the algorithm, in a space of more dimensions than there are questions: "
+    "u_k is orthogonal to every point at which somebody asks who has not been told of it. No answer at such a point depends on u_k, so the points "
+    "are known when u_k is chosen; L, the infimum and the gradients' norms are those of the chain. Matrices drawn at random are not covered."
 )
 TOP = 1 - np.exp(-1.0)  #: psi(1)
 
