@@ -94,6 +94,25 @@ def test_an_instance_beyond_the_assumptions_refutes_nothing(replay, instance) ->
     assert not replay(instance).admissible
 
 
+def test_replays_play_an_instance_in_floats_and_in_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, given = set(), stability.local_model
+
+    def note(slopes, theta, *more):
+        seen.add(type(theta))
+        return given(slopes, theta, *more)
+
+    for module, replay, instance in (
+        (stability, stability.replay_local, stability.APART_SAMPLE),
+        (generalisation, generalisation.replay_l4, generalisation.FAR),
+        (generalisation, generalisation.replay_t2a, generalisation.FIRST),
+    ):
+        seen.clear()
+        monkeypatch.setattr(module, "local_model", note)
+        found = replay(instance)
+        assert seen == {float, Fraction} and found.violated
+        assert found.measured == pytest.approx(float(found.exact_measured), rel=1e-9)
+
+
 def test_one_client_a_round_comes_down_to_its_floor() -> None:
     """The method on (x -+ 1)^2/2 over all sequences of clients, rho = 4, from 1: E (thetabar^t)^2 as AFEDPD-T1a says, floor 1/9."""
     rho, rounds, floor = Fraction(4), 4, Fraction(1, 9)
