@@ -201,9 +201,10 @@ def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> It
     expected = change.subs(total, P * s).subs(D**2, square)
     yield proved(
         "rates",
-        is_zero(s + expected / C - s * (1 - (1 - kappa**2) * (P - shift) / (C - 1))),
+        is_zero(s + expected / C - s * (1 - (1 - kappa**2) * (P - shift) / (C - 1)))
+        and follows_from_a_round("a-fedpd"),
         "mu_i - mu_i^* = d_i of active clients contract to their mean D by kappa, E sum d_i^2 = P s, E D^2 = v s since sum d_i = 0; and "
-        "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0",
+        "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0 (AFEDPD-D7)",
     )
     yield map_part(off)
     yield draw_spread(float(gossip_rate(Fraction(1, 2), 100, 10)))
