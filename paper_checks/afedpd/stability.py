@@ -189,7 +189,8 @@ def replay_root(instance: Mapping[str, Any]) -> Replay:
     root, limit = (rho + q) / (2 * L), 1 + rho / L + 2 * s
     numeric = (float(rho) + math.sqrt(float(rho + 2 * L) ** 2 + 4 * float(s) ** 2)) / (2 * float(L))
     met = (
-        assume("positive", "0 < L*r*s", L=L, r=rho, s=s),
+        assume("rho above L", "0 < L < r", L=L, r=rho),
+        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
         assume("discriminant", "q*q == (r + 2*L)*(r + 2*L) + 4*s*s", q=q, r=rho, L=L, s=s),
     )
     return Replay("larger root x+", numeric, 1 + float(rho) / float(L) + 2 * float(s), root, limit, "fractions", met)
