@@ -37,7 +37,16 @@ from paper_checks.afedpd.generalisation_pictures import (
     draw_local_steps,
     draw_rounds,
 )
-from paper_checks.afedpd.stability import DISPLACEMENT, Slope, bernoulli_step, local_model, stated, steps_add_up
+from paper_checks.afedpd.stability import (
+    DISPLACEMENT,
+    Number,
+    Slope,
+    bernoulli_step,
+    local_model,
+    replay_twice,
+    stated,
+    steps_add_up,
+)
 
 GIVEN = "the recursion of AFEDPD-G-REC, which needs rho > L and eta rho <= 1"
 SAMPLES = "every sample's loss is in [0, H], G-Lipschitz and L-smooth, which Assumptions 1 and 2 say of f"
@@ -46,22 +55,20 @@ SAMPLES = "every sample's loss is in [0, H], G-Lipschitz and L-smooth, which Ass
 # ---- Eq. (9) --------------------------------------------------------------------------------------------------------
 
 
-def deviation_of_coins(n: int) -> Fraction:
+def deviation_of_coins(n: int, number: Number = Fraction) -> Any:
     """E of the distance of the mean of n fair coins from 1/2."""
-    distances = (comb(n, k) * abs(Fraction(1, 2) - Fraction(k, n)) for k in range(n + 1))
-    return sum(distances, Fraction(0)) * Fraction(1, 2**n)
+    return sum((comb(n, k) * abs(1 / number(2) - k / number(n)) for k in range(n + 1)), number(0)) / 2**n
 
 
 def replay_eq9(instance: Mapping[str, Any]) -> Replay:
     """Losses f(theta, xi) = xi of fair coins xi, whatever theta is: E |F - f| over n = CS samples, and no difference of models."""
     n = int(instance["samples"])
-    gap = deviation_of_coins(n)
     met = (
         assume("samples", "1 <= n", n=n),
         assume("losses are 0 or 1, in [0, H]", "1 <= H", H=1),
     )
     what = "E |F - f| against sup E |f(theta, xi) - f(hat, xi)|"
-    return Replay(what, float(gap), 0.0, gap, Fraction(0), "fractions", met)
+    return replay_twice(what, lambda number: (deviation_of_coins(n, number), number(0)), met)
 
 
 def memorised(values: int) -> tuple[Fraction, Fraction]:
@@ -125,14 +132,17 @@ def replay_l4(instance: Mapping[str, Any]) -> Replay:
     """T = tau_0 = 1, one client from x = 1: loss 1/2 of all samples, 1/(1 + x^2) of the exchanged one; E |f - hat f| there, against H tau_0/S."""
     S, K = int(instance["S"]), int(instance["K"])
     rho, eta = Fraction(instance["rho"]), Fraction(instance["eta"])
-    apart, _ = one_round_apart(S, K, rho, eta)
+
+    def play(number: Number) -> tuple[Any, Any]:
+        apart, _ = one_round_apart(S, K, number(rho), number(eta))
+        return Fraction(int(apart * 10**12), 10**12) if number is Fraction else apart, 1 / number(S)
+
     met = (
         assume("losses 1/2 and 1/(1 + x^2) are in [0, H]; given zeta both runs are one", "1 <= H", H=1),
         assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
     )
-    shown, limit = Fraction(int(apart * 10**12), 10**12), Fraction(1, S)
     what = "E |f - hat f| against G E[||theta^T - hat|| | zeta] + H P tau_0/(CS)"
-    return Replay(what, float(apart), float(limit), shown, limit, "fractions, rounded down to twelve decimals", met)
+    return replay_twice(what, play, met, "fractions, rounded down to twelve decimals")
 
 
 def check_l4(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
@@ -153,17 +163,20 @@ def check_l4(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
     yield draw_lemma_4(rows, 3**1.5 / 8, samples)
 
 
-def probability_drawn(C: int, P: int, S: int, K: int, tau: int) -> Fraction:
+def probability_drawn(C: int, P: int, S: int, K: int, tau: int, number: Number = Fraction) -> Any:
     """Of the exchanged sample in tau rounds: client i* takes part with probability P/C, and then draws K times with replacement."""
-    return 1 - (1 - Fraction(P, C) * (1 - Fraction(S - 1, S) ** K)) ** tau
+    return 1 - (1 - number(P) / C * (1 - (number(S - 1) / S) ** K)) ** tau
 
 
 def replay_l4p(instance: Mapping[str, Any]) -> Replay:
     """P(zeta^c) for tau_0 rounds against P tau_0/(CS)."""
     C, P, S, K, tau = (int(instance[name]) for name in ("C", "P", "S", "K", "tau"))
-    drawn, limit = probability_drawn(C, P, S, K, tau), Fraction(P * tau, C * S)
     met = (assume("counts", "1 <= P <= C", P=P, C=C), assume("counts", "1 <= S*K*t", S=S, K=K, t=tau))
-    return Replay("P(zeta^c) against P tau_0/(CS)", float(drawn), float(limit), drawn, limit, "fractions", met)
+    return replay_twice(
+        "P(zeta^c) against P tau_0/(CS)",
+        lambda number: (probability_drawn(C, P, S, K, tau, number), number(P) * tau / (C * S)),
+        met,
+    )
 
 
 def check_l4p(ctx: Context, *, instance: Mapping[str, Any] = DRAWN, shift: int = 1) -> Iterator[Finding]:
@@ -276,22 +289,22 @@ def check_t2(ctx: Context, *, power: int = 1, rest: int = 1) -> Iterator[Finding
 FIRST: Mapping[str, Any] = {"K": 1, "rho": "1/10", "eta": "1"}
 
 
-def constant_slope(g: Fraction, x: Fraction) -> Fraction:
+def constant_slope(g: Any, x: Any) -> Any:
     """Of the loss g x."""
     return g
 
 
-def models_apart(K: int, rho: Fraction, eta: Fraction) -> tuple[Fraction, Fraction]:
+def models_apart(K: int, rho: Any, eta: Any) -> tuple[Any, Any]:
     """After two rounds of one client whose only sample has the loss x, in the mirror -x: the less of thetabar's and theta's gap, and FedAvg's."""
     gaps = []
-    for g in (Fraction(1), Fraction(-1)):
+    for g in (1 + 0 * rho, -1 + 0 * rho):
         slopes: list[Slope] = [partial(constant_slope, g)] * K
-        theta = lam = bar = fedavg = Fraction(0)
+        theta = lam = bar = fedavg = 0 * rho
         for _ in range(2):
             bar = local_model(slopes, theta, lam, rho, eta)
             lam += rho * (bar - theta)
             theta = bar + lam / rho
-            fedavg = local_model(slopes, fedavg, Fraction(0), Fraction(0), eta)
+            fedavg = local_model(slopes, fedavg, 0 * rho, 0 * rho, eta)
         gaps.append((bar, theta, fedavg))
     bar, theta, fedavg = (abs(a - b) for a, b in zip(*gaps, strict=True))
     return min(bar, theta), fedavg
@@ -300,10 +313,9 @@ def models_apart(K: int, rho: Fraction, eta: Fraction) -> tuple[Fraction, Fracti
 def replay_t2a(instance: Mapping[str, Any]) -> Replay:
     """A-FedPD's gap against FedAvg's, under one step size and K."""
     K, rho, eta = int(instance["K"]), Fraction(instance["rho"]), Fraction(instance["eta"])
-    ours, fedavg = models_apart(K, rho, eta)
     met = (assume("L = 0 < rho, eta rho <= 1", "0 < e*r <= 1", e=eta, r=rho), assume("K", "1 <= K", K=K))
     what = f"||theta^2 - hat||, A-FedPD against FedAvg, K = {K}"
-    return Replay(what, float(ours), float(fedavg), ours, fedavg, "fractions", met)
+    return replay_twice(what, lambda number: models_apart(K, number(rho), number(eta)), met)
 
 
 def check_t2a(ctx: Context, *, steps: int = 1, of: Mapping[str, Any] = FIRST, limit: int = 6) -> Iterator[Finding]:

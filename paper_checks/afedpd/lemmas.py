@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, bar, norm2
+from fedtheory.claims import Lemma, bar, dot, norm2
 
 ANY = "0 < L, 0 < rho"
 INEXACT = "0 < L, 0 < rho, 0 < epsilon"
@@ -45,39 +45,45 @@ LEMMA_3 = Lemma("Lemma 3", "Lemma 3, (15)", "0 <= phi <= 1", consistency, {"c": 
 # ---- the descent display ---------------------------------------------------------------------------------------------
 
 
-def play_any_round(w: Any, p: Any, inexact: bool) -> SimpleNamespace:
-    """A round of all clients from any dual variables."""
-    f = w.function(p.L, -p.L, client=True)
-    lam, gn = w.vector("lambda_i", True), w.vector("grad f_i+", True)
-    x = bar(lam) * 0
-    e = w.vector("e_i+", True) if inexact else lam * 0
-    if inexact:
-        w.assume("inexact solves", norm2(e) - p.epsilon)
-    g, v = w.at(f, x + lam * 0, "f_i(thetabar)")
-    xn_i = x - (gn + lam - bar(lam) - e) / p.rho
-    w.at(f, xn_i, "f_i+", g=gn)
-    xn = bar(xn_i)
-    _, vn = w.at(f, xn + lam * 0, "f_i(thetabar+)")
-    return SimpleNamespace(**locals())
+def smooth_from_above(w: Any, p: Any, c: Any) -> Any:
+    """f(x + v) <= f(x) + <grad f(x), v> + c (L/2) ||v||^2."""
+    f, v = w.function(p.L, -p.L), w.vector("v")
+    (g, at), (_, after) = w.at(f, v * 0, "near"), w.at(f, v, "far")
+    return after - at - dot(g, v) - norm2(v) * (c.c * p.L / 2)
 
 
-def descent(w: Any, p: Any, c: Any) -> Any:
-    """f(thetabar+) <= f(thetabar) + c (L/2)(1 + L/rho) R_t - ||grad f(thetabar)||^2/(2 rho), exact solves."""
-    r = play_any_round(w, p, False)
-    return r.vn - r.v - norm2(r.xn_i - r.x) * (c.c * p.L / 2 * (1 + p.L / p.rho)) + norm2(bar(r.g)) / (2 * p.rho)
+SMOOTH_FROM_ABOVE = Lemma("smoothness from above", "Assumption 1", "0 < L", smooth_from_above, {"c": 1})
 
 
-DESCENT_EXACT = Lemma("descent, exact solves", "App. B.2.2", ANY, descent, {"c": 1})
+def moves_along(inexact: bool) -> Callable[[Any, Any, Any], Any]:
+    """<grad f(thetabar), E m> + (L/2) E ||m||^2 for m = thetabar+ - thetabar of P of C clients, against the descent's right side.
+
+    c (L/2)(1 + L/rho) R_t - ||grad f(thetabar)||^2/(2 rho) with exact solves, (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ... with inexact ones.
+    """
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        f = w.function(p.L, -p.L, client=True)
+        lam, gn = w.vector("lambda_i", True), w.vector("grad f_i+", True)
+        e = w.vector("e_i+", True) if inexact else lam * 0
+        if inexact:
+            w.assume("inexact solves", norm2(e) - p.epsilon)
+        g, _ = w.at(f, lam * 0, "f_i(thetabar)")
+        v = (gn + lam - bar(lam) - e) * (-1 / p.rho)
+        w.at(f, v, "f_i+", g=gn)
+        gained = dot(bar(g), bar(v)) + (norm2(bar(v)) + norm2(v - bar(v)) * p.phi) * (p.L / 2)
+        if inexact:
+            allowed = norm2(v) * (p.L / 2 * (1 + 2 * p.L / p.rho)) + c.c * p.epsilon / p.rho
+        else:
+            allowed = norm2(v) * (c.c * p.L / 2 * (1 + p.L / p.rho))
+        return gained - allowed + norm2(bar(g)) / (2 * p.rho)
+
+    return build
 
 
-def descent_inexact(w: Any, p: Any, c: Any) -> Any:
-    """f(thetabar+) <= f(thetabar) + (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ||grad f(thetabar)||^2/(2 rho)."""
-    r = play_any_round(w, p, True)
-    allowed = norm2(r.xn_i - r.x) * (p.L / 2 * (1 + 2 * p.L / p.rho)) + c.c * p.epsilon / p.rho
-    return r.vn - r.v - allowed + norm2(bar(r.g)) / (2 * p.rho)
-
-
-DESCENT = Lemma("descent, inexact solves", "App. B.2.2, corrected", INEXACT, descent_inexact, {"c": 1})
+MOVES = Lemma("descent, exact solves", "App. B.2.2", f"{ANY}, 0 <= phi <= 1", moves_along(False), {"c": 1})
+MOVES_INEXACT = Lemma(
+    "descent, inexact solves", "App. B.2.2, corrected", f"{INEXACT}, 0 <= phi <= 1", moves_along(True), {"c": 1}
+)
 
 
 def descent_printed(w: Any, p: Any, c: Any) -> Any:

@@ -46,6 +46,25 @@ METHODS: dict[str, Any] = {"fedadmm": partial(FedADMM, averages="active"), "fedd
 # ---- the moments are those of the methods ------------------------------------------------------------------------------
 
 
+def play_all(
+    name: str, centres: tuple[int, ...], active: int, rounds: int, rho: Fraction, x0: Fraction, left: Fraction
+) -> list[list[tuple[Any, Any]]]:
+    """After each round the states of every sequence of subsets and who was active last, by the library's method in fractions; a = 1.
+
+    ``left``: of the way to local solutions, by one gradient step; 0 for exact ones.
+    """
+    C = len(centres)
+    problem = scalar_quadratics([Fraction(1)] * C, [Fraction(b) for b in centres])
+    algorithm: Any = METHODS[name](rho, local=GradientSteps(1, (1 - left) / (1 + rho)) if left else Exact())
+    found: list[list[tuple[Any, Any]]] = [[(algorithm.init(problem, np.array([[x0]], dtype=object)), None)]]
+    drawn = [Clients(C, np.array(s)) for s in combinations(range(C), active)]
+    for r in range(rounds):
+        key: Any = ScriptedKey(r)
+        played = product((state for state, _ in found[-1]), drawn)
+        found.append([(algorithm.round(problem, state, clients, key), clients) for state, clients in played])
+    return found
+
+
 def enumerate_moments(
     name: str,
     centres: tuple[int, ...],
@@ -55,29 +74,28 @@ def enumerate_moments(
     x0: Fraction,
     left: Fraction = Fraction(0),
 ) -> list[list[Any]]:
-    """(E x^2, E x h, E h^2, E s) after each round by the library's method: every sequence of subsets, in fractions; a = 1, mean b_i = 0.
-
-    ``left``: of the way to local solutions, by one gradient step; 0 for exact ones.
-    """
-    C = len(centres)
-    problem = scalar_quadratics([Fraction(1)] * C, [Fraction(b) for b in centres])
-    algorithm: Any = METHODS[name](rho, local=GradientSteps(1, (1 - left) / (1 + rho)) if left else Exact())
-    optimal = np.array([Fraction(b) for b in centres], dtype=object)
-    states = [algorithm.init(problem, np.array([[x0]], dtype=object))]
-    found = []
-    for r in range(rounds + 1):
+    """(E x^2, E x h, E h^2, E s) at the start and after each round of `play_all`; mean b_i = 0."""
+    optimal, found = np.array([Fraction(b) for b in centres], dtype=object), []
+    for states in play_all(name, centres, active, rounds, rho, x0, left):
         moments = [Fraction(0)] * 4
-        for state in states:
+        for state, _ in states:
             x = (state.x_bar if name == "a-fedpd" else state.x).item()
             d = (state.mu_i if name == "a-fedpd" else state.lam_i).ravel() - optimal
-            h, s = sum(d) / C, sum(d * d) / C
+            h, s = sum(d) / len(d), sum(d * d) / len(d)
             moments = [m + value / len(states) for m, value in zip(moments, (x * x, x * h, h * h, s), strict=True)]
         found.append(moments)
-        key: Any = ScriptedKey(r)
-        if r < rounds:
-            drawn = [Clients(C, np.array(s)) for s in combinations(range(C), active)]
-            states = [algorithm.round(problem, state, clients, key) for state, clients in product(states, drawn)]
     return found
+
+
+def averages_agree(active: int, off: Fraction = Fraction(0)) -> bool:
+    """Whether FedDyn's E (mean of the active models)^2 is that of `active_average_row`, two rounds of the clients 1, 2, -3."""
+    given: Any = ("feddyn", (1, 2, -3), active, 2, Fraction(3, 2), Fraction(2), Fraction(0))
+    row, same = active_average_row(Fraction(3, 2) + off, 3, active), []
+    for before, states in zip(enumerate_moments(*given), play_all(*given)[1:], strict=False):
+        squares = [(sum(state.x_i.ravel()[clients.index]) / active) ** 2 for state, clients in states]
+        expected = sum(entry * moment for entry, moment in zip(row, before, strict=True))
+        same.append(compare(expected, "==", sum(squares) / len(squares)))
+    return all(same)
 
 
 def moments_agree(
@@ -104,12 +122,12 @@ def map_part(off: Fraction = Fraction(0)) -> Finding:
     """Part: the moment maps are those of the three methods."""
     cases = [("feddyn", (1, 2, -3)), ("a-fedpd", (1, 2, -3)), ("fedadmm", (0, 0, 0))]
     agree = all(moments_agree(name, centres, P, off=off) for name, centres in cases for P in (1, 2, 3))
+    agree &= all(averages_agree(P, off) for P in (1, 2, 3))
     return proved(
         "moments of the methods",
         agree,
-        "three clients, P = 1, 2, 3, two rounds of every sequence of subsets by the library's methods in fractions: E x^2, E x h, E h^2, E "
-        "s are those of the "
-        "map (FedADMM with equal clients)",
+        "three clients, P = 1, 2, 3, two rounds of every sequence of subsets by the library's methods in fractions: E x^2, E x h, E h^2, E s are "
+        "those of the map (FedADMM with equal clients), and so is E of FedDyn's squared average of active models",
         "exact",
         scope="three clients, two rounds",
     )
@@ -201,9 +219,10 @@ def check_d8(ctx: Context, *, shift: int = 1, off: Fraction = Fraction(0)) -> It
     expected = change.subs(total, P * s).subs(D**2, square)
     yield proved(
         "rates",
-        is_zero(s + expected / C - s * (1 - (1 - kappa**2) * (P - shift) / (C - 1))),
+        is_zero(s + expected / C - s * (1 - (1 - kappa**2) * (P - shift) / (C - 1)))
+        and follows_from_a_round("a-fedpd"),
         "mu_i - mu_i^* = d_i of active clients contract to their mean D by kappa, E sum d_i^2 = P s, E D^2 = v s since sum d_i = 0; and "
-        "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0",
+        "x^{t+1} = (rho x^t - D)/(a + rho) with E x D = 0 (AFEDPD-D7)",
     )
     yield map_part(off)
     yield draw_spread(float(gossip_rate(Fraction(1, 2), 100, 10)))

@@ -6,6 +6,7 @@ A hat marks a run on data of which one sample was exchanged, with the same draws
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims import (
+    Assumption,
     Claim,
     Context,
     Fault,
@@ -36,10 +38,19 @@ from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
 
-Slope = Callable[[Fraction], Fraction]
+Slope = Callable[[Any], Any]
+Number = Callable[[Any], Any]  # makes a float, or a fraction, of a number as an instance has it
 
 
-def local_model(slopes: Sequence[Slope], theta: Fraction, lam: Fraction, rho: Fraction, eta: Fraction) -> Fraction:
+def replay_twice(
+    what: str, play: Callable[[Number], tuple[Any, Any]], met: tuple[Assumption, ...], arithmetic: str = "fractions"
+) -> Replay:
+    """A replay that plays the instance in floats, and again in fractions: ``play`` returns what is measured and its bound."""
+    numeric, exact = play(lambda value: float(Fraction(value))), play(Fraction)
+    return Replay(what, *numeric, *exact, arithmetic, met)
+
+
+def local_model(slopes: Sequence[Slope], theta: Any, lam: Any, rho: Any, eta: Any) -> Any:
     """Algorithm 1's local training, one stochastic gradient after the other; FedAvg's with rho = lam = 0."""
     x = theta
     for slope in slopes:
@@ -115,21 +126,26 @@ def replay_local(instance: Mapping[str, Any]) -> Replay:
     """Local training from two models, f(x) = -(L/2) x^2 up to |x| = R and straight beyond; S > 0: one of S samples has -f in the mirror."""
     L, R, rho, eta, theta, hat = (Fraction(instance[name]) for name in ("L", "R", "rho", "eta", "theta", "hat"))
     K, S = int(instance["K"]), int(instance["S"])
-    slope: Slope = lambda x: -L * min(max(x, -R), R)  # noqa: E731
-    other: Slope = lambda x: -slope(x)  # noqa: E731
-    apart = Fraction(0)
-    for drawn in product((0, 1) if S else (0,), repeat=K):
-        weight = Fraction(S - 1, S) ** (K - sum(drawn)) / Fraction(S) ** sum(drawn) if S else Fraction(1)
-        first = local_model([slope] * K, theta, Fraction(0), rho, eta) - theta
-        second = local_model([other if j else slope for j in drawn], hat, Fraction(0), rho, eta) - hat
-        apart += weight * abs(first - second)
-    limit = eta * K * L * abs(theta - hat) + (2 * eta * K * L * R / S if S else 0)
+
+    def play(number: Number) -> tuple[Any, Any]:
+        smooth, end, weight, step, start, other_start = map(number, (L, R, rho, eta, theta, hat))
+        slope: Slope = lambda x: -smooth * min(max(x, -end), end)  # noqa: E731
+        other: Slope = lambda x: -slope(x)  # noqa: E731
+        apart = number(0)
+        for drawn in product((0, 1) if S else (0,), repeat=K):
+            chance = number(S - 1) ** (K - sum(drawn)) / number(S) ** K if S else number(1)
+            first = local_model([slope] * K, start, number(0), weight, step) - start
+            second = local_model([other if j else slope for j in drawn], other_start, number(0), weight, step)
+            apart += chance * abs(first - (second - other_start))
+        sample = 2 * step * K * smooth * end / S if S else number(0)
+        return apart, step * K * smooth * abs(start - other_start) + sample
+
     met = (
         assume("f and -f are L-smooth and L R-Lipschitz", "0 < L*R", L=L, R=R),
         assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
     )
     what = f"E ||(theta_i^(t+1) - theta^t) - hat|| for K = {K}, rho = {rho} below L = {L}"
-    return Replay(what, float(apart), float(limit), apart, limit, "fractions", met)
+    return replay_twice(what, play, met)
 
 
 def check_local(
@@ -171,11 +187,13 @@ def replay_root(instance: Mapping[str, Any]) -> Replay:
     """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
     L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
     root, limit = (rho + q) / (2 * L), 1 + rho / L + 2 * s
+    numeric = (float(rho) + math.sqrt(float(rho + 2 * L) ** 2 + 4 * float(s) ** 2)) / (2 * float(L))
     met = (
-        assume("positive", "0 < L*r*s", L=L, r=rho, s=s),
+        assume("rho above L", "0 < L < r", L=L, r=rho),
+        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
         assume("discriminant", "q*q == (r + 2*L)*(r + 2*L) + 4*s*s", q=q, r=rho, L=L, s=s),
     )
-    return Replay("larger root x+", float(root), float(limit), root, limit, "fractions", met)
+    return Replay("larger root x+", numeric, 1 + float(rho) / float(L) + 2 * float(s), root, limit, "fractions", met)
 
 
 def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, root: int = 2) -> Iterator[Finding]:
@@ -296,7 +314,13 @@ CLAIMS: list[Claim] = [
         readings=["With duals G + ||lambda_i|| for G. A constant gradient attains it; FedAvg then moves by eta k G."],
         kind="bound",
     ),
-    local_claim("AFEDPD-L5", "Lemma 5, (17)", "", APART, "client i has no exchanged sample"),
+    local_claim(
+        "AFEDPD-L5",
+        "Lemma 5, (17)",
+        "",
+        APART,
+        "client i has no exchanged sample, and every sample's loss is L-smooth, which Assumption 1 says of f_i",
+    ),
     local_claim("AFEDPD-L6", "Lemma 6, (18)", " + 2 eta K G/S", APART_SAMPLE, "one of S samples, all as A1 and A2 say"),
     stated(
         "AFEDPD-G-REC",

@@ -219,8 +219,12 @@ def averages_active(start: Played, old: Played, new: Played, active: tuple[int, 
 
 
 def stale_identity(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bool:
-    """For clients active now: lambda_i+ = -grad f_i(theta_i+)."""
-    return all(same(new.lam[i], -CURVATURES[i] * (new.models[i] - CENTRES[i])) for i in active)
+    """lambda_i+ = -grad f_i(theta_i+) for clients active now; the others' duals move as the mean of all does."""
+    common = new.mean_lam - old.mean_lam
+    return all(
+        same(new.lam[i], -CURVATURES[i] * (new.models[i] - CENTRES[i]) if i in active else old.lam[i] + common)
+        for i in range(len(new.lam))
+    )
 
 
 def dyn_moves(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bool:
@@ -447,7 +451,7 @@ IDENTITIES = (
         server_minimises,
         "its slope in theta is 0 there, and it is strongly convex in theta",
         (4,),
-        (AFedPD, None),
+        (AFedPD, OLD_DUAL),
         reading="The paragraph on dual drift writes lambda_i^t there.",
     ),
     Identity(
@@ -480,7 +484,6 @@ IDENTITIES = (
         stale_algebra,
         stale_identity,
         "the local problem's stationarity; then D5",
-        methods=(AFedPD, None),
     ),
 )
 CLAIMS: list[Claim] = [identity.claim() for identity in IDENTITIES]

@@ -18,7 +18,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.measures import primal_dual_gap
 from paper_checks.afedpd import drift, generalisation, moments, partial_rounds, remarks, stability, structure
-from problems.dual_drift import opposite_clients
+from problems.dual_drift import drift_radius, opposite_clients
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.afedpd"
@@ -58,6 +58,7 @@ def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
     assert (verdict.error, verdict.status) == (None, word)
     assert verdict.repair == ("proved" if id in REPAIRED else None)
     assert not verdict.vouched
+    assert verdict.picture is not None or verdict.kind not in ("bound", "rate")
     for file in write_counterexamples([verdict], tmp_path):
         assert replay_file(file).confirmed
     assert list_missed(SOURCE, f"AFEDPD-{id}") == []
@@ -92,6 +93,33 @@ def test_the_probability_of_a_draw_by_enumeration() -> None:
 )
 def test_an_instance_beyond_the_assumptions_refutes_nothing(replay, instance) -> None:
     assert not replay(instance).admissible
+
+
+def test_replays_play_an_instance_in_floats_and_in_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, given = set(), stability.local_model
+
+    def note(slopes, theta, *more):
+        seen.add(type(theta))
+        return given(slopes, theta, *more)
+
+    for module, replay, instance in (
+        (stability, stability.replay_local, stability.APART_SAMPLE),
+        (generalisation, generalisation.replay_l4, generalisation.FAR),
+        (generalisation, generalisation.replay_t2a, generalisation.FIRST),
+    ):
+        seen.clear()
+        monkeypatch.setattr(module, "local_model", note)
+        found = replay(instance)
+        assert seen == {float, Fraction} and found.violated
+        assert found.measured == pytest.approx(float(found.exact_measured), rel=1e-9)
+
+
+@pytest.mark.parametrize("C, P", [(4, 1), (7, 3), (12, 5)])
+def test_no_penalty_but_the_threshold_is_on_the_edge_of_stability(C: int, P: int) -> None:
+    """FedADMM as printed is unstable on one interval of penalties from 0, FedDyn on none, as AFEDPD-D11 concludes from the determinant."""
+    unstable = [drift_radius("fedadmm", rho, C, P) > 1 for rho in np.geomspace(1e-3, 10, 80)]
+    assert unstable == sorted(unstable, reverse=True) and any(unstable) and drift.edges_of_stability("fedadmm", C, P, 1)
+    assert drift.edges_of_stability("feddyn", C, P, 0) and not drift.edges_of_stability("feddyn", C, P, 1)
 
 
 def test_one_client_a_round_comes_down_to_its_floor() -> None:
