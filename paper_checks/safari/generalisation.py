@@ -128,8 +128,12 @@ def check_t2(ctx: Context, *, law_of_exponent: Any = lambda b: 1 / (2 - b), shif
         "(SAFARI-X5): more data of "
         "clients at a fixed n_T need not help."
     )
-    series = [{"label": name, "x": [claimed], "y": [found], "style": "points"} for name, claimed, found in rows]
-    yield Picture("Exponents of pooled learning", "stated", "fitted", series)
+    series: list[dict[str, Any]] = [
+        {"label": name, "x": [claimed], "y": [found], "style": "points"} for name, claimed, found in rows
+    ]
+    line = [{"label": "claimed", "x": [-1, -0.5], "y": [-1, -0.5], "style": "dashed"}]
+    about = f"thresholds, kappa = 1, 2, 3 (beta_Q = 1/kappa), t* = 1/2; {DRAWS} x {each} samples of {sizes[0]} to {sizes[-1]} draws, seed {ctx.seed}"
+    yield Picture("Exponents of pooled learning", "stated", "fitted", line + series, about=about)
 
 
 def check_t2b(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
