@@ -90,6 +90,10 @@ def check_t1(
         f"for the learner that tosses a fair coin, {len(COUNTS)} triples (M, m, n): at least {least}",
     )
     yield draw_hidden(probability) if draw is None else draw()
+    yield Reading(
+        "The process selects samples, as that of the proof does. One that selects whole clients hides x_2 where clients have laws of their own "
+        "(SAFARI-X1'), and for equal laws where n is small (SAFARI-T1e)."
+    )
 
 
 def check_t1a(ctx: Context, *, root: str = "17/20", divisor: int = 3) -> Iterator[Finding]:

@@ -103,27 +103,16 @@ def split_moment(w: Any, p: Any, c: Any) -> Any:
 SPLIT = Lemma("split", "(42)-(44)", "", split_moment, {"c": 2})
 
 
-def client_round(w: Any, p: Any, c: Any) -> Any:
-    """(45) with the drift in the place of its bound, and E||Delta||^2 <= 2||G||^2 + 2 K sigma^2/m.
-
-    K eta (1/2)||g||^2 <= F(x) - E F(x+) - (eta/(2K))||G||^2 + c eta K sigma_G^2 + eta K L^2 mean ||y - x||^2 + L eta^2 ||G||^2.
-    """
-    r = local_work(w, p)
-    big = w.function(p.L, -p.L, name="F")
-    G = bar(r.gy) * p.K
-    _, v = w.at(big, r.x, "F", g=r.g)
-    _, vn = w.at(big, r.x - G * p.eta, "F+")
-    allowed = (
-        v
-        - vn
-        - norm2(G) * (p.eta / (2 * p.K) - p.L * p.eta**2)
-        + norm2(r.y - r.x) * (p.eta * p.K * p.L**2)
-        + c.c * p.eta * p.K * p.G2
-    )
-    return norm2(r.g) * (p.K * p.eta / 2) - allowed
+def descent(w: Any, p: Any, c: Any) -> Any:
+    """F(x - eta Delta) <= F(x) - eta <g, Delta> + (c L eta^2/2) ||Delta||^2 for every Delta, drawn or not."""
+    f = w.function(p.L, -p.L, name="F")
+    g, step = w.vector("g"), w.vector("Delta")
+    _, v = w.at(f, g * 0, "F", g=g)
+    _, vn = w.at(f, step * -p.eta, "F+")
+    return vn - v + dot(g, step) * p.eta - norm2(step) * (c.c * p.L * p.eta**2 / 2)
 
 
-CLIENT_ROUND = Lemma("client round", "(45)", f"{STEPS}, 0 <= G2", client_round, {"c": 1})
+DESCENT = Lemma("descent", "(31)", "0 < L, 0 < eta", descent, {"c": 1})
 
 
 # ---- strongly convex ------------------------------------------------------------------------------------------------

@@ -89,7 +89,6 @@ def bracket_fails(m: int, p: Fraction, delta: float, outside: bool, c: float = 2
 def draw_l1(p: Fraction, root: Fraction) -> Picture:
     """The printed A at delta = root^m, which tends to 0, and what every valid bound must be."""
     sizes = [10, 20, 50, 100, 200, 500, 1000, 2000]
-    deltas = [(m, float(root) ** m) for m in sizes]
     return draw_bound(
         "A(m, delta) with the bracket as printed",
         sizes,
@@ -99,7 +98,7 @@ def draw_l1(p: Fraction, root: Fraction) -> Picture:
         about=f"two hypotheses that differ on a point of mass {p}, delta = ({root})^m; claimed: A as printed, c = 1; no seeds",
         more=[
             ("what every bound at this level must be", [p] * len(sizes)),
-            ("A with the bracket moved", [log(m) / m + log(1 / root) for m, _ in deltas]),
+            ("A with the bracket moved", [log(m) / m + log(1 / root) for m in sizes]),
         ],
         logx=True,
     )

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.claims.chance import chance_of_deviation
+from fedtheory.claims.chance import chance_of_deviation, chance_of_mean
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
@@ -55,6 +55,7 @@ def check_repetitions(
             f"{100 * worst:+.2f} points",
             margin=worst,
             data={"SAFARI": a.tolist(), "FedAvg": b.tolist()},
+            chance=chance_of_mean(a - b) if np.isfinite(worst) else None,
         )
     for p, s in REPEATED:
         for name, method in METHODS.items():
