@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,6 @@ from fedtheory.core.errors import FedtheoryError
 from fedtheory.core.randomness import Key
 from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.running.runner import run
-
-if TYPE_CHECKING:
-    from fedtheory.claims.statements.limit import Divergence, Limit
-    from fedtheory.claims.statements.rate import Rate
 
 #: rounds of a run where nothing tells how many show what is claimed; fewest and most where a multiplier does
 DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 100, 10, 400
@@ -98,40 +94,50 @@ def _corrected(statement: Bound | Contraction, line: Line, corrected: Any) -> ND
 # ---- on instances -------------------------------------------------------------------------------------------------
 
 
-def draw_rate(statement: Rate, seed: int) -> Picture | None:
-    """The metric of a run where the claimed rate is slowest, and the claimed curve from the same start; None for exponents of landscapes."""
-    if statement.theta is not None or not isinstance(statement.metric, str):
-        return None
-    factor = statement.factor is not None
-    point = (max if factor else min)(statement.points, key=statement.claimed_at)
-    claimed = float(statement.claimed_at(point))
+def draw_rate(
+    statement: InstanceStatement, point: Point, seed: int, metric: str, claimed: float, *, factor: bool
+) -> Picture | None:
+    """A metric of a run, and the claimed curve from the same start: a factor a round, or a power of the rounds."""
     try:
         method, problem, x0 = statement.float_instance(point)
-        method, chosen = choose_metrics([statement.metric], method, problem, x0[None, :])
+        method, chosen = choose_metrics([metric], method, problem, x0[None, :])
         trace = run(method, problem, x0, DRAWN_ROUNDS, seed=seed, metrics=chosen, progress=False)
     except FedtheoryError:
         return None
-    reached = trace[statement.metric]
+    reached = trace[metric]
     rounds = np.asarray(trace.rounds, dtype=float)
     with np.errstate(all="ignore"):
         curve = reached[0] * (claimed**rounds if factor else np.maximum(rounds, 1) ** -claimed)
     series = [_curve("claimed, from the start", rounds, curve, dashed=True), _curve("run", rounds, reached)]
     title = statement.name or "Claimed rate and a run where it is slowest"
     about = _about(statement, problem, point, seed)
-    return Picture(title, "round", name_metric(statement.metric), series, logx=not factor, logy=True, about=about)
+    return Picture(title, "round", metric, series, logx=not factor, logy=True, about=about)
 
 
-def draw_limit(statement: Limit, point: Point, seed: int) -> Picture | None:
-    """How far a run is from the claimed limit, and, where that is another point, from where it truly goes; with the exact multiplier."""
+def draw_limit(
+    statement: InstanceStatement,
+    point: Point,
+    seed: int,
+    field: str,
+    find_claimed: Callable[[Any, int], NDArray[np.float64]],
+    find_end: Callable[[], tuple[NDArray[np.float64] | None, bool]],
+) -> Picture | None:
+    """How far a run is from the claimed limit, and, where that is another point, from where it truly goes; with the exact multiplier.
+
+    Parameters
+    ----------
+    find_claimed : (problem, number of entries of the field) -> the claimed limit
+    find_end : () -> where the field ends, None if it does not, and whether that was followed exactly
+    """
     try:
         method, problem, x0 = statement.float_instance(point)
-        multiplier = _largest_multiplier(statement, point, statement.field)
-        fields = np.array([*_follow(method, problem, x0, statement.field, _count_rounds(multiplier), seed)])
-        claimed = np.array([float(v) for v in statement.claimed_in_floats(point, problem, fields.shape[1])])
-        end, exact = statement.find_end(point, seed)
+        multiplier = _largest_multiplier(statement, point, field)
+        fields = np.array([*_follow(method, problem, x0, field, _count_rounds(multiplier), seed)])
+        claimed = find_claimed(problem, fields.shape[1])
+        end, exact = find_end()
     except _FAILURES:
         return None
-    rounds, name = np.arange(len(fields)), f"{statement.field}^t"
+    rounds, name = np.arange(len(fields)), f"{field}^t"
     away = _distances(fields, claimed)
     same = end is not None and float(np.abs(end - claimed).max()) <= 1e-8 * max(float(np.abs(fields).max()), 1e-300)
     where = "to the claimed limit" + (", where it goes" if same else "")
@@ -144,7 +150,9 @@ def draw_limit(statement: Limit, point: Point, seed: int) -> Picture | None:
     return _by_rounds(title, f"||{name} - limit||", series, _about(statement, problem, point, seed))
 
 
-def draw_divergence(statement: Divergence, point: Point, seed: int) -> Picture | None:
+def draw_divergence(
+    statement: InstanceStatement, point: Point, seed: int, claimed: float | None = None
+) -> Picture | None:
     """How far each round of a run moves x, with the largest multiplier that the start excites.
 
     Where another multiplier is claimed, the factors by which these steps grow, since a long run looks alike.
@@ -153,7 +161,6 @@ def draw_divergence(statement: Divergence, point: Point, seed: int) -> Picture |
         method, problem, x0 = statement.float_instance(point)
         multiplier = _largest_multiplier(statement, point, "x")
         fields = np.array([*_follow(method, problem, x0, "x", _count_rounds(multiplier), seed)])
-        claimed = statement.multiplier_at(point)
     except _FAILURES:
         return None
     steps = np.linalg.norm(np.diff(fields, axis=0), axis=1)

@@ -19,7 +19,7 @@ from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
-from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, draw_rate
+from fedtheory.claims.statements.pictures import DRAWN_ROUNDS
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.tools.typesetting import typeset_formula
 from problems.fedavg_divergence import curved_counterexample
@@ -114,7 +114,7 @@ def test_the_picture_of_a_bound_shows_claim_worst_case_and_runs() -> None:
 
 
 def test_the_picture_of_a_rate_shows_claim_and_run() -> None:
-    pictured = draw_rate(LINEAR, 3)
+    pictured = LINEAR.draw(3)
     claimed, reached = (np.array(series["y"]) for series in pictured.series)
     assert reached == pytest.approx(claimed, rel=1e-6), "this factor is exact"
     assert pictured.logy and not pictured.logx and pictured.xlabel == "round" and len(claimed) == DRAWN_ROUNDS + 1
