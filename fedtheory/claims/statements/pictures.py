@@ -25,13 +25,13 @@ from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.running.runner import run
 
 #: rounds of a run where nothing tells how many show what is claimed; fewest and most where a multiplier does
-DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 100, 10, 400
+DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_DRAWN = 100, 10, 400
 #: by what factor a run shrinks or grows within a picture, where it can
 SHOWN_FACTOR = 1e-8
 #: what is below this share of a run's largest value may be rounding
-ROUNDING = 1e-12
+ROUNDED_AWAY = 1e-12
 #: a parameter whose largest value is this many times the middle one has a logarithmic axis
-WIDE = 50
+WIDE_AXIS = 50
 #: measures after r rounds, as pages show them
 _MEASURES = {
     "squared_distance": "||x^{%s} - x*||^2",
@@ -69,7 +69,7 @@ def draw_line(statement: Bound | Contraction, line: Line, seed: int, corrected: 
         xlabel=line.parameter,
         runs=line.runs or None,
         worst=worst if np.isfinite(worst).any() else None,
-        logx=bool(values.min() > 0 and values.max() > WIDE * np.median(values)),
+        logx=bool(values.min() > 0 and values.max() > WIDE_AXIS * np.median(values)),
     )
     instead = _corrected(statement, line, corrected)
     if np.isfinite(instead).any():
@@ -205,7 +205,7 @@ def _curve(label: str, x: Any, y: Any, *, dashed: bool = False) -> dict[str, Any
 
 def _through(label: str, rounds: Any, values: NDArray[np.float64], factor: float) -> dict[str, Any]:
     """A geometric curve through the last value of the run that is more than rounding."""
-    told = np.flatnonzero(values > ROUNDING * values.max(initial=0.0))
+    told = np.flatnonzero(values > ROUNDED_AWAY * values.max(initial=0.0))
     k = int(told[-1]) if len(told) else 0
     with np.errstate(all="ignore"):
         return _curve(label, rounds, values[k] * factor ** (np.asarray(rounds, dtype=float) - k), dashed=True)
@@ -227,7 +227,7 @@ def _count_rounds(multiplier: float | None) -> int:
     if not multiplier or multiplier == 1:
         return FEWEST_ROUNDS if multiplier == 0 else DRAWN_ROUNDS
     needed = math.log(SHOWN_FACTOR) / -abs(math.log(multiplier))
-    return int(min(max(needed, FEWEST_ROUNDS), MOST_ROUNDS))
+    return int(min(max(needed, FEWEST_ROUNDS), MOST_DRAWN))
 
 
 def _follow(method: Any, problem: Any, x0: Any, field: str, rounds: int, seed: int) -> Iterator[NDArray[np.float64]]:
