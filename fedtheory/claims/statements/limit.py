@@ -43,6 +43,8 @@ ONE = Fraction(1)
 #: rounds of runs, by budget, and what of the size of a run (of its start or end, whatever their units) counts as settled and as equal
 RUN_ROUNDS = {"quick": 3_000, "full": 30_000}
 SETTLED, EQUAL = 1e-11, 1e-8
+#: points that are tried until there is something to draw: a run may start where it ends
+PICTURED = 4
 #: a run that is so many times as large as its start and first step has diverged
 FAR = 1e12
 _FAILURES = (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError)
@@ -100,7 +102,7 @@ class Limit(InstanceStatement):
             yield from self._at_points(context)
         if self.point == MINIMISER:
             yield self._held_against_ground_truth(context)
-        yield self._pictured(self.points[0])
+        yield from map(self._pictured, self.points[:PICTURED])
 
     def _pictured(self, point: Point) -> PictureOfStatement:
         claimed = partial(self.claimed_in_floats, point)

@@ -26,6 +26,8 @@ from fedtheory.running.runner import run
 
 #: rounds of a run where nothing tells how many show what is claimed; fewest and most where a multiplier does
 DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_DRAWN = 100, 10, 400
+#: rounds of a run that shows a power of them, which the first rounds do not
+POWER_ROUNDS = 2_000
 #: by what factor a run shrinks or grows within a picture, where it can
 SHOWN_FACTOR = 1e-8
 #: what is below this share of a run's largest value may be rounding
@@ -95,22 +97,32 @@ def _corrected(statement: Bound | Contraction, line: Line, corrected: Any) -> ND
 
 
 def draw_rate(
-    statement: InstanceStatement, point: Point, seed: int, metric: str, claimed: float, *, factor: bool
+    statement: InstanceStatement,
+    point: Point,
+    seed: int,
+    metric: str,
+    claimed: float,
+    *,
+    factor: bool,
+    sum_up: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> Picture | None:
-    """A metric of a run, and the claimed curve from the same start: a factor a round, or a power of the rounds."""
+    """A metric of a run, summed up, and what is claimed: a factor a round from the same start, or the slope of a power at the end of a long run."""
     try:
         method, problem, x0 = statement.float_instance(point)
-        method, chosen = choose_metrics([metric], method, problem, x0[None, :])
-        trace = run(method, problem, x0, DRAWN_ROUNDS, seed=seed, metrics=chosen, progress=False)
-    except FedtheoryError:
+        chosen_method, chosen = choose_metrics([metric], method, problem, x0[None, :])
+        asked = DRAWN_ROUNDS if factor else POWER_ROUNDS
+        trace = run(chosen_method, problem, x0, asked, seed=seed, metrics=chosen, progress=False)
+    except _FAILURES:
         return None
-    reached = trace[metric]
+    reached = sum_up(trace[metric])
     rounds = np.asarray(trace.rounds, dtype=float)
     with np.errstate(all="ignore"):
-        curve = reached[0] * (claimed**rounds if factor else np.maximum(rounds, 1) ** -claimed)
-    series = [_curve("claimed, from the start", rounds, curve, dashed=True), _curve("run", rounds, reached)]
+        powers = np.maximum(rounds, 1) ** -claimed
+        curve = reached[0] * claimed**rounds if factor else reached[-1] * powers / powers[-1]
+    label = "claimed, from the start" if factor else f"claimed power -{claimed:.4g}, through the end"
+    series = [_curve(label, rounds, curve, dashed=True), _curve("run", rounds, reached)]
     title = statement.name or "Claimed rate and a run where it is slowest"
-    about = _about(statement, problem, point, seed)
+    about = _about(statement, method, problem, point, seed)
     return Picture(title, "round", metric, series, logx=not factor, logy=True, about=about)
 
 
@@ -123,6 +135,8 @@ def draw_limit(
     find_end: Callable[[], tuple[NDArray[np.float64] | None, bool]],
 ) -> Picture | None:
     """How far a run is from the claimed limit, and, where that is another point, from where it truly goes; with the exact multiplier.
+
+    None where the run stands still at the claimed limit.
 
     Parameters
     ----------
@@ -139,6 +153,8 @@ def draw_limit(
         return None
     rounds, name = np.arange(len(fields)), f"{field}^t"
     away = _distances(fields, claimed)
+    if not away.any():
+        return None
     same = end is not None and float(np.abs(end - claimed).max()) <= 1e-8 * max(float(np.abs(fields).max()), 1e-300)
     where = "to the claimed limit" + (", where it goes" if same else "")
     series = [_curve(where, rounds, away, dashed=not same)]
@@ -147,7 +163,7 @@ def draw_limit(
     if same and multiplier and multiplier < 1:
         series.append(_through(f"{multiplier:.4g} a round, exactly", rounds, away, multiplier))
     title = statement.name or f"Distance of {name} to its limit"
-    return _by_rounds(title, f"||{name} - limit||", series, _about(statement, problem, point, seed))
+    return _on_a_logarithm(title, f"||{name} - limit||", series, _about(statement, method, problem, point, seed))
 
 
 def draw_divergence(
@@ -164,14 +180,19 @@ def draw_divergence(
     except _FAILURES:
         return None
     steps = np.linalg.norm(np.diff(fields, axis=0), axis=1)
-    rounds, about = np.arange(len(steps)), _about(statement, problem, point, seed)
+    if len(steps) < 2 or not steps.any():
+        return None
+    far = np.flatnonzero(steps * SHOWN_FACTOR > steps[0])
+    steps = steps[: max(int(far[0]), FEWEST_ROUNDS)] if len(far) else steps
+    rounds, about = np.arange(len(steps)), _about(statement, method, problem, point, seed)
     same = multiplier is not None and claimed is not None and math.isclose(multiplier, abs(claimed), rel_tol=1e-9)
     if claimed is None or same:
         series = [_curve("a run", rounds, steps)]
         if multiplier is not None:
             said = f"{multiplier:.4g} a round, exactly{', as claimed' if same else ''}"
             series.append(_through(said, rounds, steps, multiplier))
-        return _by_rounds(statement.name or "How far a round moves the model", "||x^{t+1} - x^t||", series, about)
+        title = statement.name or "How far a round moves the model"
+        return _on_a_logarithm(title, "||x^{t+1} - x^t||", series, about)
     with np.errstate(all="ignore"):
         factors = steps[1:] / steps[:-1]
     series = [_curve(f"claimed: {abs(claimed):.6g}", rounds[1:], np.full(len(factors), abs(claimed)), dashed=True)]
@@ -182,10 +203,8 @@ def draw_divergence(
     return Picture(title, "round", "factor", series, about=about)
 
 
-def _by_rounds(title: str, ylabel: str, series: list[dict[str, Any]], about: str) -> Picture:
-    """Logarithmic where anything is above zero."""
-    positive = any(value > 0 for curve in series for value in curve["y"])
-    return Picture(title, "round", _as_label(ylabel), series, logy=positive, about=about)
+def _on_a_logarithm(title: str, ylabel: str, series: list[dict[str, Any]], about: str) -> Picture:
+    return Picture(title, "round", _as_label(ylabel), series, logy=True, about=about)
 
 
 def _as_label(formula: str) -> str:
@@ -193,9 +212,11 @@ def _as_label(formula: str) -> str:
     return re.sub(r"\{(\w+)\}", r"\1", formula).replace("{", "(").replace("}", ")")
 
 
-def _about(statement: InstanceStatement, problem: Any, point: Point, seed: int) -> str:
+def _about(statement: InstanceStatement, method: Any, problem: Any, point: Point, seed: int) -> str:
+    """Method, instance, parameters and seed; a method that a function makes is named by what it makes."""
     at = f" at {show_values(point)}" if point else ""
-    return f"{describe_method(statement)}; {getattr(problem, 'name', 'instance')}{at}; seed {seed}"
+    named = describe_method(statement) if isinstance(statement.method, str) else type(method).__name__
+    return f"{named}; {getattr(problem, 'name', 'instance')}{at}; seed {seed}"
 
 
 def _curve(label: str, x: Any, y: Any, *, dashed: bool = False) -> dict[str, Any]:
@@ -264,4 +285,5 @@ def describe_method(statement: Any) -> str:
 
 def name_given(given: Any) -> str:
     """Return a method or class of functions as it was given, or the name of the function that makes it."""
-    return given if isinstance(given, str) else str(getattr(given, "__name__", "as stated")).strip("<>_")
+    name = given if isinstance(given, str) else str(getattr(given, "__name__", "<lambda>")).strip("_")
+    return "as stated" if name == "<lambda>" else name

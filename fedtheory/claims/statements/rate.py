@@ -132,7 +132,8 @@ class Rate(InstanceStatement):
             return None
         factor = self.factor is not None
         point = (max if factor else min)(self.points, key=self.claimed_at)
-        return draw_rate(self, point, seed, self.metric, float(self.claimed_at(point)), factor=factor)
+        claimed = float(self.claimed_at(point))
+        return draw_rate(self, point, seed, self.metric, claimed, factor=factor, sum_up=self._summed_up)
 
     def _find(self, context: Context) -> Iterator[Finding]:
         if self.factor is None or self.metric not in SQUARES or self.summary != "last":

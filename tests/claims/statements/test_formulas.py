@@ -19,10 +19,11 @@ from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
-from fedtheory.claims.statements.pictures import DRAWN_ROUNDS
+from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, POWER_ROUNDS
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.tools.typesetting import typeset_formula
 from problems.fedavg_divergence import curved_counterexample
+from problems.known_exponents import power
 from problems.logistic import logistic
 from problems.quadratics import scalar_quadratics
 
@@ -197,10 +198,25 @@ def test_divergence_is_drawn_with_its_factor_and_a_wrong_one_beside_it() -> None
     assert word == "refuted" and run == pytest.approx(exact) and claimed == pytest.approx(1.01 * exact)
 
 
-def test_a_run_that_stands_still_is_drawn_without_a_logarithm() -> None:
+def test_a_run_that_stands_still_is_no_picture() -> None:
+    """Where FedPD stays at its start; elsewhere another point is drawn than the first, at which the start is the limit."""
     still = {"problem": lambda a: scalar_quadratics(np.array([a, -a], dtype=object)), "region": "0 < a, 0 < eta < 1/a"}
-    pictured, curves, _ = picture_of(Limit("fedpd", "eta, exact", point=1, **still))
-    assert not pictured["logy"] and not any(np.any(y) for y in curves.values())
+    stays = Limit("fedpd", "eta, exact", point=1, **still)
+    claim = state("S", "toy", "s", "t", stays)
+    assert judge_claim(claim, "toy", Context()).picture is None
+    pictured, _, _ = picture_of(replace(BIASED, start=0))
+    assert "a = 1, b = 1," not in pictured["about"], "there x = 0 is the limit"
+
+
+def test_a_power_is_compared_where_the_run_shows_it() -> None:
+    """x^4/4 by gradient descent: the value falls as T^-2 in the end, and not in the first rounds."""
+    flat = Rate("gd", "lr = 1/10", problem=lambda: power(4.0).problem, start=1, metric="value", exponent=2)
+    drawn = flat.draw(0)
+    claimed, run = (np.array(series["y"]) for series in drawn.series)
+    assert drawn.logx and len(run) == POWER_ROUNDS + 1 and claimed[-1] == pytest.approx(run[-1])
+    assert run[0] < 0.1 * claimed[0] and run[1000] == pytest.approx(claimed[1000], rel=0.05)
+    mean = replace(flat, summary="mean").draw(0)
+    assert np.array(mean.series[1]["y"]) == pytest.approx(np.cumsum(run) / np.arange(1, len(run) + 1))
 
 
 def test_a_picture_of_the_checks_own_goes_before_those_of_statements() -> None:
