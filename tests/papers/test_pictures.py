@@ -42,4 +42,4 @@ def test_every_bound_and_rate_has_a_picture(id: str) -> None:
     labels = [series["label"] for series in verdict.picture["series"]]
     assert len(labels) > 1 and len(set(labels)) == len(labels), "curves are compared by their labels"
     points = [np.isfinite(np.asarray(series["y"], dtype=float)).sum() for series in verdict.picture["series"]]
-    assert max(points) > 1 and "<polyline" in draw_chart(verdict.picture)
+    assert sum(points) > 2 and draw_chart(verdict.picture).startswith("<svg")
