@@ -55,27 +55,27 @@ def draw_line(statement: Bound | Contraction, line: Line, seed: int, corrected: 
     """
     about = [describe_method(statement), f"functions: {name_given(statement.functions)}"]
     about += [show_point(dict(line.others))] if line.others else []
-    worst = np.array(line.worst)
-    if not np.isfinite(worst).any():
-        about.append("nothing bounds the worst case at these values")
+    bounded = bool(np.isfinite(line.worst).any())
+    about += [] if bounded else ["nothing bounds the worst case at these values"]
+    shown = ["claimed", *(["worst case"] if bounded else []), *(["runs"] if line.runs else [])]
     if line.runs:
         n = "as many clients as stated" if statement.clients else f"{CLIENTS} clients"
         about.append(f"runs on random separable quadratics of the class, {n}, seed {seed}")
     values = np.array(line.values)
     drawn = draw_bound(
-        statement.name or f"Claimed{', worst case and runs' if line.runs else ' and worst case'}",
+        statement.name or " and ".join(", ".join(shown).rsplit(", ", 1)).capitalize(),
         line.values,
         line.claimed,
         ylabel=_as_label(describe_measure(statement)),
         about="; ".join(about),
         xlabel=line.parameter,
         runs=line.runs or None,
-        worst=worst if np.isfinite(worst).any() else None,
+        worst=line.worst if bounded else None,
         logx=bool(values.min() > 0 and values.max() > WIDE_AXIS * np.median(values)),
     )
     instead = _corrected(statement, line, corrected)
     if np.isfinite(instead).any():
-        drawn.series.insert(1 + bool(np.isfinite(worst).any()), _curve("corrected", line.values, instead, dashed=True))
+        drawn.series.insert(1 + bounded, _curve("corrected", line.values, instead, dashed=True))
     if line.instance is not None:
         x, y = line.instance
         drawn.series.append({"label": "reached exactly, by the instance", "x": [x], "y": [y], "style": "points"})

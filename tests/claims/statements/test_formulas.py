@@ -168,6 +168,20 @@ def test_a_refuted_contraction_goes_along_the_parameter_that_says_most() -> None
     assert (curves["worst case over the class"] > 1.1 * curves["claimed"]).sum() > 3
 
 
+def test_where_nothing_bounds_the_worst_case_runs_are_drawn_beside_the_claim() -> None:
+    """Two local steps or more on clients that may differ by anything."""
+    unlike = Bound(
+        "fedavg",
+        "lr, steps = K",
+        region="1/6 <= mu <= 1/3, 1/2 <= lr <= 1, K in 2..3",
+        functions="L = 1, mu",
+        claimed="(1 - lr*mu)**(2*K)",
+    )
+    pictured, curves, word = picture_of(unlike)
+    assert word == "refuted" and pictured["title"] == "Claimed and runs"
+    assert "nothing bounds the worst case" in pictured["about"] and "worst case over the class" not in curves
+
+
 @pytest.mark.parametrize(("point", "same"), [(BIASED.point, True), ("minimiser", False)])
 def test_a_limit_is_drawn_by_the_distance_to_it_and_to_where_the_run_goes(point, same) -> None:
     pictured, curves, _ = picture_of(replace(BIASED, point=point))
