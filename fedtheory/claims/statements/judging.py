@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.claims.statements.lines import find_line
+from fedtheory.claims.statements.lines import survey_line
 from fedtheory.claims.statements.outcomes import (
     ConstantSensitivity,
     Line,
@@ -265,7 +265,7 @@ class _Judgement:
 
     def _line(self, point: Mapping[str, Fraction], refutation: Refutation | None = None) -> Line | None:
         """Data of the picture; where the claim turns out to be exceeded on it, the survey has these points, too."""
-        drawn = find_line(self.survey, point, self.seed, refutation)
+        drawn = survey_line(self.survey, point, self.seed, refutation)
         self._clock("line")
         if drawn is None:
             return None

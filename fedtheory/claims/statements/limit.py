@@ -43,6 +43,8 @@ ONE = Fraction(1)
 #: rounds of runs, by budget, and what of the size of a run (of its start or end, whatever their units) counts as settled and as equal
 RUN_ROUNDS = {"quick": 3_000, "full": 30_000}
 SETTLED, EQUAL = 1e-11, 1e-8
+#: points that are tried until there is something to draw: a run may start where it ends
+PICTURED = 4
 #: a run that is so many times as large as its start and first step has diverged
 FAR = 1e12
 _FAILURES = (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError)
@@ -100,10 +102,13 @@ class Limit(InstanceStatement):
             yield from self._at_points(context)
         if self.point == MINIMISER:
             yield self._held_against_ground_truth(context)
-        yield self._pictured(self.points[0])
+        yield from map(self._pictured, self.points[:PICTURED])
 
     def _pictured(self, point: Point) -> PictureOfStatement:
-        return PictureOfStatement(partial(draw_limit, self, point))
+        claimed = partial(self.claimed_in_floats, point)
+        return PictureOfStatement(
+            lambda seed: draw_limit(self, point, seed, self.field, claimed, partial(self.find_end, point, seed))
+        )
 
     def find_end(self, point: Point, seed: int = 0) -> tuple[NDArray[np.float64] | None, bool]:
         """Where the field ends, entry by entry, and whether that was followed exactly; None where it does not end within a quick run."""
@@ -322,12 +327,9 @@ class Divergence(InstanceStatement):
             return {}
         return {"a multiplier one per cent larger": replace(self, multiplier=f"101/100*({self.multiplier})")}
 
-    def multiplier_at(self, point: Point) -> float | None:
-        """The claimed multiplier; None where none is claimed."""
-        return None if self.multiplier is None else float(Expression.parse(self.multiplier).at(point))
-
     def _pictured(self, point: Point) -> PictureOfStatement:
-        return PictureOfStatement(partial(draw_divergence, self, point))
+        claimed = None if self.multiplier is None else float(Expression.parse(self.multiplier).at(point))
+        return PictureOfStatement(lambda seed: draw_divergence(self, point, seed, claimed))
 
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: for all parameters where the state is one number, else at points; runs where rounds are not affine."""

@@ -20,14 +20,14 @@ from fedtheory.proofs.regions.region import Parameter
 #: values that a line shows, of a real parameter and of the number of rounds
 MOST_VALUES, MOST_ROUNDS = 9, 8
 #: CPU seconds after which a line is left with the values that it has, of which there are at least three
-PATIENCE = 3.0
+LINE_SECONDS = 3.0
 #: values of a real parameter among which those inside of the region are looked for
 LOOKED_AT = 96
 #: a logarithm of claimed / worst case is taken to be at most so large, and its change is compared in so many digits
-LARGEST, DIGITS = 3.0, 2
+LARGEST_LOG, COMPARED_DIGITS = 3.0, 2
 
 
-def find_line(
+def survey_line(
     survey: Survey, base: Mapping[str, Fraction], seed: int, refutation: Refutation | None = None
 ) -> tuple[Line, list[PointValue]] | None:
     """The line through a point, and its values; None where no parameter can be moved.
@@ -86,17 +86,17 @@ class _Way:
         values = self.along[name]
         found = self.values_of(name, dict.fromkeys((self.base[name], values[0], values[-1])), least=0)
         seen = [
-            math.log(value.ratio) if 0 < value.ratio < math.inf else math.copysign(LARGEST, value.ratio - 1)
+            math.log(value.ratio) if 0 < value.ratio < math.inf else math.copysign(LARGEST_LOG, value.ratio - 1)
             for value in found
         ]
-        change = float(np.ptp(np.clip(seen, -LARGEST, LARGEST))) if seen else 0.0
-        return round(change, DIGITS)
+        change = float(np.ptp(np.clip(seen, -LARGEST_LOG, LARGEST_LOG))) if seen else 0.0
+        return round(change, COMPARED_DIGITS)
 
     def values_of(self, name: str, values: Iterable[Fraction], least: int) -> list[PointValue]:
         """Claimed values and worst cases, as long as there is time; the given number of them in any case."""
         found: list[PointValue] = []
         for value in values:
-            if len(found) >= least and time.process_time() - self.begun > PATIENCE:
+            if len(found) >= least and time.process_time() - self.begun > LINE_SECONDS:
                 break
             point = {**self.base, name: value}
             key = frozenset(point.items())

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,16 @@ from fedtheory.core.randomness import Key
 from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.running.runner import run
 
-if TYPE_CHECKING:
-    from fedtheory.claims.statements.limit import Divergence, Limit
-    from fedtheory.claims.statements.rate import Rate
-
 #: rounds of a run where nothing tells how many show what is claimed; fewest and most where a multiplier does
-DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 100, 10, 400
+DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_DRAWN = 100, 10, 400
+#: rounds of a run that shows a power of them, which the first rounds do not
+POWER_ROUNDS = 2_000
 #: by what factor a run shrinks or grows within a picture, where it can
 SHOWN_FACTOR = 1e-8
 #: what is below this share of a run's largest value may be rounding
-ROUNDING = 1e-12
+ROUNDED_AWAY = 1e-12
 #: a parameter whose largest value is this many times the middle one has a logarithmic axis
-WIDE = 50
+WIDE_AXIS = 50
 #: measures after r rounds, as pages show them
 _MEASURES = {
     "squared_distance": "||x^{%s} - x*||^2",
@@ -57,27 +55,27 @@ def draw_line(statement: Bound | Contraction, line: Line, seed: int, corrected: 
     """
     about = [describe_method(statement), f"functions: {name_given(statement.functions)}"]
     about += [show_point(dict(line.others))] if line.others else []
-    worst = np.array(line.worst)
-    if not np.isfinite(worst).any():
-        about.append("nothing bounds the worst case at these values")
+    bounded = bool(np.isfinite(line.worst).any())
+    about += [] if bounded else ["nothing bounds the worst case at these values"]
+    shown = ["claimed", *(["worst case"] if bounded else []), *(["runs"] if line.runs else [])]
     if line.runs:
         n = "as many clients as stated" if statement.clients else f"{CLIENTS} clients"
         about.append(f"runs on random separable quadratics of the class, {n}, seed {seed}")
     values = np.array(line.values)
     drawn = draw_bound(
-        statement.name or f"Claimed{', worst case and runs' if line.runs else ' and worst case'}",
+        statement.name or " and ".join(", ".join(shown).rsplit(", ", 1)).capitalize(),
         line.values,
         line.claimed,
         ylabel=_as_label(describe_measure(statement)),
         about="; ".join(about),
         xlabel=line.parameter,
         runs=line.runs or None,
-        worst=worst if np.isfinite(worst).any() else None,
-        logx=bool(values.min() > 0 and values.max() > WIDE * np.median(values)),
+        worst=line.worst if bounded else None,
+        logx=bool(values.min() > 0 and values.max() > WIDE_AXIS * np.median(values)),
     )
     instead = _corrected(statement, line, corrected)
     if np.isfinite(instead).any():
-        drawn.series.insert(1 + bool(np.isfinite(worst).any()), _curve("corrected", line.values, instead, dashed=True))
+        drawn.series.insert(1 + bounded, _curve("corrected", line.values, instead, dashed=True))
     if line.instance is not None:
         x, y = line.instance
         drawn.series.append({"label": "reached exactly, by the instance", "x": [x], "y": [y], "style": "points"})
@@ -98,41 +96,65 @@ def _corrected(statement: Bound | Contraction, line: Line, corrected: Any) -> ND
 # ---- on instances -------------------------------------------------------------------------------------------------
 
 
-def draw_rate(statement: Rate, seed: int) -> Picture | None:
-    """The metric of a run where the claimed rate is slowest, and the claimed curve from the same start; None for exponents of landscapes."""
-    if statement.theta is not None or not isinstance(statement.metric, str):
-        return None
-    factor = statement.factor is not None
-    point = (max if factor else min)(statement.points, key=statement.claimed_at)
-    claimed = float(statement.claimed_at(point))
+def draw_rate(
+    statement: InstanceStatement,
+    point: Point,
+    seed: int,
+    metric: str,
+    claimed: float,
+    *,
+    factor: bool,
+    sum_up: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Picture | None:
+    """A metric of a run, summed up, and what is claimed: a factor a round from the same start, or the slope of a power at the end of a long run."""
     try:
         method, problem, x0 = statement.float_instance(point)
-        method, chosen = choose_metrics([statement.metric], method, problem, x0[None, :])
-        trace = run(method, problem, x0, DRAWN_ROUNDS, seed=seed, metrics=chosen, progress=False)
-    except FedtheoryError:
-        return None
-    reached = trace[statement.metric]
-    rounds = np.asarray(trace.rounds, dtype=float)
-    with np.errstate(all="ignore"):
-        curve = reached[0] * (claimed**rounds if factor else np.maximum(rounds, 1) ** -claimed)
-    series = [_curve("claimed, from the start", rounds, curve, dashed=True), _curve("run", rounds, reached)]
-    title = statement.name or "Claimed rate and a run where it is slowest"
-    about = _about(statement, problem, point, seed)
-    return Picture(title, "round", name_metric(statement.metric), series, logx=not factor, logy=True, about=about)
-
-
-def draw_limit(statement: Limit, point: Point, seed: int) -> Picture | None:
-    """How far a run is from the claimed limit, and, where that is another point, from where it truly goes; with the exact multiplier."""
-    try:
-        method, problem, x0 = statement.float_instance(point)
-        multiplier = _largest_multiplier(statement, point, statement.field)
-        fields = np.array([*_follow(method, problem, x0, statement.field, _count_rounds(multiplier), seed)])
-        claimed = np.array([float(v) for v in statement.claimed_in_floats(point, problem, fields.shape[1])])
-        end, exact = statement.find_end(point, seed)
+        chosen_method, chosen = choose_metrics([metric], method, problem, x0[None, :])
+        asked = DRAWN_ROUNDS if factor else POWER_ROUNDS
+        trace = run(chosen_method, problem, x0, asked, seed=seed, metrics=chosen, progress=False)
     except _FAILURES:
         return None
-    rounds, name = np.arange(len(fields)), f"{statement.field}^t"
+    reached = sum_up(trace[metric])
+    rounds = np.asarray(trace.rounds, dtype=float)
+    with np.errstate(all="ignore"):
+        powers = np.maximum(rounds, 1) ** -claimed
+        curve = reached[0] * claimed**rounds if factor else reached[-1] * powers / powers[-1]
+    label = "claimed, from the start" if factor else f"claimed power -{claimed:.4g}, through the end"
+    series = [_curve(label, rounds, curve, dashed=True), _curve("run", rounds, reached)]
+    title = statement.name or "Claimed rate and a run where it is slowest"
+    about = _about(statement, method, problem, point, seed)
+    return Picture(title, "round", metric, series, logx=not factor, logy=True, about=about)
+
+
+def draw_limit(
+    statement: InstanceStatement,
+    point: Point,
+    seed: int,
+    field: str,
+    find_claimed: Callable[[Any, int], NDArray[np.float64]],
+    find_end: Callable[[], tuple[NDArray[np.float64] | None, bool]],
+) -> Picture | None:
+    """How far a run is from the claimed limit, and, where that is another point, from where it truly goes; with the exact multiplier.
+
+    None where the run stands still at the claimed limit.
+
+    Parameters
+    ----------
+    find_claimed : (problem, number of entries of the field) -> the claimed limit
+    find_end : () -> where the field ends, None if it does not, and whether that was followed exactly
+    """
+    try:
+        method, problem, x0 = statement.float_instance(point)
+        multiplier = _largest_multiplier(statement, point, field)
+        fields = np.array([*_follow(method, problem, x0, field, _count_rounds(multiplier), seed)])
+        claimed = find_claimed(problem, fields.shape[1])
+        end, exact = find_end()
+    except _FAILURES:
+        return None
+    rounds, name = np.arange(len(fields)), f"{field}^t"
     away = _distances(fields, claimed)
+    if not away.any():
+        return None
     same = end is not None and float(np.abs(end - claimed).max()) <= 1e-8 * max(float(np.abs(fields).max()), 1e-300)
     where = "to the claimed limit" + (", where it goes" if same else "")
     series = [_curve(where, rounds, away, dashed=not same)]
@@ -141,10 +163,12 @@ def draw_limit(statement: Limit, point: Point, seed: int) -> Picture | None:
     if same and multiplier and multiplier < 1:
         series.append(_through(f"{multiplier:.4g} a round, exactly", rounds, away, multiplier))
     title = statement.name or f"Distance of {name} to its limit"
-    return _by_rounds(title, f"||{name} - limit||", series, _about(statement, problem, point, seed))
+    return _on_a_logarithm(title, f"||{name} - limit||", series, _about(statement, method, problem, point, seed))
 
 
-def draw_divergence(statement: Divergence, point: Point, seed: int) -> Picture | None:
+def draw_divergence(
+    statement: InstanceStatement, point: Point, seed: int, claimed: float | None = None
+) -> Picture | None:
     """How far each round of a run moves x, with the largest multiplier that the start excites.
 
     Where another multiplier is claimed, the factors by which these steps grow, since a long run looks alike.
@@ -153,18 +177,22 @@ def draw_divergence(statement: Divergence, point: Point, seed: int) -> Picture |
         method, problem, x0 = statement.float_instance(point)
         multiplier = _largest_multiplier(statement, point, "x")
         fields = np.array([*_follow(method, problem, x0, "x", _count_rounds(multiplier), seed)])
-        claimed = statement.multiplier_at(point)
     except _FAILURES:
         return None
     steps = np.linalg.norm(np.diff(fields, axis=0), axis=1)
-    rounds, about = np.arange(len(steps)), _about(statement, problem, point, seed)
+    if len(steps) < 2 or not steps.any():
+        return None
+    far = np.flatnonzero(steps * SHOWN_FACTOR > steps[0])
+    steps = steps[: max(int(far[0]), FEWEST_ROUNDS)] if len(far) else steps
+    rounds, about = np.arange(len(steps)), _about(statement, method, problem, point, seed)
     same = multiplier is not None and claimed is not None and math.isclose(multiplier, abs(claimed), rel_tol=1e-9)
     if claimed is None or same:
         series = [_curve("a run", rounds, steps)]
         if multiplier is not None:
             said = f"{multiplier:.4g} a round, exactly{', as claimed' if same else ''}"
             series.append(_through(said, rounds, steps, multiplier))
-        return _by_rounds(statement.name or "How far a round moves the model", "||x^{t+1} - x^t||", series, about)
+        title = statement.name or "How far a round moves the model"
+        return _on_a_logarithm(title, "||x^{t+1} - x^t||", series, about)
     with np.errstate(all="ignore"):
         factors = steps[1:] / steps[:-1]
     series = [_curve(f"claimed: {abs(claimed):.6g}", rounds[1:], np.full(len(factors), abs(claimed)), dashed=True)]
@@ -175,10 +203,8 @@ def draw_divergence(statement: Divergence, point: Point, seed: int) -> Picture |
     return Picture(title, "round", "factor", series, about=about)
 
 
-def _by_rounds(title: str, ylabel: str, series: list[dict[str, Any]], about: str) -> Picture:
-    """Logarithmic where anything is above zero."""
-    positive = any(value > 0 for curve in series for value in curve["y"])
-    return Picture(title, "round", _as_label(ylabel), series, logy=positive, about=about)
+def _on_a_logarithm(title: str, ylabel: str, series: list[dict[str, Any]], about: str) -> Picture:
+    return Picture(title, "round", _as_label(ylabel), series, logy=True, about=about)
 
 
 def _as_label(formula: str) -> str:
@@ -186,9 +212,11 @@ def _as_label(formula: str) -> str:
     return re.sub(r"\{(\w+)\}", r"\1", formula).replace("{", "(").replace("}", ")")
 
 
-def _about(statement: InstanceStatement, problem: Any, point: Point, seed: int) -> str:
+def _about(statement: InstanceStatement, method: Any, problem: Any, point: Point, seed: int) -> str:
+    """Method, instance, parameters and seed; a method that a function makes is named by what it makes."""
     at = f" at {show_values(point)}" if point else ""
-    return f"{describe_method(statement)}; {getattr(problem, 'name', 'instance')}{at}; seed {seed}"
+    named = describe_method(statement) if isinstance(statement.method, str) else type(method).__name__
+    return f"{named}; {getattr(problem, 'name', 'instance')}{at}; seed {seed}"
 
 
 def _curve(label: str, x: Any, y: Any, *, dashed: bool = False) -> dict[str, Any]:
@@ -198,7 +226,7 @@ def _curve(label: str, x: Any, y: Any, *, dashed: bool = False) -> dict[str, Any
 
 def _through(label: str, rounds: Any, values: NDArray[np.float64], factor: float) -> dict[str, Any]:
     """A geometric curve through the last value of the run that is more than rounding."""
-    told = np.flatnonzero(values > ROUNDING * values.max(initial=0.0))
+    told = np.flatnonzero(values > ROUNDED_AWAY * values.max(initial=0.0))
     k = int(told[-1]) if len(told) else 0
     with np.errstate(all="ignore"):
         return _curve(label, rounds, values[k] * factor ** (np.asarray(rounds, dtype=float) - k), dashed=True)
@@ -220,7 +248,7 @@ def _count_rounds(multiplier: float | None) -> int:
     if not multiplier or multiplier == 1:
         return FEWEST_ROUNDS if multiplier == 0 else DRAWN_ROUNDS
     needed = math.log(SHOWN_FACTOR) / -abs(math.log(multiplier))
-    return int(min(max(needed, FEWEST_ROUNDS), MOST_ROUNDS))
+    return int(min(max(needed, FEWEST_ROUNDS), MOST_DRAWN))
 
 
 def _follow(method: Any, problem: Any, x0: Any, field: str, rounds: int, seed: int) -> Iterator[NDArray[np.float64]]:
@@ -257,4 +285,5 @@ def describe_method(statement: Any) -> str:
 
 def name_given(given: Any) -> str:
     """Return a method or class of functions as it was given, or the name of the function that makes it."""
-    return given if isinstance(given, str) else str(getattr(given, "__name__", "as stated")).strip("<>_")
+    name = given if isinstance(given, str) else str(getattr(given, "__name__", "<lambda>")).strip("_")
+    return "as stated" if name == "<lambda>" else name

@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Finding, Part, PictureOfStatement, Replay
+from fedtheory.claims.claim import Finding, Part, Picture, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
@@ -125,7 +124,16 @@ class Rate(InstanceStatement):
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: exact where that can be had, fits otherwise."""
         yield from self._find(context)
-        yield PictureOfStatement(partial(draw_rate, self))
+        yield PictureOfStatement(self.draw)
+
+    def draw(self, seed: int) -> Picture | None:
+        """A run where the claimed rate is slowest, and the claimed curve; None for exponents of landscapes, and metrics without a name."""
+        if self.theta is not None or not isinstance(self.metric, str):
+            return None
+        factor = self.factor is not None
+        point = (max if factor else min)(self.points, key=self.claimed_at)
+        claimed = float(self.claimed_at(point))
+        return draw_rate(self, point, seed, self.metric, claimed, factor=factor, sum_up=self._summed_up)
 
     def _find(self, context: Context) -> Iterator[Finding]:
         if self.factor is None or self.metric not in SQUARES or self.summary != "last":

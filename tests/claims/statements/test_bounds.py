@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
 import pytest
 
 from fedtheory import FunctionClass, GradientDescent
+from fedtheory.claims.statements import judging, lines
 from fedtheory.claims.statements import survey as surveying
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.judging import judge_statement
@@ -228,6 +230,32 @@ def test_data_of_a_picture_are_along_the_last_parameter():
     found = judge_statement(TRUE["non-convex, one round"])
     assert found.line.parameter == "eta" and list(found.line.values) == sorted(found.line.values)
     assert found.line.claimed == pytest.approx(found.line.worst, rel=1e-4)
+
+
+def test_what_fails_on_the_picture_alone_is_refuted(monkeypatch):
+    """Tight at both ends and in the middle, where the survey looks here, and false between the middle and the upper end."""
+    seen = replace(judging.EFFORTS["quick"], random=0, local=0)
+    monkeypatch.setitem(judging.EFFORTS, "quick", seen)
+    claimed = "L/6 + (L - 1)*(L - 3/2)*(L - 2)"
+    statement = Bound("gd", "lr = 1/L", region="1 <= L <= 2", functions="L", measure="gap", claimed=claimed)
+    found = judge_statement(statement)
+    assert found.word == "refuted" and 1.5 < found.refuted_at["L"] < 2
+    assert found.line.instance == (float(found.refuted_at["L"]), float(found.refutation.reached))
+    assert any(worst > claim for worst, claim in zip(found.line.worst, found.line.claimed, strict=True))
+
+
+def test_a_line_ends_when_its_time_is_over(monkeypatch):
+    """With three values at least, and all of them while there is time."""
+    statement = Bound("gd", "lr", region="0 < lr < 2", functions="L = 1, mu = 1/10", claimed=1)
+    survey = Survey(statement)
+    base = survey.at(next(survey.corners(1))).point
+    whole, _ = lines.survey_line(survey, base, 0)
+    assert len(whole.values) >= lines.MOST_VALUES and float(base["lr"]) in whole.values
+    monkeypatch.setattr(lines, "LINE_SECONDS", 0.0)
+    short, _ = lines.survey_line(survey, base, 0)
+    assert len(short.values) == 3 and set(short.values) <= set(whole.values)
+    nothing = replace(statement, region="", options="lr = 1")
+    assert lines.survey_line(Survey(nothing), {}, 0) is None, "there is nothing to go along"
 
 
 def test_regions_are_visited_at_corners_and_by_local_search():

@@ -19,10 +19,11 @@ from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
-from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, draw_rate
+from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, POWER_ROUNDS
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.tools.typesetting import typeset_formula
 from problems.fedavg_divergence import curved_counterexample
+from problems.known_exponents import power
 from problems.logistic import logistic
 from problems.quadratics import scalar_quadratics
 
@@ -114,7 +115,7 @@ def test_the_picture_of_a_bound_shows_claim_worst_case_and_runs() -> None:
 
 
 def test_the_picture_of_a_rate_shows_claim_and_run() -> None:
-    pictured = draw_rate(LINEAR, 3)
+    pictured = LINEAR.draw(3)
     claimed, reached = (np.array(series["y"]) for series in pictured.series)
     assert reached == pytest.approx(claimed, rel=1e-6), "this factor is exact"
     assert pictured.logy and not pictured.logx and pictured.xlabel == "round" and len(claimed) == DRAWN_ROUNDS + 1
@@ -167,6 +168,20 @@ def test_a_refuted_contraction_goes_along_the_parameter_that_says_most() -> None
     assert (curves["worst case over the class"] > 1.1 * curves["claimed"]).sum() > 3
 
 
+def test_where_nothing_bounds_the_worst_case_runs_are_drawn_beside_the_claim() -> None:
+    """Two local steps or more on clients that may differ by anything."""
+    unlike = Bound(
+        "fedavg",
+        "lr, steps = K",
+        region="1/6 <= mu <= 1/3, 1/2 <= lr <= 1, K in 2..3",
+        functions="L = 1, mu",
+        claimed="(1 - lr*mu)**(2*K)",
+    )
+    pictured, curves, word = picture_of(unlike)
+    assert word == "refuted" and pictured["title"] == "Claimed and runs"
+    assert "nothing bounds the worst case" in pictured["about"] and "worst case over the class" not in curves
+
+
 @pytest.mark.parametrize(("point", "same"), [(BIASED.point, True), ("minimiser", False)])
 def test_a_limit_is_drawn_by_the_distance_to_it_and_to_where_the_run_goes(point, same) -> None:
     pictured, curves, _ = picture_of(replace(BIASED, point=point))
@@ -197,10 +212,25 @@ def test_divergence_is_drawn_with_its_factor_and_a_wrong_one_beside_it() -> None
     assert word == "refuted" and run == pytest.approx(exact) and claimed == pytest.approx(1.01 * exact)
 
 
-def test_a_run_that_stands_still_is_drawn_without_a_logarithm() -> None:
+def test_a_run_that_stands_still_is_no_picture() -> None:
+    """Where FedPD stays at its start; elsewhere another point is drawn than the first, at which the start is the limit."""
     still = {"problem": lambda a: scalar_quadratics(np.array([a, -a], dtype=object)), "region": "0 < a, 0 < eta < 1/a"}
-    pictured, curves, _ = picture_of(Limit("fedpd", "eta, exact", point=1, **still))
-    assert not pictured["logy"] and not any(np.any(y) for y in curves.values())
+    stays = Limit("fedpd", "eta, exact", point=1, **still)
+    claim = state("S", "toy", "s", "t", stays)
+    assert judge_claim(claim, "toy", Context()).picture is None
+    pictured, _, _ = picture_of(replace(BIASED, start=0))
+    assert "a = 1, b = 1," not in pictured["about"], "there x = 0 is the limit"
+
+
+def test_a_power_is_compared_where_the_run_shows_it() -> None:
+    """x^4/4 by gradient descent: the value falls as T^-2 in the end, and not in the first rounds."""
+    flat = Rate("gd", "lr = 1/10", problem=lambda: power(4.0).problem, start=1, metric="value", exponent=2)
+    drawn = flat.draw(0)
+    claimed, run = (np.array(series["y"]) for series in drawn.series)
+    assert drawn.logx and len(run) == POWER_ROUNDS + 1 and claimed[-1] == pytest.approx(run[-1])
+    assert run[0] < 0.1 * claimed[0] and run[1000] == pytest.approx(claimed[1000], rel=0.05)
+    mean = replace(flat, summary="mean").draw(0)
+    assert np.array(mean.series[1]["y"]) == pytest.approx(np.cumsum(run) / np.arange(1, len(run) + 1))
 
 
 def test_a_picture_of_the_checks_own_goes_before_those_of_statements() -> None:
