@@ -9,27 +9,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Replay,
-    Role,
-    assume,
-    at_most,
-    disproved,
-    draw_bound,
-    refute,
-)
+from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Replay, Role
+from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
+from fedtheory.claims.parts import assume, at_most, disproved, refute
 from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.ground_truth import solve_with_cvxpy
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
 from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
@@ -162,7 +152,7 @@ def slope_of_potential() -> bool:
 def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], list[Conclusion]]:
     """(81) with corrected constants: steps, and conclusions of which the last one is the statement."""
     near, slope = "the copies", "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)"
-    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, kl_lemmas.copies, role, scope)]
+    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, lemmas.copies, role, scope)]
     by_slope = Conclusion(
         slope,
         "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
@@ -309,7 +299,7 @@ CLAIMS: list[Claim] = [
         [
             Step("the descent", lemmas.factored, scope=ONE_STEP),
             Step("the distance", lemmas.stationary, scope=ONE_STEP),
-            Step("the midpoint", kl_lemmas.midpoint, scope=ONE_STEP),
+            Step("the midpoint", lemmas.midpoint, scope=ONE_STEP),
             Step("the descent at the end point", lemmas.lemma_3_monotone, scope=ONE_STEP),
         ],
         conclusions=[

@@ -10,29 +10,16 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Assumption,
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    Rate,
-    Replay,
-    Role,
-    assume,
-    at_most,
-    decided,
-    disproved,
-    refute,
-)
+from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Part, Picture, Replay, Role
+from fedtheory.claims.context import Context
+from fedtheory.claims.parts import assume, at_most, decided, disproved, refute
+from fedtheory.claims.statements.rate import Rate
 from fedtheory.measures import potentials
 from fedtheory.measures.kl import implied_rate
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, RECURSION, SHORT_STEP
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
@@ -258,7 +245,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, theta = 0, (11)",
         "Where D has exponent 0, dist(0, grad f(w_T) + dR(w_T)) = 0 for all T > t_0.",
-        [Step("growth in the copies", kl_lemmas.bowl), Step("slope in the copies", linear_slope)],
+        [Step("growth in the copies", lemmas.bowl), Step("slope in the copies", linear_slope)],
         conclusions=[
             Conclusion(
                 "the hypothesis is never met",

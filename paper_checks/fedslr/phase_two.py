@@ -9,27 +9,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Assumption,
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Replay,
-    assume,
-    at_most,
-    disproved,
-    draw_bound,
-    refute,
-)
+from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Replay
+from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
+from fedtheory.claims.parts import assume, at_most, disproved, refute
 from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
 from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import square_has_exponent_half
@@ -233,7 +223,7 @@ CLAIMS: list[Claim] = [
         "1) sigma^2), C_7 with N of the proof.",
         [
             Step("proximal descent", lemmas.proximal_descent, "repaired"),
-            Step("drift", kl_lemmas.drift_of_loss, "repaired"),
+            Step("drift", lemmas.drift_of_loss, "repaired"),
         ],
         conclusions=[
             Conclusion(

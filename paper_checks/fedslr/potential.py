@@ -16,7 +16,6 @@ from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import EXACT, PAPER
-from paper_checks.fedslr.kl_lemmas import bowl, copies, drift_of_loss
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.steps import Conclusion, Step, claim_steps
 
@@ -179,7 +178,7 @@ def _rate_adds_up() -> bool:
 RECURSION = (
     Step("the distance", lemmas.stationary),
     Step("the descent", lemmas.factored),
-    Step("the models are close", copies),
+    Step("the models are close", lemmas.copies),
 )
 CLAIMS: list[Claim] = [
     claim_steps(
@@ -188,7 +187,7 @@ CLAIMS: list[Claim] = [
         "(75) to (78) in the proof of Theorem 2",
         "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
         "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
-        [Step("the models are close", copies)],
+        [Step("the models are close", lemmas.copies)],
         conclusions=[
             Conclusion(
                 "the distance",
@@ -209,7 +208,7 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "Assumption 4 and (11)",
         "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L.",
-        [Step("growth", bowl), Step("slope", linear_slope)],
+        [Step("growth", lemmas.bowl), Step("slope", linear_slope)],
         conclusions=[
             Conclusion(
                 "no exponent below 1/2",
@@ -299,7 +298,7 @@ CLAIMS: list[Claim] = [
         "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
             Step("a local step", lemmas.proximal_descent),
-            Step("a moved model", drift_of_loss),
+            Step("a moved model", lemmas.drift_of_loss),
             Step("drift", lemmas.lemma_1),
             Step("the potential", lemmas.lemma_3_monotone),
         ],
