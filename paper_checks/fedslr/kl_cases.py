@@ -33,17 +33,14 @@ from problems.quadratics import scalar_quadratics
 
 def picture_of(runs: list[KLRun], title: str, *, printed: bool = False, logx: bool = True) -> Picture:
     """Distances of runs, with the bounds that hold drawn dashed, and printed ones dotted."""
-    series = []
+    series: list[dict[str, Any]] = []
     for seen in runs:
         keep = seen.distance > 0
         series.append({"label": seen.name, "x": seen.rounds[keep].tolist(), "y": seen.distance[keep].tolist()})
-        for label, bound in (
-            ("corrected bound", seen.corrected),
-            *((("as printed", seen.printed),) if printed else ()),
-        ):
-            series.append(
-                {"label": f"{label}, {seen.name}", "x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"}
-            )
+        bounds = {"corrected bound": seen.corrected} | ({"as printed": seen.printed} if printed else {})
+        for label, bound in bounds.items():
+            curve = {"x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"}
+            series.append({"label": f"{label}, {seen.name}", **curve})
     return Picture(title, "round T", "dist(0, grad f(w_T) + dR(w_T))", series, logx=logx, logy=True)
 
 
@@ -91,41 +88,33 @@ def square_has_exponent_half() -> bool:
     return is_zero((1 / L + Fraction(1, 2)) * (a**2 + b**2 + e**2) - D - squares)
 
 
+def on_the_square(L: Fraction, eta: Fraction, start: Fraction) -> tuple[Assumption, ...]:
+    """What Theorems 2 and 3 assume of one client (L/2) w^2, flattened beyond |w| = 2 w_0, and of eta_g."""
+    return (
+        assume("A1, the curvature of f", "bend <= L", bend=flattened_square(L, 2 * start).curvatures.max(), L=L),
+        assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
+        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
+        assume("global step size", "2*L*eta < 1", L=L, eta=eta),
+    )
+
+
 def replay_linear(instance: Mapping[str, Any]) -> Replay:
     """dist^2 in round t + 1 against C_1 r_t/|C_2|, which is at least the square of (12)'s right side for every c, as 0 <= C_4 <= 1."""
     L, eta, start = fractions_of(instance, ("L", "eta", "start"))
     t = int(instance["t"])
-    values = {}
-    for exactly in (True, False):
-        problem, states = play_on_line(flattened_square(L, 2 * start), eta, start, t + 2, exactly=exactly)
-        number: Any = Fraction if exactly else float
+
+    def measure(number: Any) -> tuple[Any, Any, list[Any]]:
+        problem, states = play_on_line(flattened_square(L, 2 * start), eta, start, t + 2, exactly=number is Fraction)
         k = Constants(number(L), number(eta))
         r = potentials.fedslr(number(eta))(problem, states[t])
-        values[exactly] = problem.grad(states[t + 1].x)[0, 0] ** 2, k.c1_printed * r / k.c2
-        if exactly:
-            scaled = [
-                abs((1 + L * eta) * getattr(states[t + 2], name) - getattr(states[t + 1], name)).max()
-                for name in ("x", "x_i", "gamma_i")
-            ]
-    assumptions = (
-        assume("A1, the curvature of f", "bend <= L", bend=abs(problem_bend(L, start)), L=L),
-        assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
-        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
-        assume("step size", "2*L*eta < 1", L=L, eta=eta),
-        assume(
-            "every later round is this one divided by 1 + L eta, so that no later t_0 helps",
-            "away <= 0",
-            away=max(scaled),
-        ),
-    )
+        return problem.grad(states[t + 1].x)[0, 0] ** 2, k.c1_printed * r / k.c2, states[t + 1 :]
+
+    (exact, bound, (before, after)), (measured, limit, _) = measure(Fraction), measure(float)
+    apart = [abs((1 + L * eta) * getattr(after, f) - getattr(before, f)).max() for f in ("x", "x_i", "gamma_i")]
+    later = "every later round is this one divided by 1 + L eta, so that no later t_0 helps"
+    assumptions = (*on_the_square(L, eta, start), assume(later, "away <= 0", away=max(apart)))
     what = f"dist^2 in round {t + 1} against C_1 r_{t}/|C_2|"
-    (exact, bound), (measured, limit) = values[True], values[False]
     return Replay(what, float(measured), float(limit), exact, bound, "fractions", assumptions)
-
-
-def problem_bend(L: Fraction, start: Fraction) -> Any:
-    """The largest curvature of the flattened square, of its pieces."""
-    return flattened_square(L, 2 * start).curvatures.max()
 
 
 def factor_on_quadratics(times: str) -> Rate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -310,6 +311,15 @@ def check_fact_5(ctx: Context, *, instance: dict[str, Any] | None = None, drawn:
     )
 
 
+OPERATORS = (
+    (
+        "FEDSLR-O1",
+        "(15) and (16)",
+        "nuclear",
+        "argmin_Z ||Z - X||_F^2/2 + a ||Z||_* = U diag(S_a(d)) V^T for X = U diag(d) V^T.",
+    ),
+    ("FEDSLR-O2", "(17)", "l1", "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate."),
+)
 CLAIMS = [
     Claim(
         "FEDSLR-F1",
@@ -352,31 +362,21 @@ CLAIMS = [
             Fault("the dual with the other sign", "CVXPY", {"sign": -1}),
         ),
     ),
-    Claim(
-        "FEDSLR-O1",
-        PAPER,
-        "identity",
-        "(15) and (16)",
-        "argmin_Z ||Z - X||_F^2/2 + a ||Z||_* = U diag(S_a(d)) V^T for X = U diag(d) V^T.",
-        lambda ctx, **changed: check_operator(ctx, norm="nuclear", **changed),
-        (
-            Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
-            Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
-            Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
-        ),
-    ),
-    Claim(
-        "FEDSLR-O2",
-        PAPER,
-        "identity",
-        "(17)",
-        "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate.",
-        lambda ctx, **changed: check_operator(ctx, norm="l1", **changed),
-        (
-            Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
-            Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
-            Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
-        ),
+    *(
+        Claim(
+            id,
+            PAPER,
+            "identity",
+            source,
+            statement,
+            partial(check_operator, norm=norm),
+            (
+                Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
+                Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
+                Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
+            ),
+        )
+        for id, source, norm, statement in OPERATORS
     ),
     Claim(
         "FEDSLR-R3",

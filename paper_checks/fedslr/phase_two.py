@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Replay
+from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, refute
@@ -22,7 +22,8 @@ from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
 from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
-from paper_checks.fedslr.kl_cases import square_has_exponent_half
+from paper_checks.fedslr.kl_cases import on_the_square
+from paper_checks.fedslr.potential import DISTANCES, TELESCOPES
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
@@ -42,7 +43,7 @@ def c7(L: Any, eta: Any, start: Any, first: Any, N: int) -> Any:
     return (half + 1) * start**2 + half * eta * first + L**2
 
 
-def on_the_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
+def measure_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
     """FedSLR on one client (L/2) w^2 for T rounds, with Phase II; what (14) and (100) compare, at N = T."""
     L, eta, start, lr, weight = fractions_of(instance, ("L", "eta", "start", "lr", "mu"))
     T, K = int(instance["T"]), int(instance["K"])
@@ -67,15 +68,12 @@ def on_the_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
 
 def replay_square(instance: Mapping[str, Any], *, which: str) -> Replay:
     """A violation of (14) or (100) for every N <= T, by its right side at N = T, where it is largest."""
-    exact, floats = on_the_square(instance, True), on_the_square(instance, False)
+    exact, floats = measure_square(instance, True), measure_square(instance, False)
     L, eta, start, lr = fractions_of(instance, ("L", "eta", "start", "lr"))
     T = int(instance["T"])
     assumptions = [
-        assume("A1, the curvature of f", "bend <= L", bend=flattened_square(L, 2 * start).curvatures.max(), L=L),
-        assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
-        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
+        *on_the_square(L, eta, start),
         assume("A5 with sigma = 0: full gradients, step size", "(L + 1)*lr < 2", L=L, lr=lr),
-        assume("global step size", "2*L*eta < 1", L=L, eta=eta),
         assume("N = T is one that the proof can use: ||w_T||^2 <= 1/T", "w*w*T <= 1", w=exact["last"], T=T),
     ]
     (measured, bound), (in_floats, limit) = exact[which], floats[which]
@@ -228,8 +226,7 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the corrected bound",
-                "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds phi_i changes by B ||w_{t+1} - "
-                "w_t|| + (L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
+                TELESCOPES,
                 ("proximal descent", "drift"),
                 "repaired",
             )
@@ -260,8 +257,7 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "with L^2 on every term",
-                "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the sum is at most 2 eta_g "
-                "(D_0 - D_t) <= 2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
+                DISTANCES,
                 ("the first round", "later rounds"),
                 "repaired",
                 sums_of_steps,

@@ -180,6 +180,15 @@ RECURSION = (
     Step("the descent", lemmas.factored),
     Step("the models are close", lemmas.copies),
 )
+#: how Theorem 3 is proved, with the right constants
+TELESCOPES = (
+    "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) ||w_{t+1} - "
+    "w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended, p_{t+1,0} = p_{t,K}"
+)
+DISTANCES = (
+    "w_t - w* is a sum of t + 1 vectors, w_0 - w* and t steps, so by Cauchy and Schwarz ||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + 2 eta_g (D_0 "
+    "- D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are at most 1/T each"
+)
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-N5",
@@ -305,8 +314,7 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the sum",
-                "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) "
-                "||w_{t+1} - w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended",
+                TELESCOPES,
                 ("a local step", "a moved model"),
             ),
             Conclusion(
@@ -326,8 +334,8 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N18",
         DERIVED,
         "(97) to (102) in the proof of Theorem 3, corrected",
-        "(1/T) sum_{t<T} L^2 ||w_t - wh*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - wh*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
-        "that ||w_t - wh*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
+        "(1/T) sum_{t<T} L^2 ||w_t - w*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
+        "that ||w_t - w*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
         [
             Step("a sum of vectors", summed),
             Step("a round", lemmas.lemma_3_monotone),
@@ -337,9 +345,7 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "the distances",
-                "w_t - wh* is a sum of t + 1 vectors, w_0 - wh* and t steps, so by Cauchy and Schwarz ||w_t - wh*||^2 <= (t + 1)(||w_0 - wh*||^2 "
-                "+ 2 eta_g (D_0 - D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are "
-                "at most 1/T each",
+                DISTANCES,
                 ("a sum of vectors", "a round", "the first round"),
             ),
             Conclusion(
