@@ -1,6 +1,6 @@
-"""Claims whose statement, its corrected form and other readings of it are lemmas (`fedtheory.claims.Lemma`): one part of the check each.
+"""Claims whose statement, its corrected form and other readings of it are data, lemmas (`fedtheory.claims.Lemma`) above all: one part each.
 
-An inequality in rounds of the method itself (`Runs`) ties its code to them.
+Conclusions follow from them by arguments whose grounds checkers confirm. An inequality in rounds of the method itself (`Runs`) ties its code to them.
 """
 
 from __future__ import annotations
@@ -12,37 +12,43 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
-from fedtheory.claims.statements.as_claims import find_of_lemma, replay_statement
+from fedtheory.claims.statements.as_claims import find_of_statement, replay_statement
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
+from fedtheory.claims.statements.planting import Statement
+from paper_checks.grounds import Ground, are_so
 
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a claim: a lemma, and whether it is the statement as printed, its corrected form or another reading.
+    """A part of a claim: a statement, mostly a lemma, and whether it is the paper's as printed, its corrected form or another reading.
 
-    ``scope``: what it is narrower than the statement in, as for `proved`.
+    ``scope``: what it is narrower than the paper's statement in, as for `proved`. ``wrong``: statements near it by what is wrong with them; each
+    is a planted fault.
     """
 
     name: str
-    lemma: Lemma
+    statement: Statement
     role: Role = "printed"
     scope: str = ""
+    wrong: Mapping[str, Statement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Conclusion:
     """What follows from steps, and from conclusions before it, by an argument in words.
 
-    ``from_steps``: their names; ``confirmed``: asks a checker for what the argument needs besides, such as an identity; ``scope``: as of a step.
+    ``from_steps``: their names; ``confirmed``: what the argument needs besides, such as identities, of which checkers are asked (one function may
+    stand alone); ``scope``: as of a step. ``wrong``: the same with a mistake, by its name; each is a planted fault.
     """
 
     name: str
     argument: str
-    from_steps: tuple[str, ...]
+    from_steps: tuple[str, ...] = ()
     role: Role = "printed"
-    confirmed: Callable[[], bool] | None = None
+    confirmed: Sequence[Ground] | Callable[[], bool] = ()
     scope: str = ""
+    wrong: Mapping[str, Sequence[Ground]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,8 @@ def claim_steps(
 ) -> Claim:
     """Make a claim of steps.
 
-    Its planted faults: a constant of each true step where it is rejected; a true step in the place of each false one, which nothing refutes;
-    the mistakes of runs; those that are given.
+    Its planted faults: a constant of each true lemma where it is rejected; a true step in the place of each false one, which nothing refutes;
+    what is wrong near steps and conclusions; the mistakes of runs; those that are given.
 
     Parameters
     ----------
@@ -116,17 +122,19 @@ def claim_steps(
     planted = [
         Fault(f"{step.name}: {constant} beyond where it is rejected", step.name, {"beyond": (step.name, constant)})
         for step in steps
-        for constant in step.lemma.constants
-        if step.name not in false
+        if isinstance(step.statement, Lemma) and step.name not in false
+        for constant in step.statement.constants
     ]
     planted += [
         Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
         for wrong, right in false.items()
     ]
     planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
-    regions = [f"{step.name}: {step.lemma.region}" for step in steps if step.lemma.region.parameters]
-    printed = next((by_name[name].lemma for name in false if by_name[name].role == "printed"), None)
-    shown = printed or next((by_name[name].lemma for name in false), None)
+    near: list[Step | Conclusion] = [*steps, *conclusions]
+    planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in near for wrong in part.wrong]
+    lemmas = {step.name: step.statement for step in steps if isinstance(step.statement, Lemma)}
+    regions = [f"{name}: {lemma.region}" for name, lemma in lemmas.items() if lemma.region.parameters]
+    shown = next((lemmas[name] for name in sorted(false, key=lambda name: by_name[name].role != "printed")), None)
     return Claim(
         id,
         paper,
@@ -163,14 +171,16 @@ def _check(
     mistaken: tuple[str, str] = ("", ""),
     **subject: Any,
 ) -> Iterator[Finding]:
-    lemmas = {step.name: step.lemma for step in steps}
+    statements = {step.name: step.statement for step in steps}
     found: dict[str, Part] = {}
     for step in steps:
-        lemma = lemmas[instead[1]] if step.name == instead[0] else step.lemma
-        if step.name == beyond[0]:
-            fails = next((side.fails for side in lemma_sensitivity(lemma) if side.name == beyond[1]), None)
-            lemma = lemma if fails is None else lemma.with_constants(**{beyond[1]: fails})
-        for finding in find_of_lemma(lemma, name=step.name, role=step.role):
+        statement = statements[instead[1]] if step.name == instead[0] else step.statement
+        if step.name == mistaken[0]:
+            statement = step.wrong[mistaken[1]]
+        if step.name == beyond[0] and isinstance(statement, Lemma):
+            fails = next((side.fails for side in lemma_sensitivity(statement) if side.name == beyond[1]), None)
+            statement = statement if fails is None else statement.with_constants(**{beyond[1]: fails})
+        for finding in find_of_statement(statement, context, name=step.name, role=step.role):
             if isinstance(finding, Part):
                 found[finding.name] = _narrow(finding, step.scope)
                 yield found[finding.name]
@@ -178,7 +188,8 @@ def _check(
                 yield Reading(f"{step.name}: {finding.text}") if isinstance(finding, Reading) else finding
     for conclusion in conclusions:
         resting_on = [found[name] for name in conclusion.from_steps]
-        condition = conclusion.confirmed is None or conclusion.confirmed()
+        grounds = conclusion.wrong[mistaken[1]] if conclusion.name == mistaken[0] else conclusion.confirmed
+        condition = grounds() if callable(grounds) else are_so(grounds)
         found[conclusion.name] = proved(
             conclusion.name,
             condition,

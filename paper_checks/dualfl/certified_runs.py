@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms import DualFL
+from fedtheory.algorithms import DualFista, DualFL
 from fedtheory.claims import Context, Finding, Part, Picture, draw_bound
 from fedtheory.claims.parts import assume_constant, at_most
-from fedtheory.core.arrays import squared_norm
-from fedtheory.core.duality import fenchel_young_gap, local_gap
-from fedtheory.core.problem import Problem, constants
+from fedtheory.core.arrays import mean_of_clients, squared_norm
+from fedtheory.core.duality import dualfl_gap, fenchel_young_gap, local_gap
+from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
 from fedtheory.local.subproblem import Subproblem
@@ -23,8 +23,11 @@ from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from fedtheory.running.runner import run
 from problems.chains import total_variation_chain
-from problems.quadratics import random_quadratics
+from problems.quadratics import random_quadratics, scalar_quadratics
 from problems.svm import svm
+
+#: the sum of n^(-3/2)
+ZETA = 2.6123753486854883
 
 
 @lru_cache(maxsize=1)
@@ -89,24 +92,21 @@ def outside(name: str, problem: Problem, nu: float, rho: float = 0.0) -> Part | 
     return Part(name, None, "numeric", f"outside of the theorem's range, and not run: {missing}") if missing else None
 
 
-def squared_errors(method: DualFL, problem: Problem, x: Any, rounds: int, seed: int = 0) -> NDArray[np.float64]:
-    """||theta^(n) - x||^2 for n = 1..rounds."""
-    trace = run(
-        method,
-        problem,
-        np.zeros(problem.d),
-        rounds,
-        seed=seed,
-        metrics={"d": metrics.squared_distance(x)},
-        progress=False,
-    )
-    return np.asarray(trace["d"][1:])
+def squared_errors(method: Any, problem: Problem, x: Any, rounds: int, seed: int = 0) -> NDArray[np.float64]:
+    """||theta^(n) - x||^2 for n = 1..rounds, of each draw ``(*draws, rounds)``; 1e300 where a run diverged."""
+    asked = {"d": metrics.squared_distance(x[..., None, :])}
+    trace = run(method, problem, np.zeros_like(x), rounds, seed=seed, metrics=asked, progress=False)
+    return np.where(np.isfinite(trace["d"]), trace["d"], 1e300)[..., 1:]
 
 
-def bound_n2(n: Any, nu: float, rho: float, heterogeneity: float) -> Any:
-    """DUALFL-N2, exact local solves: min{4/(n+1)^2, (1 + sqrt rho)(1 - sqrt rho)^n/(1 - rho)} V*/nu^2."""
-    q = np.sqrt(rho)
-    return np.minimum(4 / (n + 1.0) ** 2, (1 + q) * (1 - q) ** n / (1 - rho)) * heterogeneity / nu**2
+def heterogeneity_at(problem: Problem, x: Any) -> NDArray[np.float64]:
+    """V* of each draw ``(*draws, 1)``, by gradients at the minimiser."""
+    return np.asarray(mean_of_clients(squared_norm(problem.grad(x[..., None, :]))))[..., None]
+
+
+def bound_n2(n: Any, nu: float, rho: float, heterogeneity: Any) -> Any:
+    """DUALFL-N2, exact local solves: min{4/(n+1)^2, (1 - sqrt rho)^(n-1)} V*/nu^2."""
+    return np.minimum(4 / (n + 1.0) ** 2, (1 - np.sqrt(rho)) ** (n - 1.0)) * heterogeneity / nu**2
 
 
 def bound_inexact(n: Any, nu: float, rho: float, heterogeneity: float, clients: int, gamma: float) -> Any:
@@ -119,20 +119,51 @@ def bound_inexact(n: Any, nu: float, rho: float, heterogeneity: float, clients: 
     return rate * (np.sqrt(heterogeneity) + 2 * np.sqrt(2 / clients) * errors) ** 2 / nu**2
 
 
+def below_inexact(
+    name: str, text: str, seed: int, made: Callable[[float, float], DualFL], rounds: int, L: float, gamma: float
+) -> Part:
+    """Part: ten runs of ``made(mu, L)``, with inexact local solves, on draws of quadratics stay below the bound of Theorem 3.2 or 3.3."""
+    worst, n = [], np.arange(1, rounds + 1)
+    for draw in range(seed, seed + 10):
+        problem = random_quadratics(4, 5, L=L, mu=1.0, seed=draw)
+        method, truth = made(*(float(constant(problem, name).value) for name in ("mu", "L"))), truth_of(problem)
+        found = squared_errors(method, problem, truth.x, rounds, draw)
+        worst.append(found / bound_inexact(n, method.nu, method.rho, truth.heterogeneity, problem.n, gamma))
+    text = f"{text}: at most {np.max(worst):.2g} of the bound with its constant"
+    return at_most(name, worst, 1.0, "numeric", text, error=1e-12)
+
+
 def draw_exact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: int = 20) -> Picture:
     """Errors of exact local solves over V*/nu^2, against Theorem 3.2 or 3.3 with its constant: random quadratics with nu = mu = 1, L = 16."""
     nu, L, n = 1.0, 16.0, np.arange(1, rounds + 1)
     rho = nu / L if smooth else 0.0
-    runs = []
-    for seed in range(draws):
-        problem = random_quadratics(n=4, d=5, L=L, mu=nu, seed=seed)
-        x = problem.solution()
-        heterogeneity = float(squared_norm(problem.grad(x[None, :])).mean())
-        runs.append(squared_errors(DualFL(nu, rho), problem, x, rounds) * nu**2 / heterogeneity)
+    problem = random_quadratics(n=4, d=5, L=L, mu=nu, batch=(draws,), seed=0)
+    x = problem.solution()
+    errors = squared_errors(DualFL(nu, rho), problem, x, rounds) * nu**2 / heterogeneity_at(problem, x)
     claimed = (1 - np.sqrt(rho)) ** (n - 1) if smooth else 4 / (n + 1) ** 2
-    told = f"DualFL with nu = 1, rho = {rho:g} and exact local solves; random quadratics, n = 4, d = 5, mu = 1, L = 16, seeds 0 to {draws - 1}"
+    told = f"DualFL with nu = 1, rho = {rho:g} and exact local solves; random quadratics, n = 4, d = 5, mu = 1, L = 16, {draws} draws, seed 0"
     label = "||theta^n - theta*||^2 nu^2/V*"
-    return draw_bound("Errors against the bound", n, claimed, ylabel=label, about=told, runs=np.array(runs).T)
+    return draw_bound("Errors against the bound", n, claimed, ylabel=label, about=told, runs=errors.T)
+
+
+def draw_inexact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: int = 20) -> Picture:
+    """Dual errors over C against Proposition 6.2 or 6.3, with every block's error at delta_n/N: N/(n+1)^5 or a^n for delta_n, start 0."""
+    nu, L, N, n = 0.8, 16.0, 4, np.arange(1.0, rounds + 1)
+    rho = nu / L if smooth else 0.0
+    q = 1 - np.sqrt(rho)
+    a = 0.9 * q
+    problem = random_quadratics(N, 5, L=L, mu=1.0, batch=(draws,), seed=context.seed)
+    x = problem.solution()[:, None, :]
+    start = np.sqrt(squared_norm(problem.grad(x) - nu * x).sum(axis=-1, keepdims=True))
+    method = DualFista(nu, rho, AtTheLimit(nu, lambda k: a**k / N if smooth else (k + 1.0) ** -5))
+    asked = {"error": lambda f, state: N * dualfl_gap(f, x, state.xi_i, nu)}
+    trace = run(method, problem, 0 * x[:, 0], rounds, seed=context.seed, metrics=asked, progress=False)
+    sums = np.sqrt(2 * nu) / (1 - np.sqrt(a / q)) if smooth else np.sqrt(2 * nu * N) * ZETA
+    size = (start + 2 * sums) ** 2 * (1 / (2 * nu * q) if smooth else 2 / nu)
+    said = f"rho = nu/L, delta_n = a^n, a = {a:.3g}" if smooth else "rho = 0, delta_n = 4/(n+1)^5"
+    about = f"Algorithm 2, nu = 4/5, {said}; random quadratics, N = 4, d = 5, mu = 1, L = 16, {draws} draws, seed {context.seed}"
+    ylabel, found = "(E_d(xi^n) - E_d*)/C", (trace["error"][:, 1:] / size).T
+    return draw_bound("Dual errors", n, q**n if smooth else n**-2, ylabel=ylabel, about=about, runs=found)
 
 
 def below_n2(
@@ -162,8 +193,14 @@ def below_n2(
     return at_most(name, found, limit, "numeric", text, error=floor)
 
 
-def on_chain_and_machines(context: Context, *, factor: float = 1.0, share: float = 1.0) -> Iterator[Finding]:
+def nonsmooth_runs(context: Context, *, factor: float = 1.0, share: float = 1.0) -> Iterator[Finding]:
     """Theorem 3.2 with exact local solves; ``factor`` times mu is nu."""
     chain, machines = total_variation_chain(30), hinge_machines()
     yield below_n2("total variation chain", chain, factor * chain.mu, 0.0, context.pick(200, 1000), share=share)
     yield below_n2("hinge support vector machines", machines, factor * machines.l2, 0.0, context.pick(40, 150))
+
+
+def smooth_runs(context: Context, *, factor: float = 1.0, share: float = 1.0) -> Iterator[Finding]:
+    """Theorem 3.3 with exact local solves, on two clients of curvatures mu and L, which reach a quarter of the bound."""
+    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
+    yield below_n2("two clients", pair, factor, factor / 100, 150, share=share)

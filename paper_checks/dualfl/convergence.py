@@ -8,34 +8,22 @@ So Psi_n = Phi_n + e_n has Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 e_{n+1}, Psi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.algorithms.momentum import beta
-from fedtheory.claims import Claim, Context, Fault, Finding, Picture
-from fedtheory.claims.parts import at_most, proved
-from fedtheory.claims.statements.as_claims import is_derived
-from fedtheory.core.problem import constant
+from fedtheory.claims import Claim, Context, Fault, Finding, draw_bound
+from fedtheory.claims.parts import proved
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
-from paper_checks.dualfl.certified_runs import (
-    AtTheLimit,
-    below_n2,
-    bound_inexact,
-    on_chain_and_machines,
-    squared_errors,
-    truth_of,
-)
-from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus, limits_with_modulus
+from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, draw_inexact_runs, nonsmooth_runs, smooth_runs
+from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
-from problems.quadratics import random_quadratics, scalar_quadratics
 
 PAPER, DERIVED = "dualfl", "dualfl, derived"
 CONVEX = "f_j mu-strongly convex (f_j - (mu/2)||.||^2 convex), 0 < nu <= mu"
@@ -61,78 +49,25 @@ FROM_GAPS = (
 )
 
 
-def dividing() -> bool:
-    """1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2 where t_k (t_k - 1) = t_{k-1}^2 (1 - rho t_k): s stands for t_{k-1}^2."""
-    t, rho, s = symbols("t rho s", positive=True)
-    solved = t * (t - 1) / (1 - rho * t)
-    return is_zero((t**2 * (1 - 1 / t) / s - (1 - rho * t)).subs(s, solved))
+#: what is said above rests on these, for rho = 0 and for rho > 0
+PLAIN_ROUNDS = (inexact.STEP, inexact.ERROR, *WITHOUT_MODULUS)
+LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *WITH_MODULUS)
+#: N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0; m = n + 1
+TOLERANCES_OF_8 = "m**2/(nu*m**(4 + gamma)) == (m**(-1 - gamma/2))**2/nu"
 
 
-def plain_facts() -> bool:
-    """Of t_n for rho = 0."""
-    return equation_of_t() and growth_without_modulus()
+def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **changed: Any) -> Iterator[Finding]:
+    """Exact local solves, and quadratics with every local gap exactly at (8) or (9), gamma = 1; or at its first value in all rounds."""
 
-
-def linear_facts() -> bool:
-    """Of t_n for rho > 0."""
-    return equation_of_t() and limits_with_modulus() and dividing()
-
-
-def tolerances_of_8() -> bool:
-    """N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0."""
-    nu, m, gamma = symbols("nu m gamma", positive=True)
-    allowed = 1 / (nu * m ** (4 + gamma))
-    return is_zero(allowed * m**2 - (m ** (-1 - gamma / 2)) ** 2 / nu)
-
-
-def plain_rounds() -> bool:
-    """The lemmas of one round and its facts, for rho = 0."""
-    return is_derived(inexact.STEP) and is_derived(inexact.ERROR) and plain_facts()
-
-
-def linear_rounds() -> bool:
-    """The same for rho > 0."""
-    return is_derived(inexact.STEP_SMOOTH) and is_derived(inexact.ERROR_SMOOTH) and linear_facts()
-
-
-def constantly(value: float) -> Callable[[int], float]:
-    """The same value in every round."""
-    return lambda n: value
-
-
-def inexact_quadratics(
-    context: Context, *, smooth: bool = False, gamma: float = 1.0, falling: bool = True
-) -> Iterator[Finding]:
-    """Quadratics with every local gap exactly at (8) or (9), against the bound with its explicit constant."""
-    worst: list[Any] = []
-    n = np.arange(1, context.pick(200, 400) + 1)
-    for seed in range(context.seed, context.seed + 10):
-        problem = random_quadratics(4, 5, L=50.0 if smooth else 4.0, mu=1.0, seed=seed)
-        mu, L = float(constant(problem, "mu").value), float(constant(problem, "L").value)
+    def at_the_limit(mu: float, L: float) -> DualFL:
         nu = 0.8 * mu
         rho = nu / L if smooth else 0.0
-        limit = allowed_gap(problem.n, nu, gamma, rho if smooth else None)
-        truth = truth_of(problem)
-        local = AtTheLimit(nu, limit if falling else constantly(limit(0)))
-        found = squared_errors(DualFL(nu, rho, local), problem, truth.x, len(n), seed)
-        worst.append(found / bound_inexact(n, nu, rho, truth.heterogeneity, problem.n, gamma))
-    text = f"ten draws of quadratics and errors, gamma = {gamma}: at most {np.max(worst):.2g} of the bound with its constant"
-    yield at_most("gaps at the limit", worst, 1.0, "numeric", text, error=1e-12)
+        limit = allowed_gap(4, nu, 1.0, rho if smooth else None)
+        return DualFL(nu, rho, AtTheLimit(nu, limit if falling else lambda n: limit(0)))
 
-
-def plain_runs(context: Context, *, falling: bool = True, **changed: Any) -> Iterator[Finding]:
-    """Nonsmooth instances with exact local solves, quadratics with inexact ones."""
-    yield from on_chain_and_machines(context, **changed)
-    yield from inexact_quadratics(context, falling=falling)
-
-
-def smooth_runs(
-    context: Context, *, factor: float = 1.0, share: float = 1.0, falling: bool = True
-) -> Iterator[Finding]:
-    """Two clients of curvatures mu and L, which reach a quarter of the bound, and quadratics with inexact local solves."""
-    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
-    yield below_n2("two clients", pair, factor, factor / 100, 150, share=share)
-    yield from inexact_quadratics(context, smooth=True, falling=falling)
+    yield from (smooth_runs if smooth else nonsmooth_runs)(context, **changed)
+    text, rounds = "ten draws of quadratics and errors, gamma = 1", context.pick(200, 400)
+    yield below_inexact("gaps at the limit", text, context.seed, at_the_limit, rounds, 50.0 if smooth else 4.0, 1.0)
 
 
 PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
@@ -155,34 +90,27 @@ def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
     told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
     text = f"worst cases for V* = 1, rounds 1 to {len(found)}, every N and dimension: {told}"
     yield proved("certificates", below, text, "exact", scope="L = 16, inertia to four digits")
-    rounds = list(range(1, len(found) + 1))
-    series = [
-        {"label": "DUALFL-N2", "x": rounds, "y": [float(v) for v in limits], "style": "dashed"},
-        {"label": "worst case, every N", "x": rounds, "y": [float(v) for v in found]},
-    ]
-    yield Picture("error with V* = 1, kappa = 16", "round", "||theta - theta*||^2", series, logy=True)
+    rounds, label = range(1, len(found) + 1), "||theta^n - theta*||^2"
+    about = "DualFL with nu = mu = 1, L = 16, V* = 1, exact local solves, inertia to four digits; every N and dimension"
+    yield draw_bound("Errors against the bound", rounds, limits, ylabel=label, about=about, worst=found)
 
 
-def nonsmooth_and_smooth(context: Context, **changed: Any) -> Iterator[Finding]:
+def bound_runs(context: Context, **changed: Any) -> Iterator[Finding]:
     """Both regimes, exact local solves."""
-    yield from on_chain_and_machines(context, **changed)
-    pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
-    factor = changed.get("factor", 1.0)
-    yield below_n2("two clients", pair, factor, factor / 100, 150, share=changed.get("share", 1.0))
+    yield from nonsmooth_runs(context, **changed)
+    yield from smooth_runs(context, **changed)
     yield from certificates(context, Fraction(str(changed.get("share", 1))))
 
 
-FAULTS = (
-    Fault("nu beyond mu, where nothing is claimed", "two clients", {"factor": 1.5}, holds=None),
-    Fault("a tenth of the bound", "two clients", {"share": 0.1}),
-    Fault("local gaps that do not fall", "gaps at the limit", {"falling": False}),
-)
-NONSMOOTH_FAULTS = (
-    Fault("nu beyond mu, where nothing is claimed", "total variation chain", {"factor": 1.5}, holds=None),
-    Fault("a tenth of the bound", "total variation chain", {"share": 0.1}),
-    Fault("local gaps that do not fall", "gaps at the limit", {"falling": False}),
-)
+def faults(part: str) -> list[Fault]:
+    """What a part of the exact runs, or of the inexact ones, must reject."""
+    return [
+        Fault("nu beyond mu, where nothing is claimed", part, {"factor": 1.5}, holds=None),
+        Fault("a tenth of the bound", part, {"share": 0.1}),
+    ]
 
+
+NOT_FALLING = Fault("local gaps that do not fall", "gaps at the limit", {"falling": False})
 CLAIMS: list[Claim] = [
     claim_steps(
         "DUALFL-P6.2",
@@ -191,13 +119,14 @@ CLAIMS: list[Claim] = [
         "E_d(xi^n) - E_d* <= C/n^2 for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum sqrt(b_n) < infinity.",
         PLAIN_STEPS,
         conclusions=[
-            Conclusion("every round", RECURSION + PLAIN, ("one round", "inexact step"), confirmed=plain_facts)
+            Conclusion("every round", RECURSION + PLAIN, ("one round", "inexact step"), confirmed=WITHOUT_MODULUS)
         ],
         assumptions=[CONVEX],
         readings=[
             "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k sqrt(2 nu b_k))^2."
         ],
         kind="rate",
+        picture=partial(draw_inexact_runs, smooth=False),
     ),
     claim_steps(
         "DUALFL-P6.3",
@@ -206,11 +135,12 @@ CLAIMS: list[Claim] = [
         "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
         LINEAR_STEPS,
         conclusions=[
-            Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=linear_facts)
+            Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=WITH_MODULUS)
         ],
         assumptions=[CONVEX, SMOOTH, "rho < 1"],
         readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
         kind="rate",
+        picture=partial(draw_inexact_runs, smooth=True),
     ),
     claim_steps(
         "DUALFL-T3.2",
@@ -227,14 +157,14 @@ CLAIMS: list[Claim] = [
                 + "(8) has sqrt(b_k) = nu^(-1/2) (k+1)^(-1-gamma/2), with a sum of at most nu^(-1/2) (1 + 2/gamma); by (29) "
                 "||theta^(n) - theta*||^2 <= 4/(nu (n+1))^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2.",
                 ("(29)", "gaps"),
-                confirmed=lambda: plain_rounds() and tolerances_of_8(),
+                confirmed=(*PLAIN_ROUNDS, TOLERANCES_OF_8),
             )
         ],
         assumptions=[CONVEX, "(8) for some gamma > 0"],
         readings=["'n >= 0' with 1/n^2 is read as n >= 1."],
         kind="rate",
-        besides=plain_runs,
-        faults=(*NONSMOOTH_FAULTS,),
+        besides=partial(theorem_runs, smooth=False),
+        faults=(*faults("total variation chain"), NOT_FALLING),
     ),
     claim_steps(
         "DUALFL-T3.3a",
@@ -251,14 +181,14 @@ CLAIMS: list[Claim] = [
                 + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
                 "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
                 ("(29)", "(30)", "gaps"),
-                confirmed=lambda: linear_rounds() and plain_rounds(),
+                confirmed=(*LINEAR_ROUNDS, *PLAIN_ROUNDS),
             )
         ],
         assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
         readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],
         kind="rate",
-        besides=smooth_runs,
-        faults=(*FAULTS,),
+        besides=partial(theorem_runs, smooth=True),
+        faults=(*faults("two clients"), NOT_FALLING),
     ),
     claim_steps(
         "DUALFL-T3.3b",
@@ -271,7 +201,7 @@ CLAIMS: list[Claim] = [
                 "every round",
                 "1/kappa = nu/L for nu = mu, so that it is a case of the first part. " + RECURSION + LINEAR + FROM_GAPS,
                 ("(29)", "(30)"),
-                confirmed=lambda: linear_rounds() and is_derived(inexact.GAP_BOUNDS_THE_ERROR),
+                confirmed=(*LINEAR_ROUNDS, inexact.GAP_BOUNDS_THE_ERROR),
             )
         ],
         assumptions=[
@@ -282,8 +212,8 @@ CLAIMS: list[Claim] = [
         ],
         readings=["With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1."],
         kind="rate",
-        besides=smooth_runs,
-        faults=(*FAULTS,),
+        besides=partial(theorem_runs, smooth=True),
+        faults=(*faults("two clients"), NOT_FALLING),
     ),
     claim_steps(
         "DUALFL-N2",
@@ -301,7 +231,7 @@ CLAIMS: list[Claim] = [
                 "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
                 "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
                 ("(29)",),
-                confirmed=lambda: plain_rounds() and linear_rounds(),
+                confirmed=(*PLAIN_ROUNDS, *LINEAR_ROUNDS),
             )
         ],
         assumptions=[
@@ -313,7 +243,11 @@ CLAIMS: list[Claim] = [
             "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0)."
         ],
         kind="bound",
-        besides=nonsmooth_and_smooth,
-        faults=(*FAULTS[:2], *NONSMOOTH_FAULTS[:2], Fault("a tenth of the bound", "certificates", {"share": 0.1})),
+        besides=bound_runs,
+        faults=(
+            *faults("two clients"),
+            *faults("total variation chain"),
+            Fault("a tenth of the bound", "certificates", {"share": 0.1}),
+        ),
     ),
 ]

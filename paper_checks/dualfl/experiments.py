@@ -112,10 +112,8 @@ def check_x1(ctx: Context, *, study: Study, mistake: str = "") -> Iterator[Findi
         ahead = np.log10(curves[name])[:, 1:] - lead
         text = f"{scale.title}: {DUALFL} is below {name}, at the communication where it is nearest or above"
         yield ordered(f"below {name}", ahead.min(axis=1), 0 * ahead[:, 0], text, unit=DIGITS)
-    for name in OTHERS:
-        ahead = (np.log10(curves[name])[:, 1:] - lead)[:, 0]
         text = f"{scale.title}: {DUALFL} is below {name} after the first communication"
-        yield ordered(f"first: below {name}", ahead, 0 * ahead, text, unit=DIGITS)
+        yield ordered(f"first: below {name}", ahead[:, 0], 0 * ahead[:, 0], text, unit=DIGITS)
     printed = {**runs.BENCHMARKS[SPLITTING].candidates(scale)[0]}  # eta = 1, the largest of the grid as it is printed
     ahead = np.log10(runs.errors(ctx, scale, runs.judged(ctx, scale, SPLITTING, printed)))[:, 1:] - lead
     text = f"{scale.title}: {DUALFL} is below {SPLITTING} with eta = 1, the largest of the grid 10^-m, m >= 0, that Table 2 prints"
@@ -132,42 +130,39 @@ def check_x1(ctx: Context, *, study: Study, mistake: str = "") -> Iterator[Findi
     )
 
 
+def compare_falls(
+    scale: Scale, panel: str, curves: Mapping[str, NDArray[np.float64]], base: str, kept: float, far: str = ""
+) -> Iterator[Finding]:
+    """The decrease a round of each curve against that of ``base``, as a picture and as a table, too; that called ``far`` is told beside."""
+    for name in (name for name in curves if name != base):
+        text = f"{scale.title}: {name} falls more than {kept:g} times as fast as {base} in the last three fifths"
+        role: Role = "reading" if name == far else "printed"
+        falls = (runs.fall(curves[of]) for of in (name, base))
+        yield ordered(name, next(falls), kept * next(falls), text, unit=" of log10 a round", role=role)
+    yield runs.draw_errors(f"Figure 1({panel}), {scale.title}", curves)
+    yield runs.list_falls(f"Figure 1({panel}), {scale.title}", curves)
+    yield _what(scale)
+
+
 def check_x2(ctx: Context, *, study: Study, kept: float = KEPT) -> Iterator[Finding]:
     """DualFL's decrease a round for growing numbers of clients, on the same samples, against that with the fewest."""
-    scale = study.at(ctx)
-    settings = runs.chosen(ctx, scale, DUALFL)
-    curves = {
-        f"N = {n}": runs.errors(ctx, scale, runs.judged(ctx, scale, DUALFL, settings, clients=n)) for n in scale.counts
-    }
-    fewest = runs.fall(curves[f"N = {scale.counts[0]}"])
-    for n in scale.counts[1:]:
-        text = f"{scale.title}: N = {n} falls more than {kept:g} times as fast as N = {scale.counts[0]} in the last three fifths"
-        yield ordered(f"N = {n}", runs.fall(curves[f"N = {n}"]), kept * fewest, text, unit=" of log10 a round")
-    yield runs.draw_errors(f"Figure 1(b), {scale.title}", curves)
-    yield runs.list_falls(f"Figure 1(b), {scale.title}", curves)
-    yield _what(scale)
+    scale, settings = study.at(ctx), runs.chosen(ctx, study.at(ctx), DUALFL)
+    groups = {f"N = {n}": runs.judged(ctx, scale, DUALFL, settings, clients=n) for n in scale.counts}
+    curves = {name: runs.errors(ctx, scale, group) for name, group in groups.items()}
+    yield from compare_falls(scale, "b", curves, f"N = {scale.counts[0]}", kept)
     yield Reading(f"'Does not deteriorate' is read as: keeps {KEPT:g} of the rate. Levels grow with N, as V* does.")
 
 
 def check_x3(ctx: Context, *, study: Study, kept: float = KEPT, values: tuple[float, ...] = NEAR) -> Iterator[Finding]:
     """DualFL's decrease a round for other values of rho, against the chosen one."""
-    scale = study.at(ctx)
-    settings = runs.chosen(ctx, scale, DUALFL)
-    group = {
-        rho: runs.errors(ctx, scale, runs.judged(ctx, scale, DUALFL, {**settings, "rho": rho}))
-        for rho in dict.fromkeys((settings["rho"], *values, FAR))
-    }
-    best = runs.fall(group[settings["rho"]])
-    for rho in (r for r in (*values, FAR) if r != settings["rho"]):
-        text = f"{scale.title}: rho = {rho:g} falls more than {kept:g} times as fast as the chosen {settings['rho']:g}"
-        of: Role = "reading" if rho == FAR else "printed"
-        yield ordered(f"rho = {rho:g}", runs.fall(group[rho]), kept * best, text, unit=" of log10 a round", role=of)
-    curves = {f"rho = {rho:g}": values for rho, values in group.items()}
-    yield runs.draw_errors(f"Figure 1(c), {scale.title}", curves)
-    yield runs.list_falls(f"Figure 1(c), {scale.title}", curves)
-    yield _what(scale)
+    scale, settings = study.at(ctx), runs.chosen(ctx, study.at(ctx), DUALFL)
+    rhos = dict.fromkeys((settings["rho"], *values, FAR))
+    groups = {f"rho = {rho:g}": runs.judged(ctx, scale, DUALFL, {**settings, "rho": rho}) for rho in rhos}
+    curves = {name: runs.errors(ctx, scale, group) for name, group in groups.items()}
+    yield from compare_falls(scale, "c", curves, f"rho = {settings['rho']:g}", kept, f"rho = {FAR:g}")
     yield Reading(
-        f"'Not significantly' is read as: keeps {KEPT:g} of the rate; 'far' as within ten times the paper's 3e-3, and zero. Figure 1's values "
+        f"Each rho is compared with the chosen one. 'Not significantly' is read as: keeps {KEPT:g} of the rate; 'far' as within ten times the "
+        "paper's 3e-3, and zero. Figure 1's values "
         f"are not in the text. rho = {FAR:g}, a hundred times as large, is told beside it. Theorem 3.3 covers rho <= nu/L alone."
     )
 
@@ -177,28 +172,20 @@ def check_x4(ctx: Context, *, study: Study, mistake: str = "") -> Iterator[Findi
     scale = study.at(ctx)
     curves = _curves(ctx, scale, mistake)
     end = {name: np.log10(values[:, -1]) for name, values in curves.items()}
+    more: Any = {"unit": DIGITS, "role": "reading", "diverged": "highest"}
     parts = [
-        ordered(
-            f"end: below {name}",
-            end[name],
-            end[DUALFL],
-            f"{DUALFL} ends below {name}",
-            unit=DIGITS,
-            role="reading",
-            diverged="highest",
-        )
-        for name in OTHERS
+        ordered(f"end: below {name}", end[name], end[DUALFL], f"{DUALFL} ends below {name}", **more) for name in OTHERS
     ]
     yield from parts
-    better = [name for name, part in zip(OTHERS, parts, strict=True) if part.holds]
-    worse = [name for name, part in zip(OTHERS, parts, strict=True) if part.holds is False]
+    better, worse = (
+        [name for name, part in zip(OTHERS, parts, strict=True) if part.holds is how] for how in (True, False)
+    )
     open_ones = len(parts) - len(better) - len(worse)
     holds = True if len(better) >= SEVERAL else None if len(better) + open_ones >= SEVERAL else False
     text = f"{scale.title}: {DUALFL} ends below {len(better)} of {len(OTHERS)} ({', '.join(better) or 'none'}), above {', '.join(worse) or 'none'}"
     chance = None
-    if (
-        holds is not None
-    ):  # the word takes so many comparisons; draws alone make it where they make the weakest of these
+    if holds is not None:
+        # the word takes so many comparisons; draws alone make it where they make the weakest of these
         needed = SEVERAL if holds else len(parts) - SEVERAL + 1
         agreeing = sorted(part.chance.value for part in parts if part.chance is not None and part.holds is holds)
         chance = Chance("the tests of the comparisons, the weakest needed", len(end[DUALFL]), agreeing[needed - 1])

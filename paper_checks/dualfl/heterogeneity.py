@@ -1,14 +1,9 @@
 """What the bounds with constants say of choices and of clients: any rho up to nu/L, any heterogeneity, control variates that tend to gradients.
 
-With exact local solves, s_j* = grad f_j(theta*), V* = mean_j ||s_j*||^2, rho = nu/L' with L' >= L (or 0), nu <= mu and n >= 1:
-
-    ||theta^(n) - theta*||^2 <= q_n V*/(nu^2 (1 - rho)),   q_n = min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n},
-    mean_j ||nu zeta_j^(n) - s_j*||^2 <= 9 (L/nu) q_{n-1} V*/(1 - rho),   q_0 = 1 + sqrt(rho).
-
-The second is ours: nu zeta_j is the extrapolated point of accelerated gradient on the consensus dual, whose objective is 1/L-strongly convex. By
-(30) and Proposition 6.3, E_d(xi^(n)) - E_d* <= q_n N V*/(2 nu (1 - rho)), the duality gap E(theta^(n)) + E_d(xi^(n))/N is at most
-
-    q_n (L + nu) V*/(2 nu^2 (1 - rho)).
+With exact local solves, s_j* = grad f_j(theta*), V* = mean_j ||s_j*||^2, rho = nu/L (or 0), nu <= mu and n >= 1, DUALFL-N2 bounds ||theta^(n) -
+theta*||^2 by B_n. Since E(theta) - E* <= (L/2) ||theta - theta*||^2 and E_d(xi^(n)) - E_d* <= N nu B_n/2, the duality gap is at most (L + nu) B_n/2.
+Ours: mean_j ||nu zeta_j^(n) - s_j*||^2 <= 9 (L/nu) (1 - sqrt(rho))^(n-2) V*, for nu zeta_j is the extrapolated point of accelerated gradient on the
+consensus dual, whose objective is 1/L-strongly convex.
 """
 
 from __future__ import annotations
@@ -23,14 +18,16 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFL, listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Picture, Reading, at_most, holds
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, at_most, draw_bound, holds
 from fedtheory.core.arrays import mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.measures.metrics import squared_distance, value
 from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas, theory
+from paper_checks.dualfl.certified_runs import bound_n2, heterogeneity_at, squared_errors
 from paper_checks.dualfl.runs import PAPER
+from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain
 from problems.quadratics import Quadratic, random_quadratics
@@ -45,7 +42,12 @@ ROUNDED = 1e-26
 def mistaken(name: str) -> Any:
     """DualFL with a known mistake, as a function of its hyper-parameters."""
     found = next(m for m in find_code_mistakes(DualFL) if m.name == name)
-    return lambda nu, rho: build_mistaken(listed("dualfl"), {"nu": nu, "rho": rho, "exact": True}, (found,))
+
+    def made(nu: float, rho: float, alpha: float | None = None) -> Any:
+        given = {"nu": nu, "rho": rho, "exact": True} | ({} if alpha is None else {"alpha": alpha})
+        return build_mistaken(listed("dualfl" if alpha is None else "dualfl-regularised"), given, (found,))
+
+    return made
 
 
 def draw(ctx: Context, mu: float, heterogeneity: float = 1.0, draws: int = 10) -> Quadratic:
@@ -53,26 +55,12 @@ def draw(ctx: Context, mu: float, heterogeneity: float = 1.0, draws: int = 10) -
     return random_quadratics(CLIENTS, DIMENSION, L=L, mu=mu, heterogeneity=heterogeneity, batch=(draws,), seed=ctx.seed)
 
 
-def factor(rho: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """q_n of the bound."""
-    root = rho**0.5
-    return np.asarray(np.minimum(4.0 / (n + 1) ** 2, (1 + root) * (1 - root) ** n) if rho else 4.0 / (n + 1) ** 2)
-
-
-def spread_of(problem: Quadratic, star: Any) -> NDArray[np.float64]:
-    """V* of each draw ``(*draws, 1)``."""
-    return np.asarray(mean_of_clients(squared_norm(problem.grad(star))))[..., None]
-
-
-def against_bound(ctx: Context, method: Any, problem: Quadratic, nu: float, rho: float, name: str, text: str) -> Any:
+def against_bound(ctx: Context, method: Any, problem: Quadratic, nu: float, rho: float, name: str, text: str) -> Part:
     """Part: squared distances of every draw below the bound in every round."""
     star = problem.solution()
-    metrics = {"d": squared_distance(star[..., None, :])}
-    trace = run(method(nu, rho), problem, 0 * star, ROUNDS, metrics=metrics)
-    bound = factor(rho, trace.rounds[1:]) * spread_of(problem, star[..., None, :]) / (nu**2 * (1 - rho))
-    found = np.where(np.isfinite(trace["d"][..., 1:]), trace["d"][..., 1:], 1e300)
-    ratio = found / bound
-    return at_most(name, found, bound, "numeric", text, error=ROUNDED * float(bound.max()), data={"ratio": ratio.max()})
+    found = squared_errors(method(nu, rho), problem, star, ROUNDS)
+    bound = bound_n2(np.arange(1, ROUNDS + 1), nu, rho, heterogeneity_at(problem, star))
+    return at_most(name, found, bound, "numeric", text, error=ROUNDED * float(bound.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +89,19 @@ def gap_curves(kappa: int, momentum: bool = True, rounds: int = 120) -> GapCurve
         metrics = {"gap": gap_of_dual_points("s_i"), "value": value}
     trace = run(method, problem, np.zeros(problem.d), rounds, metrics=metrics)
     n = trace.rounds[1:]
-    bound = factor(rho, n) * spread_of(problem, star)[0] * (L + nu) / (2 * nu**2 * (1 - rho))
+    bound = bound_n2(n, nu, rho, heterogeneity_at(problem, star[0])) * (L + nu) / 2
     return GapCurves(n, trace["value"][1:] - least, trace["gap"][1:], bound)
 
 
 def draw_gaps(kappa: int) -> Picture:
     """Return the error, the gap and the bound of DualFL, and the gap without momentum."""
     found, plain = gap_curves(kappa), gap_curves(kappa, momentum=False)
-    x = found.rounds.tolist()
-    series: list[dict[str, Any]] = [
-        {"label": "DualFL, energy error", "x": x, "y": np.maximum(found.energy, 1e-16).tolist()},
-        {"label": "DualFL, duality gap", "x": x, "y": np.maximum(found.gap, 1e-16).tolist()},
-        {"label": "bound of the gap", "x": x, "y": found.bound.tolist(), "style": "dashed"},
-        {"label": "plain dual ascent, duality gap", "x": x, "y": np.maximum(plain.gap, 1e-16).tolist()},
-    ]
-    title = f"Chain with 40 links, kappa = {kappa}, nu = mu/2, rho = nu/L"
-    return Picture(title, "communication rounds", "energy", series, logy=True)
+    curves = {"energy error": found.energy, "duality gap": found.gap, "gap of plain dual ascent": plain.gap}
+    more = [(label, np.maximum(y, 1e-16)) for label, y in curves.items()]
+    about = f"DualFL with nu = mu/2, rho = nu/L on the chain with 40 links, kappa = {kappa}"
+    return draw_bound(
+        "The duality gap and its bound", found.rounds, found.bound, ylabel="energy", about=about, more=more
+    )
 
 
 def rate_runs(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
@@ -161,16 +146,14 @@ def check_c9(ctx: Context, *, method: Any = DualFL) -> Iterator[Finding]:
     mu = 1 / 50
     problem = draw(ctx, mu)
     star = problem.solution()[:, None, :]
-    slopes, spread = problem.grad(star), spread_of(problem, star)
+    slopes, spread = problem.grad(star), heterogeneity_at(problem, problem.solution())
 
     def apart(p: Any, state: Any) -> Any:
         return mean_of_clients(squared_norm(mu * state.zeta_i - slopes))
 
     trace = run(method(mu, mu / L), problem, np.zeros((10, DIMENSION)), ROUNDS, metrics={"e": apart})
-    before = np.maximum(trace.rounds[1:] - 1, 0)
-    root = (mu / L) ** 0.5
-    bound = 9 * (L / mu) * (1 + root) * (1 - root) ** before * spread / (1 - mu / L)
-    text = "mean_j ||nu zeta_j - grad f_j(theta*)||^2 against 9 (L/nu) q_{n-1} V*/(1 - rho), ten draws, 150 rounds"
+    bound = 9 * (L / mu) * (1 - (mu / L) ** 0.5) ** (trace.rounds[1:] - 2.0) * spread
+    text = "mean_j ||nu zeta_j - grad f_j(theta*)||^2 against 9 (L/nu) (1 - sqrt(rho))^(n-2) V*, ten draws, 150 rounds"
     found = np.where(np.isfinite(trace["e"][:, 1:]), trace["e"][:, 1:], 1e300)
     covered = Covered(len(found), "draws")
     yield at_most(
@@ -206,7 +189,7 @@ CLAIMS = [
                 "every choice in the range",
                 "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: " + theory.FALLS,
                 ("one step", "(29)"),
-                confirmed=theory.sequence_is_right,
+                confirmed=WITH_MODULUS,
             )
         ],
         assumptions=[theory.CONVEX, "f_j L-smooth", "0 < rho <= nu/L", theory.EXACT],
@@ -243,7 +226,7 @@ CLAIMS = [
                 "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
                 + theory.FALLS,
                 ("one step", "one step, smooth", "(29)"),
-                confirmed=theory.sequence_is_right,
+                confirmed=(*WITHOUT_MODULUS, *WITH_MODULUS),
             )
         ],
         assumptions=[theory.CONVEX, theory.EXACT],

@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import DualAscent, DualFL, GradientDescent
-from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Lemma, Limit, Picture, bar, dot, norm2
-from fedtheory.claims.parts import at_most, holds, proved
+from fedtheory.algorithms import DualFL
+from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Lemma, Limit, bar, dot, draw_bound, norm2
+from fedtheory.claims.parts import at_most, holds
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.core.randomness import Key
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.rates import fit_exponent
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import lemmas
+from paper_checks.dualfl.acceleration import smooth
 from paper_checks.dualfl.certified_runs import outside, squared_errors
-from paper_checks.dualfl.convergence import CONVEX, SMOOTH, linear_rounds, plain_facts
-from paper_checks.dualfl.sequence import printed_t
-from paper_checks.fedpd.common import under_one_name
+from paper_checks.dualfl.convergence import CONVEX, LINEAR_ROUNDS, SMOOTH
+from paper_checks.dualfl.sequence import WITHOUT_MODULUS, printed_t
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
 
 PAPER, DERIVED = "dualfl", "dualfl, derived"
+SLOW = ("dual ascent", "gradient descent")
 
 
 # ---- DUALFL-N4 --------------------------------------------------------------------------------------------------------
@@ -37,36 +37,22 @@ def two_parabolas() -> Any:
     return scalar_quadratics(np.array([Fraction(1), Fraction(11, 10)], dtype=object), [Fraction(1), Fraction(-1)])
 
 
-def beside_the_edge(sign: int, edge: Callable[[Any], Any]) -> Callable[..., Any]:
+def beside_the_edge(sign: int) -> Callable[..., Any]:
     """DualFL with the same inertia b in every round and nu (1 + sign k) times the edge's."""
-    return lambda b, k: DualFL(Fraction(22, 21) * edge(b) * (1 + sign * k), lambda n: b)
+    return lambda b, k: DualFL(Fraction(22, 21) * (2 + 2 * b) / (1 + 2 * b) * (1 + sign * k), lambda n: b)
 
 
-def printed_edge(b: Any) -> Any:
-    """(2 + 2 b)/(1 + 2 b)."""
-    return (2 + 2 * b) / (1 + 2 * b)
+BESIDE = "0 <= b < 1, 0 < k < 1"
+BEYOND = Divergence(beside_the_edge(1), problem=two_parabolas, region=BESIDE, name="DualFL beyond the edge")
+BELOW = Limit(beside_the_edge(-1), problem=two_parabolas, region=BESIDE, name="DualFL below the edge")
+#: p(1) and p(-1) of the polynomial p(x) = x^2 - (1 + b)(1 - h) x + b (1 - h)
+AT_ONE = "1 - (1 + b)*(1 - h) + b*(1 - h) == h"
+AT_MINUS_ONE = "1 + (1 + b)*(1 - h) + b*(1 - h) == (1 + 2*b)*((2 + 2*b)/(1 + {}*b) - h)"
 
 
-def check_unstable(
-    context: Context, *, edge: Callable[[Any], Any] = printed_edge, factor: float = 1.45
-) -> Iterator[Finding]:
-    """The multipliers of a round with inertia b, the library's rounds beside the edge, and runs of the sequence with rho = 0."""
-    h, b, x = symbols("h b x", positive=True)
-    polynomial = x**2 - (1 + b) * (1 - h) * x + b * (1 - h)
-    yield proved(
-        "edge",
-        is_zero(polynomial.subs(x, -1) - (1 + 2 * b) * (edge(b) - h)) and is_zero(polynomial.subs(x, 1) - h),
-        "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 - (1 "
-        "+ b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly beyond the "
-        "edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
-    )
-    region = "0 <= b < 1, 0 < k < 1"
-    beyond = Divergence(beside_the_edge(1, edge), problem=two_parabolas, region=region, name="DualFL beyond the edge")
-    below = Limit(beside_the_edge(-1, edge), problem=two_parabolas, region=region, name="DualFL below the edge")
-    yield from under_one_name("beyond it", beyond.findings(context))
-    yield from under_one_name("below it", below.findings(context))
-    centres = context.rng().standard_normal((10, 2))
-    drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in centres]
+def unstable_runs(context: Context, *, factor: float = 1.45) -> Iterator[Finding]:
+    """The sequence with rho = 0, for nu beyond the edge and below."""
+    drawn = [scalar_quadratics(np.array([1.0, 1.1]), c) for c in context.rng().standard_normal((10, 2))]
     ends = [[squared_errors(DualFL(nu), f, f.solution(), 300)[-1] for f in drawn] for nu in (factor, 1.2)]
     grows, falls = min(ends[0]), max(ends[1])
     told = f"rho = 0, 300 rounds of ten draws: error at least {grows:.2g} for nu = {factor} mu, at most {falls:.2g} for nu = 1.2 mu"
@@ -133,88 +119,75 @@ def averages(context: Context, *, share: float = 1.0, weighted: bool = True) -> 
     least = ground_truth(chain).f
     method, count = DualFL(chain.mu), context.pick(300, 2000)
     state, total, weight, t = method.init(chain, np.zeros((1, chain.d))), np.zeros((1, chain.d)), 0.0, 1.0
-    ratios, last, mean = [], [], []
+    limits, last, mean = [], [], []
     for n in range(1, count + 1):
         state = method.round(chain, state, None, Key(0, n - 1))
         total, weight = total + (t if weighted else 1.0) * state.x, weight + (t if weighted else 1.0)
         t = float(printed_t(t, 0.0))
         x = total / weight
         g = chain.grad(x)
-        bound = 2 / (chain.mu * (n + 1) ** 2) * float(squared_norm(g - g.mean(axis=0)).mean())
+        limits.append(2 / (chain.mu * (n + 1) ** 2) * float(squared_norm(g - g.mean(axis=0)).mean()))
         mean.append(float(objective(chain, x)) - least)
         last.append(float(objective(chain, state.x)) - least)
-        ratios.append(mean[-1] / (share * bound))
-    text = f"{chain.name}, {count} rounds: at most {np.max(ratios):.2g} of the bound"
+    ratios = np.array(mean) / (share * np.array(limits))
+    text = f"{chain.name}, {count} rounds: at most {ratios.max():.2g} of the bound"
     yield at_most("chain", ratios, 1.0, "numeric", text, error=1e-9)
-    rounds = list(range(1, count + 1))
-    series = [{"label": "last iterate", "x": rounds, "y": last}, {"label": "weighted average", "x": rounds, "y": mean}]
-    yield Picture("E - E* on the total variation chain", "round", "E - E*", series, logx=True, logy=True)
+    about = "DualFL with nu = mu, rho = 0 on the total variation chain with 40 links; the bound is that of the weighted averages"
+    more = [("last iterate", last), ("weighted average", mean)]
+    n = range(1, count + 1)
+    yield draw_bound("Values of averages", n, limits, ylabel="E - E*", about=about, more=more, logx=True)
 
 
 # ---- Theorem 3.3: complexity ------------------------------------------------------------------------------------------
 
 
-def rounds_to(method: Any, problem: Any, x_star: Any, accuracy: float, most: int) -> int:
-    """Rounds from zero until ||x - x*||^2 <= accuracy ||x*||^2."""
-    state = method.init(problem, np.zeros((1, problem.d)))
-    for n in range(most):
-        if float(squared_norm(state.x - x_star)[0]) <= accuracy * float(squared_norm(x_star[None, :])[0]):
-            return n
-        state = method.round(problem, state, None, Key(0, n))
-    return most
-
-
-def check_chain(context: Context, *, accelerated: bool = True, reach: float = 1.0) -> Iterator[Finding]:
+def chain_runs(context: Context, *, fast: str = "DualFL", reach: float = 1.0) -> Iterator[Finding]:
     """Rounds to 1e-6 on the lower-bound chain against kappa: DualFL, and without inertia in the dual and in the primal; the floor q^(2n)."""
-    kappas = np.array([10.0, 25.0, 60.0, 150.0, 350.0])
-    counts: dict[str, list[float]] = {"DualFL": [], "dual ascent": [], "gradient descent": []}
-    slack = []
+    kappas, slack = (10, 25, 60, 150, 350), []
+    counts = {name: [smooth(of, k) for k in kappas] for name, of in {"DualFL": fast, **{n: n for n in SLOW}}.items()}
+    fits = {name: fit_exponent(kappas, np.array(c), slice(0, 5)) for name, c in counts.items()}
+    told = "; ".join(
+        f"{n}: {', '.join(f'{v:.0f}' for v in counts[n])}, power {fit.rate:.3f}" for n, fit in fits.items()
+    )
+    slow = min(fits[name].low for name in SLOW)
+    yield at_most("power of kappa", [fits["DualFL"].high, 0.85], [0.65, slow], "numeric", told)
     for kappa in kappas:
         chain = nesterov_chain(120, L=kappa, mu=1.0)
         x_star = chain.solution()
-        ours = DualFL(1.0, 1 / kappa) if accelerated else DualAscent(1.0, None)
-        for name, method in (
-            ("DualFL", ours),
-            ("dual ascent", DualAscent(1.0, None)),
-            ("gradient descent", GradientDescent(1 / kappa)),
-        ):
-            counts[name].append(rounds_to(method, chain, x_star, 1e-6, 10_000))
-        found = squared_errors(DualFL(1.0, 1 / kappa), chain, x_star, 30)
         tails = np.array([np.sum(x_star[int(reach * n) :] ** 2) for n in range(1, 31)])
-        slack.append(tails / found)
-    fits = {name: fit_exponent(kappas, np.array(c), slice(0, 5)) for name, c in counts.items()}
-    told = "; ".join(
-        f"{name}: {', '.join(str(int(v)) for v in counts[name])}, power {fit.rate:.3f}" for name, fit in fits.items()
-    )
-    yield at_most(
-        "power of kappa",
-        [fits["DualFL"].high, 0.85],
-        [0.65, min(fits["dual ascent"].low, fits["gradient descent"].low)],
-        "numeric",
-        told,
-    )
+        slack.append(tails / squared_errors(DualFL(1.0, 1 / kappa), chain, x_star, 30))
     text = (
         "after n rounds the model has at most its first n coordinates, so that ||theta^(n) - theta*||^2 >= sum_{i>n} "
         "theta*_i^2 ~ q^(2n) ||theta*||^2, q = (sqrt(kappa) - 1)/(sqrt(kappa) + 1)"
     )
     yield at_most("support", slack, 1.0, "numeric", text, error=1e-9)
-    series = [{"label": name, "x": list(kappas), "y": c} for name, c in counts.items()]
-    yield Picture("rounds to 1e-6 on the chain", "kappa", "rounds", series, logx=True, logy=True)
+    order = [10 * (k / 10) ** 0.5 for k in kappas]
+    about = "DualFL with nu = mu, rho = 1/kappa on Nesterov's chain with 80 links, two clients; claimed: the order sqrt(kappa)"
+    title, more = "Rounds to a relative squared distance of 1e-6", [*counts.items()]
+    yield draw_bound(title, kappas, order, xlabel="kappa", ylabel="rounds", about=about, more=more, logx=True)
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "DUALFL-N4",
         DERIVED,
-        "divergence",
         "the range of nu",
         "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
         "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
-        check_unstable,
-        (
-            Fault("an edge with 2 b for 1 + 2 b", "edge", {"edge": lambda b: (2 + 2 * b) / (1 + 3 * b)}),
-            Fault("nu below the edge", "runs", {"factor": 1.25}),
-        ),
+        [Step("beyond it", BEYOND), Step("below it", BELOW)],
+        conclusions=[
+            Conclusion(
+                "edge",
+                "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 "
+                "- (1 + b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly "
+                "beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
+                confirmed=(AT_ONE, AT_MINUS_ONE.format(2)),
+                wrong={"an edge with 3 b for 2 b": (AT_ONE, AT_MINUS_ONE.format(3))},
+            )
+        ],
+        kind="divergence",
+        besides=unstable_runs,
+        faults=[Fault("nu below the edge", "runs", {"factor": 1.25})],
     ),
     claim_steps(
         "DUALFL-N5",
@@ -229,7 +202,7 @@ CLAIMS: list[Claim] = [
             Step("last iterate", LAST),
             Step("(29)", lemmas.PRIMAL_ERROR),
         ],
-        conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=plain_facts)],
+        conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=WITHOUT_MODULUS)],
         assumptions=[CONVEX, "exact local solves, rho = 0"],
         readings=[
             "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order 1/n^2 for averages."
@@ -252,7 +225,7 @@ CLAIMS: list[Claim] = [
                 "upper bound",
                 "with C (1 - 1/sqrt(kappa))^n of Theorem 3.3 and 1 - x <= exp(-x), n >= sqrt(kappa) log(C/eps) rounds suffice",
                 ("(29)",),
-                confirmed=linear_rounds,
+                confirmed=LINEAR_ROUNDS,
             )
         ],
         assumptions=[CONVEX, SMOOTH, "(9)"],
@@ -261,9 +234,9 @@ CLAIMS: list[Claim] = [
             "al.); of DualFL it is seen on the chain."
         ],
         kind="rate",
-        besides=check_chain,
+        besides=chain_runs,
         faults=(
-            Fault("no inertia", "power of kappa", {"accelerated": False}),
+            Fault("no inertia", "power of kappa", {"fast": "dual ascent"}),
             Fault("half a coordinate a round", "support", {"reach": 0.5}),
         ),
     ),

@@ -7,17 +7,15 @@ into one of Gamma (DUALFL-N1, `lemmas.GAP`); for nu = mu nothing does, see DUALF
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding
+from fedtheory.claims import Claim, Context, Fault, Finding, draw_bound
 from fedtheory.claims.parts import at_most
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.dualfl import lemmas
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.huber import Huber
@@ -31,21 +29,13 @@ BY_ENERGY = (
 )
 
 
-def substitution_of_8() -> bool:
-    """1/(the right side of (8)) = N nu (n+1)^(4+gamma), which is N nu eps^(-2-gamma/2) at (n+1)^2 = 1/eps."""
-    N, nu, m, gamma, eps = symbols("N nu m gamma eps", positive=True)
-    work = N * nu * m ** (4 + gamma)
-    return is_zero(work * (1 / (N * nu * m ** (4 + gamma))) - 1) and is_zero(
-        work.subs(m, eps ** Fraction(-1, 2)) - N * nu * eps ** (-2 - gamma / 2)
-    )
-
-
-def substitution_of_9() -> bool:
-    """log(1/(the right side of (9))) = log N + n log(1 + gamma) - n log(1 - x), x = sqrt(rho), and -log(1 - x) <= x/(1 - x) by its derivative."""
-    N, n, gamma, x, u = symbols("N n gamma x u", positive=True)
-    difference = (1 / (1 - x) ** 2 - 1 / (1 - x)).subs(x, 1 / (1 + u))
-    expanded = is_zero((1 + gamma) ** n * N * (1 - x) ** (-n) * (1 / N * ((1 - x) / (1 + gamma)) ** n) - 1)
-    return expanded and is_positive(difference.factor())
+#: 1/(the right side of (8)), which is N nu eps^(-2-gamma/2) at m = n + 1 = eps^(-1/2)
+SUBSTITUTION_OF_8 = "N*nu*m**(4 + gamma) == N*nu*eps**(-2 - gamma/2) where m = eps**(-1/2)"
+#: log(1/(the right side of (9))) = log N + n log(1 + gamma) - n log(1 - x), x = sqrt(rho), and -log(1 - x) <= x/(1 - x) by the derivatives
+SUBSTITUTION_OF_9 = (
+    "(1 + gamma)**n*N*(1 - x)**(-n)*((1 - x)/(1 + gamma))**n/N == 1 where x = 1/(1 + u)",
+    "1/(1 - x)**2 > 1/(1 - x) where x = 1/(1 + u)",
+)
 
 
 def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0.5) -> Iterator[Finding]:
@@ -76,6 +66,11 @@ def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0
     told = ", ".join(str(int(k)) for k in counts)
     text = f"ten draws: at most {told} steps in rounds 0 to {rounds - 1}, below 2 G^2/mu times N (n+1)^(4+gamma) nu mu/(mu - nu)"
     yield at_most("counts", counts, limits, "numeric", text)
+    about = f"weighted subgradient steps for DualFL, nu = 1/2, on distances with a ridge, mu = 1; N = 3, d = 2, gamma = {gamma}, ten draws"
+    title, more = "Local steps for (8)", [("largest of ten draws", counts)]
+    yield draw_bound(
+        title, range(1, rounds + 1), limits, xlabel="round n + 1", ylabel="steps", about=about, more=more, logx=True
+    )
 
 
 def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool = True) -> Iterator[Finding]:
@@ -123,7 +118,7 @@ CLAIMS: list[Claim] = [
                 "substitution",
                 "the tolerance (8) put into O(1/eps); at the last round (n+1)^2 is of order 1/eps_out by Theorem 3.2 (DUALFL-T3.2)",
                 ("from energies to gaps",),
-                confirmed=substitution_of_8,
+                confirmed=[SUBSTITUTION_OF_8],
             )
         ],
         assumptions=["those of Theorem 3.2"],
@@ -146,7 +141,7 @@ CLAIMS: list[Claim] = [
                 "sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), "
                 "and (1+gamma)^n -> 1 for each n as gamma -> 0+",
                 ("from energies to gaps",),
-                confirmed=substitution_of_9,
+                confirmed=SUBSTITUTION_OF_9,
             )
         ],
         assumptions=["those of Theorem 3.3", "rho <= 1/4, or any bound below 1, behind the O"],

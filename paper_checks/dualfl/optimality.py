@@ -10,7 +10,20 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualAscent, DualFL
-from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Part, Reading, Table, at_most, holds, proved
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Equivalence,
+    Fault,
+    Finding,
+    Part,
+    Reading,
+    Table,
+    at_most,
+    draw_bound,
+    holds,
+    proved,
+)
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import gradient
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
@@ -18,6 +31,7 @@ from paper_checks.dualfl.acceleration import (
     FLAT_LINKS,
     GRADIENTS,
     LENGTHS,
+    LINKS,
     SQRT,
     below,
     exponent,
@@ -54,6 +68,10 @@ def check_c4(ctx: Context, *, slower: float = 0.0) -> Iterator[Finding]:
     text = f"accelerated gradient descent, one gradient a round, needs {more:.0f} times fewer gradients at kappa = {FINER[-1]}, and no more rounds"
     yield holds("fewest gradients of all", more <= 1, "numeric", text, role="reading")
     rows = [[name, *(round(v) for v in values), round(exponent(FINER, values), 3)] for name, values in total.items()]
+    about = f"DualFL with nu = rho = mu on Nesterov's chain with {LINKS} links, mu = 1/kappa, L = 1, two clients; claimed: the order sqrt(kappa)"
+    order, title = [local[0] * (k / FINER[0]) ** 0.5 for k in FINER], "Local gradients a client and round"
+    more = [("DualFL, optimised gradient method", local)]
+    yield draw_bound(title, FINER, order, xlabel="kappa", ylabel="gradients", about=about, more=more, logx=True)
     yield Table("gradients a client", ["method", *(f"kappa = {k}" for k in FINER), "exponent"], rows)
     yield Reading(
         "Efficient in total complexity is read as: of the order of the methods that the sentence names, which is kappa; it is not the least "
@@ -108,6 +126,9 @@ def check_c5(ctx: Context, *, problem: Any = None) -> Iterator[Finding]:
     least = [float(least_gradient_squared(n)) for n in range(1, rounds + 1)]
     found = squared_norm(gradient(chain, models[:, None, :]))[:, 0]
     yield at_most("DualFL obeys it", least, found, "numeric", "1/(16 S) against its ||grad E||^2", error=1e-15)
+    about = f"nu = alpha = 1/1000, rho = alpha/(1 + alpha), chain with {FLAT_LINKS} links; claimed: the least that one coordinate a round allows"
+    title, more = "The lower bound and DualFL", [("DualFL", found)]
+    yield draw_bound(title, range(1, rounds + 1), least, ylabel="||grad E||^2", about=about, more=more, logx=True)
     used = np.array([flat("DualFL", eps) for eps in GRADIENTS])
     eps, radius = np.array(GRADIENTS), FLAT_LINKS**0.5
     allowed = (1 + 2 * np.sqrt(1 + 2 * radius / eps)) * np.log(1 / eps)
@@ -128,6 +149,10 @@ def check_c6(ctx: Context, *, fast: Any = DualFL.__name__) -> Iterator[Finding]:
     times = [nonsmooth(fast == "DualFL", k) for k in LENGTHS]
     limit = SQRT * exponent(LENGTHS, slow)
     yield below("nonsmooth", LENGTHS, times, limit, f"rounds on total variation chains of {LENGTHS}")
+    order = [times[0] * k / LENGTHS[0] for k in LENGTHS]
+    about = "DualFL with nu = mu = 1, rho = 0 on total variation chains, to 1/100 of the first squared distance; claimed: the order of the length"
+    title, more = "Rounds without smoothness", [("DualFL", times), ("plain dual ascent", slow)]
+    yield draw_bound(title, LENGTHS, order, xlabel="length", ylabel="rounds", about=about, more=more, logx=True)
     name = "DualFL" if fast == "DualFL" else "gradient descent"
     levels = GRADIENTS[: 5 if fast == "DualFL" else 3]
     times = [flat(name, eps) for eps in levels]

@@ -19,25 +19,14 @@ from fedtheory.local.sam import SamSteps
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth
+from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
-from problems.logistic import logistic
 
 #: as in the paper's setting: clients, weight of the ridge; local steps of the primal methods, and rounds
 CLIENTS, RIDGE, LOCAL_STEPS, ROUNDS = 8, 1e-2, 10, 40
 GRID = np.array([1e-3, 1e-2, 1e-1, 1.0, 10.0])
 #: DualFL's momentum, the second as tuned by the paper on MNIST
 MOMENTA = (0.0, 3e-3)
-
-
-def breast_cancer(seed: int) -> Any:
-    """Binary logistic regression on standardised data, dealt out at random to the clients in equal shares."""
-    from sklearn.datasets import load_breast_cancer
-
-    data = load_breast_cancer()
-    x = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-    x = np.concatenate([x, np.ones((len(x), 1))], axis=1)
-    shares = np.random.default_rng(seed).permutation(len(x))[: len(x) // CLIENTS * CLIENTS].reshape(CLIENTS, -1)
-    return logistic([x[s] for s in shares], [data.target[s] for s in shares], l2=RIDGE, name="breast cancer, logistic")
 
 
 def best_curve(method: Any, problem: Any, least: float) -> NDArray[np.float64]:
@@ -54,7 +43,7 @@ def curves(seed: int) -> dict[str, NDArray[np.float64]]:
     """Best curves of each method on ten draws: ``(10, ROUNDS + 1)``."""
     found: dict[str, list[NDArray[np.float64]]] = {}
     for draw in range(seed, seed + 10):
-        problem = breast_cancer(draw)
+        problem: Any = build_problem("breast-cancer", clients=CLIENTS, split="iid", l2=RIDGE, bias=1.0, seed=draw)
         least = ground_truth(problem, witness=False).f
         nu, step = float(constant(problem, "mu").value), along_batch(GRID)
         made = {

@@ -1,4 +1,4 @@
-"""The inertia of equation (5): t_0 = 1, t_{n+1}, beta_n. Its identities are facts that the proofs of rates rest on."""
+"""The inertia of equation (5): t_0 = 1, t_{n+1}, beta_n. Its identities are what the proofs of rates rest on; T stands for t_{n+1}, t for t_n."""
 
 from __future__ import annotations
 
@@ -8,53 +8,33 @@ from typing import Any
 
 from fedtheory.algorithms.momentum import beta
 from fedtheory.claims import Claim, Context, Fault, Finding
-from fedtheory.claims.parts import equal, proved
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.claims.parts import equal
+from paper_checks.steps import Conclusion, claim_steps
 
-HALF = Fraction(1, 2)
+EQUATION = "T*(T - 1) == t**2*(1 - rho*T) where T = (1 - rho*t**2 + sqrt((1 - rho*t**2)**2 + 4*t**2))/2"
+#: for rho = 0, (2 T - 1)^2 lies between (2 t)^2 and (2 t + 1)^2, so that (n+2)/2 <= t_n <= n + 1
+GROWTH = ("(2*T - 1)**2 == 1 + 4*t**2 where T = (1 + sqrt(1 + 4*t**2))/2", "(2*t + 1)**2 > 1 + 4*t**2")
+_INSIDE = "where t = 1/(r*(1 + b)), r = 1/(1 + a)"  # t < 1/r and r < 1
+#: signs of h(x) = x^2 - x (1 - rho t^2) - t^2, rho = r^2, whose positive root is T: h(t) < 0 < h(1/r), and h(s) > 0 where s (s - 1) = (t + e)^2,
+#: which is the sequence with rho = 0
+LIMITS = (
+    f"0 > t**2 - t*(1 - r**2*t**2) - t**2 {_INSIDE}",
+    f"1/r**2 - (1 - r**2*t**2)/r > t**2 {_INSIDE}",
+    f"s**2 - s*(1 - r**2*t**2) - t**2 > s*(s - 1) - (t + e)**2 {_INSIDE}",
+)
+#: what proofs use of it, without and with a modulus; the last divides by the products of 1 - rho t, where u stands for t_{n-1}^2
+WITHOUT_MODULUS = (EQUATION, *GROWTH)
+WITH_MODULUS = (EQUATION, *LIMITS, "t**2*(1 - 1/t)/u == 1 - rho*t where u = t*(t - 1)/(1 - rho*t)")
 
 
 def printed_t(t: Any, rho: Any) -> Any:
     """t_{n+1} of (5) from t = t_n."""
     rest = 1 - rho * t**2
-    return (rest + (rest**2 + 4 * t**2) ** HALF) / 2
+    return (rest + (rest**2 + 4 * t**2) ** Fraction(1, 2)) / 2
 
 
-def equation_of_t() -> bool:
-    """t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1})."""
-    t, rho = symbols("t rho", positive=True)
-    new = printed_t(t, rho)
-    return is_zero(new * (new - 1) - t**2 * (1 - rho * new))
-
-
-def growth_without_modulus() -> bool:
-    """For rho = 0: (2 t_{n+1} - 1)^2 = 1 + 4 t_n^2, which lies between (2 t_n)^2 and (2 t_n + 1)^2, so that (n+2)/2 <= t_n <= n + 1."""
-    t = symbols("t", positive=True)
-    square = (2 * printed_t(t, 0) - 1) ** 2
-    return is_zero(square - 1 - 4 * t**2) and is_positive(((2 * t + 1) ** 2 - (1 + 4 * t**2)).expand())
-
-
-def limits_with_modulus() -> bool:
-    """Signs of h(x) = x^2 - x (1 - rho t^2) - t^2, whose positive root is t_{n+1}.
-
-    h(t) < 0 and h(1/r) > 0 for rho = r^2 and t < 1/r, and h(s) > 0 where s (s - 1) = (t + e)^2, which is the sequence
-    with rho = 0. Here r = 1/(1 + a), t = 1/(r (1 + b)).
-    """
-    a, b, e, s = symbols("a b e s", positive=True)
-    r = 1 / (1 + a)
-    t = 1 / (r * (1 + b))
-
-    def h(x: Any) -> Any:
-        return x**2 - x * (1 - r**2 * t**2) - t**2
-
-    rises, stays = is_positive((-h(t)).factor()), is_positive(h(1 / r).factor())
-    root_of_plain = h(s) - s * (s - 1) + (t + e) ** 2
-    return rises and stays and is_positive(root_of_plain.expand().factor())
-
-
-def check_sequence(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta, limit: int = 1) -> Iterator[Finding]:
-    """(5) as printed against the sequence of the library, and what the proofs use of it."""
-    rho, r, t = symbols("rho r t", positive=True)
+def sixty_rounds(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta) -> Iterator[Finding]:
+    """(5) as printed against the sequence of the library."""
     ours, printed = [], []
     for modulus in (0.0, 1e-4, 0.01, 0.3):
         now = 1.0
@@ -63,42 +43,44 @@ def check_sequence(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta, 
             printed.append((now - 1) / new * (1 - new * modulus) / (1 - modulus))
             ours.append(float(sequence(modulus, n)))
             now = new
-    yield equal(
-        "the sequence", ours, printed, "numeric", "what the methods use is (5): sixty rounds of four rho", rtol=1e-12
-    )
-    yield proved(
-        "equation",
-        equation_of_t(),
-        "t_{n+1} is the positive root of x^2 - x (1 - rho t_n^2) - t_n^2, which is the equation",
-    )
-    yield proved(
-        "limits",
-        growth_without_modulus() and limits_with_modulus(),
-        "for rho = r^2 > 0 the root lies between t_n and 1/r, so that t_n rises, and its limit solves x (x - 1) = x^2 "
-        "(1 - rho x), which is 1/r; for rho = 0, t_{n+1} >= t_n + 1/2",
-    )
-    at_limit = ((t - 1) / t * (1 - t * rho) / (1 - rho)).subs(t, 1 / r).subs(rho, r**2)
-    yield proved(
-        "limit of beta",
-        is_zero(at_limit - (1 - r) / (1 + r) ** limit),
-        "beta_n at t_n = t_{n+1} = 1/sqrt(rho) is (1 - sqrt(rho))/(1 + sqrt(rho))",
-    )
+    text = "what the methods use is (5): sixty rounds of four rho"
+    yield equal("the sequence", ours, printed, "numeric", text, rtol=1e-12)
 
 
+AT_LIMIT = "(t - 1)/t*(1 - t*rho)/(1 - rho) == (1 - r)/(1 + r){} where t = 1/r, rho = r**2"
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "DUALFL-T-SEQ",
         "dualfl",
-        "identity",
         "equation (5)",
         "t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1}); t_n rises to 1/sqrt(rho), or without bound for rho = 0; beta_0 = 0 and "
         "beta_n -> (1 - sqrt(rho))/(1 + sqrt(rho)).",
-        check_sequence,
-        (
+        [],
+        conclusions=[
+            Conclusion(
+                "equation",
+                "t_{n+1} is the positive root of x^2 - x (1 - rho t_n^2) - t_n^2, which is the equation",
+                confirmed=[EQUATION],
+            ),
+            Conclusion(
+                "limits",
+                "for rho = r^2 > 0 the root lies between t_n and 1/r, so that t_n rises, and its limit solves x (x - 1) = x^2 "
+                "(1 - rho x), which is 1/r; for rho = 0, t_{n+1} >= t_n + 1/2",
+                confirmed=(*GROWTH, *LIMITS),
+            ),
+            Conclusion(
+                "limit of beta",
+                "beta_n at t_n = t_{n+1} = 1/sqrt(rho) is (1 - sqrt(rho))/(1 + sqrt(rho))",
+                confirmed=[AT_LIMIT.format("")],
+                wrong={"another limit of beta": [AT_LIMIT.format("**2")]},
+            ),
+        ],
+        assumptions=["0 <= rho < 1"],
+        kind="identity",
+        besides=sixty_rounds,
+        faults=(
             Fault("the inertia of the round after", "the sequence", {"sequence": lambda rho, n: beta(rho, n + 1)}),
             Fault("a modulus 2 % off", "the sequence", {"sequence": lambda rho, n: beta(1.02 * rho, n)}),
-            Fault("another limit of beta", "limit of beta", {"limit": 2}),
         ),
-        assumptions=("0 <= rho < 1",),
-    )
+    ),
 ]

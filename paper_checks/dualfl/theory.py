@@ -12,18 +12,13 @@ from functools import partial
 from fedtheory.claims import Claim
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.certified_runs import draw_exact_runs
-from paper_checks.dualfl.sequence import equation_of_t, growth_without_modulus
+from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "dualfl"
 DERIVED = "dualfl, derived"
 EXACT = "exact local solves; the start xi^(0) = 0 of Algorithm 2"
 CONVEX = "f_j mu-strongly convex, 0 < nu <= mu"
-
-
-def sequence_is_right() -> bool:
-    """(5): the equation of t_{n+1}, and its growth for rho = 0."""
-    return equation_of_t() and growth_without_modulus()
 
 
 FALLS = (
@@ -96,7 +91,7 @@ CLAIMS: list[Claim] = [
                 FALLS
                 + "With rho = 0, (2 t_{n+1} - 1)^2 = 1 + 4 t_n^2 >= 4 t_n^2 gives t_{n-1} >= (n+1)/2; (29) then bounds the models.",
                 ("one step", "(29)"),
-                confirmed=sequence_is_right,
+                confirmed=WITHOUT_MODULUS,
             )
         ],
         assumptions=[CONVEX, EXACT],
@@ -121,7 +116,7 @@ CLAIMS: list[Claim] = [
                 "induction, so that "
                 "E_d(xi^n) - E_d* <= (1 - sqrt(rho))^(n-1) ||xi^0 - xi*||^2/(2 nu); (29) and (30) then bound models and values.",
                 ("one step", "(29)", "(30)"),
-                confirmed=sequence_is_right,
+                confirmed=WITH_MODULUS,
             )
         ],
         assumptions=[CONVEX, "f_j L-smooth", EXACT],

@@ -15,6 +15,7 @@ from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
+from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.core.errors import require
@@ -268,6 +269,13 @@ def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator
     )
 
 
+RANKS = (
+    Clause(
+        "For convex f_i and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the minimiser is unique;",
+        ("convergence",),
+    ),
+    Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
+)
 CLAIMS = [
     Claim(
         "FEDSLR-R6",
@@ -333,13 +341,13 @@ CLAIMS = [
         DERIVED,
         "identity",
         "Table 5",
-        "For convex f_i and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the minimiser is unique; "
-        "on I-LRS the ranks on the way fall with eta_g.",
+        join_clauses(RANKS),
         check_ranks,
         (
             Fault("the server divides by eta_g", "fixed points", {"printed": True}),
             Fault("1 % more than firmly nonexpansive", "a round", {"firmness": "101/100"}),
             Fault("lam 2 % larger", "one limit", {"weight": 0.306}),
         ),
+        clauses=RANKS,
     ),
 ]

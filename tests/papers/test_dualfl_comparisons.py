@@ -25,7 +25,8 @@ from fedtheory.measures.metrics import stationarity, value
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
 from paper_checks.dualfl import acceleration, experiments, optimality, runs
-from paper_checks.dualfl.heterogeneity import factor, gap_curves
+from paper_checks.dualfl.certified_runs import bound_n2
+from paper_checks.dualfl.heterogeneity import gap_curves
 from paper_checks.dualfl.protocol import PROTOCOL
 from problems.chains import nesterov_chain
 
@@ -204,7 +205,7 @@ def test_the_gap_lies_between_error_and_bound() -> None:
     assert (found.energy <= found.gap * (1 + 1e-9)).all() and (found.gap <= found.bound).all()
     plain = gap_curves(20, momentum=False, rounds=40)
     assert plain.gap[-1] > 5 * found.gap[-1]
-    assert factor(0.0, np.array([1, 3])).tolist() == [1.0, 0.25]
+    assert bound_n2(np.array([1, 3]), 2.0, 0.0, 4.0).tolist() == [1.0, 0.25]
 
 
 @pytest.mark.parametrize(("gains", "holds", "weakest"), [((3, 2, 1), True, 2), ((-3, -3, -2, -1), False, 3)])
