@@ -17,7 +17,6 @@ SOURCES = {
 }
 #: why a picture makes no sense; what nobody has drawn yet does not belong here
 WITHOUT = {
-    "FEDSLR-D2a": "whether a mean of matrices has a low rank is one whole number on one instance, and no quantity is bounded",
     "SAFARI-T1b": "an identity of two numbers, 4 epsilon on both sides, for each of the four rules on two points",
     "SAFARI-T1e": "that a theorem does not contradict others: its assumptions are compared, and nothing is measured",
     "SAFARI-X7": "one number, 3/10, on a law of three points",
