@@ -25,6 +25,7 @@ from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fr
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
 from paper_checks.fedslr.potential import linear_slope
 from paper_checks.fedslr.unknown_functions import play_unknown
+from paper_checks.grounds import is_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
@@ -79,13 +80,11 @@ def finite_runs(ctx: Context, *, eta: str = "9/20") -> Iterator[Finding]:
 # ---- 0 < theta <= 1/2 -------------------------------------------------------------------------------------------------
 
 
-def square_has_exponent_half() -> bool:
-    """(1/L + 1/2) dist(0, dD)^2 - D >= 0 as a sum of squares, for one client (L/2) w^2 and R = 0: theta = 1/2 with a finite c."""
-    a, b, e = symbols("a b e")
-    L, eta = symbols("L eta", positive=True)
-    D = (a + b) ** 2 / (2 * L) + a * e - e**2 / (2 * eta)
-    squares = (a - b) ** 2 / (2 * L) + (a - e) ** 2 / 2 + b**2 / 2 + e**2 * (1 / L + 1 / (2 * eta))
-    return is_zero((1 / L + Fraction(1, 2)) * (a**2 + b**2 + e**2) - D - squares)
+#: (1/L + 1/2) dist(0, dD)^2 - D >= 0 for one client (L/2) w^2 and R = 0, so theta = 1/2 with a finite c: dist^2 = a^2 + b^2 + e^2, D, squares
+HALF = (
+    "(1/L + 1/2)*(a**2 + b**2 + e**2) == (a + b)**2/(2*L) + a*e - e**2/(2*eta)"
+    " + (a - b)**2/(2*L) + (a - e)**2/2 + b**2/2 + e**2*(1/L + 1/(2*eta))"
+)
 
 
 def on_the_square(L: Fraction, eta: Fraction, start: Fraction) -> tuple[Assumption, ...]:
@@ -93,7 +92,7 @@ def on_the_square(L: Fraction, eta: Fraction, start: Fraction) -> tuple[Assumpti
     return (
         assume("A1, the curvature of f", "bend <= L", bend=flattened_square(L, 2 * start).curvatures.max(), L=L),
         assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
-        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
+        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", is_so(HALF), "exact arithmetic"),
         assume("global step size", "2*L*eta < 1", L=L, eta=eta),
     )
 
@@ -199,12 +198,6 @@ def measured_rate(p: int, known: Any, exponent: float | None) -> Rate:
     )
 
 
-def root_of_the_residual() -> bool:
-    """1/(2 - 4 theta) = -1/(4 theta - 2)."""
-    theta = symbols("theta", positive=True)
-    return is_zero(1 / (2 - 4 * theta) + 1 / (4 * theta - 2))
-
-
 def sublinear_runs(ctx: Context, *, p: int = 6, exponent: Any = None, instance: Any = power) -> Iterator[Finding]:
     """(13)'s exponent against a lower bound; measured rates and exponents against the corrected one with its constants."""
     for degree in (p, 8, 10) if p == 6 else (p,):
@@ -300,7 +293,7 @@ CLAIMS: list[Claim] = [
                 ">= 0: r_T <= ((2 theta - 1) C_4 T)^(-1/(2 theta - 1)), and dist <= sqrt(C_1 r_T/C_2)",
                 ("the recursion", "the distance"),
                 "repaired",
-                root_of_the_residual,
+                ["1/(2 - 4*theta) == -1/(4*theta - 2)"],
             ),
         ],
         assumptions=[*SAME, KL_HOLDS, SHORT_STEP],

@@ -25,10 +25,11 @@ from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
+from paper_checks.grounds import are_so
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_indefinite
 
@@ -41,24 +42,15 @@ CVXPY_ACCURACY = 1e-5
 # ---- (15) to (17) ----------------------------------------------------------------------------------------------------
 
 
-def _shrinks(factor: Any = 1) -> bool:
-    """phi(z) = (z - x)^2/2 + a|z| exceeds phi(S_a(x)) by at least (z - S_a(x))^2/2, for x > a, and for |x| <= a.
-
-    By symmetry x >= 0. With x = a + e, S = e: the excess is (z - e)^2/2 for z >= 0 and (z - e)^2/2 - 2 a z for z = -y < 0. With x = a - e
-    in [0, a], S = 0: it is z^2/2 + e z for z >= 0, and z^2/2 + (2 a - e) y for z = -y < 0.
-    """
-    a, e, y = symbols("a e y", positive=True)
-    z = symbols("z")
-
-    def value(x: Any, at: Any, size: Any) -> Any:
-        return (at - x) ** 2 / 2 + factor * a * size
-
-    large, small = a + e, a - e
-    above = value(large, z, z) - value(large, e, e) - (z - e) ** 2 / 2
-    across = value(large, -y, y) - value(large, e, e) - (y + e) ** 2 / 2 - 2 * a * y
-    inside = value(small, z, z) - value(small, 0, 0) - z**2 / 2 - e * z
-    other = value(small, -y, y) - value(small, 0, 0) - y**2 / 2 - (2 * a - e) * y
-    return all(is_zero(term) for term in (above, across, inside, other)) and is_positive(2 * a * y)
+#: phi(z) = (z - x)^2/2 + a|z| exceeds phi(S_a(x)) by at least (z - S_a(x))^2/2. By symmetry x >= 0: x = a + e with S_a(x) = e, or x = a - e with
+#: S_a(x) = 0; z >= 0, or z = -y < 0. {a} stands for a
+SHRINKS = (
+    "(z - x)**2/2 + {a}*z == (e - x)**2/2 + {a}*e + (z - e)**2/2 where x = a + e",
+    "(-y - x)**2/2 + {a}*y == (e - x)**2/2 + {a}*e + (-y - e)**2/2 + 2*a*y where x = a + e",
+    "(z - x)**2/2 + {a}*z == x**2/2 + z**2/2 + e*z where x = a - e",
+    "(-y - x)**2/2 + {a}*y == x**2/2 + y**2/2 + (2*a - e)*y where x = a - e",
+    "2*a*y > 0",
+)
 
 
 def _matrices(ctx: Context) -> Iterator[tuple[NDArray[np.float64], float]]:
@@ -100,7 +92,11 @@ def check_operator(
         " By von Neumann's trace inequality ||Z - X||_F^2 >= sum_j (sigma_j(Z) - sigma_j(X))^2, with equality where Z has the singular vectors of "
         "X in the same order, as U diag(S_a(d)) V^T has; so the minimum is that of the scalar problems in the singular values"
     )
-    yield proved("optimal", _shrinks(factor), scalar + (von_neumann if norm == "nuclear" else ", in every coordinate"))
+    yield proved(
+        "optimal",
+        are_so([text.format(a=f"({factor}*a)") for text in SHRINKS]),
+        scalar + (von_neumann if norm == "nuclear" else ", in every coordinate"),
+    )
     regulariser = NuclearNorm(1.0, LAYER) if norm == "nuclear" else L1(1.0)
     ours, theirs, slopes, ours_least, least = [], [], [], [], []
     for x, threshold in _matrices(ctx):

@@ -18,12 +18,12 @@ from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
 from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
 from paper_checks.fedslr.potential import DISTANCES, TELESCOPES
+from paper_checks.grounds import are_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
@@ -127,12 +127,6 @@ def theorem_runs(ctx: Context, *, L: int = 2**24, share: float = 1.0) -> Iterato
     yield Picture("Theorem 3, corrected, sigma = 0", "round T", "mean of ||G||^2", series, logx=True, logy=True)
 
 
-def sums_of_steps() -> bool:
-    """sum_{t=0}^N (t + 1) = (N + 1)(N + 2)/2, by induction."""
-    N = symbols("N")
-    return is_zero((N + 1) * (N + 2) / 2 + (N + 2) - (N + 2) * (N + 3) / 2)
-
-
 def sum_runs(ctx: Context, *, L: int = 128, start: str = "8", share: float = 1.0) -> Iterator[Finding]:
     """(100) fails for every N <= T, and is true with L^2 on all terms."""
     yield refute("every N <= T", replay_sum, square_instance(L, start, 24))
@@ -151,19 +145,12 @@ def sum_runs(ctx: Context, *, L: int = 128, start: str = "8", share: float = 1.0
         yield at_most(name, left, share * corrected / T, "numeric", text, role="repaired")
 
 
-def shrinks_like_a_root() -> bool:
-    """phi_i(p) = (L/2)(p - b)^2 + mu |p| near its minimiser b - mu/L > 0: G = L delta, and dist at the next point is (1 - L eta_l) L delta."""
-    L, s, delta, mu, b = symbols("L s delta mu b", positive=True)
-    lr = 1 / (L * (1 + s))
-    p = b - mu / L + delta
-    slope = L * (p - b) + mu
-    new = p - lr * slope
-    after = L * (new - b) + mu
-    return (
-        is_zero(slope - L * delta)
-        and is_zero(after - s / (1 + s) * L * delta)
-        and is_positive(s / (1 + s) / (L * delta))
-    )
+#: phi_i(p) = (L/2)(p - b)^2 + mu |p| at delta from its minimiser b - mu/L > 0: G = L delta, and dist at the next point is (1 - L eta_l) L delta
+SHRINKS_LIKE_A_ROOT = (
+    "L*(p - b) + mu == L*delta where p = b - mu/L + delta",
+    "L*(p - lr*L*delta - b) + mu == s/(1 + s)*L*delta where p = b - mu/L + delta, lr = 1/(L*(1 + s))",
+    "s/(1 + s)/(L*delta) > 0",
+)
 
 
 def draw_next_point(L: float = 1.0, lr: float = 0.5, mu: float = 1.0) -> Picture:
@@ -198,7 +185,7 @@ def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
         worse.append(compare(left**power, ">", 40 * 100 ** (k - 1) * size))
     yield disproved(
         "O(eps) at p_{i,t,k+1}",
-        all(worse) and shrinks_like_a_root(),
+        all(worse) and are_so(SHRINKS_LIKE_A_ROOT),
         "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above every C eps for small eps",
     )
     a, lr_small = Fraction(1, 10**6), Fraction(1, 2)
@@ -260,7 +247,7 @@ CLAIMS: list[Claim] = [
                 DISTANCES,
                 ("the first round", "later rounds"),
                 "repaired",
-                sums_of_steps,
+                ["(N + 1)*(N + 2)/2 + (N + 2) == (N + 2)*(N + 3)/2"],  # the sum of t + 1 over t = 0..N, by induction
             )
         ],
         assumptions=["A1 to A4", EXACT, CONTINUOUS, "||w_t - w*|| <= 1/sqrt(T) for t >= N, N < T"],

@@ -13,7 +13,7 @@ from typing import Any
 from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.claim import Claim
 from fedtheory.core.errors import require
-from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
 from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import EXACT, PAPER
 from paper_checks.fedslr.theory import DERIVED
@@ -150,19 +150,6 @@ def _slope_in_parts() -> bool:
     w, w_bar, g_bar = symbols("w wbar gbar")
     s = (w_bar - eta * g_bar - w) / eta
     return all(in_y) and all(in_g) and is_zero(s + g_bar + (w - w_bar) / eta)
-
-
-def _noise_adds_up() -> bool:
-    """C_6 (2/C_6 + 2 eta_l) sigma^2 = 2 (C_6/2) 2 eta_l sigma^2 + 2 sigma^2."""
-    C6, lr, sigma = symbols("C6 lr sigma", positive=True)
-    return is_zero(C6 * (2 / C6 + 2 * lr) * sigma**2 - 2 * (C6 / 2) * (2 * lr * sigma**2) - 2 * sigma**2)
-
-
-def _slower_for_larger_theta() -> bool:
-    """1/(4 theta - 2) falls for theta = 1/2 + s, s > 0, and 4 theta - 2, which (13) prints, rises."""
-    sp = require("sympy", "derivatives")
-    s = symbols("s", positive=True)
-    return is_positive(-sp.diff(1 / (4 * s), s)) and is_positive(sp.diff(4 * s, s))
 
 
 def _rate_adds_up() -> bool:
@@ -353,7 +340,7 @@ CLAIMS: list[Claim] = [
                 "in (92) the step is -eta_l G_xi, so that T_2 has expectation eta_l E <a_xi - a, G_xi - G> <= eta_l sigma^2 for unbiased a_xi, by "
                 "Lemma 7; (95) then has 2 eta_l sigma^2, and E ||G||^2 <= 2 E ||G_xi||^2 + 2 sigma^2",
                 ("Lemma 7",),
-                confirmed=_noise_adds_up,
+                confirmed=["C6*(2/C6 + 2*lr)*sigma**2 == 2*(C6/2)*(2*lr*sigma**2) + 2*sigma**2"],
             ),
         ],
         assumptions=["exact local solves, gamma_{i,0} = grad f_i(w_0)", "0 < eta_g <= 1/(2L), and D_t falls to D*"],
@@ -433,7 +420,7 @@ CLAIMS: list[Claim] = [
                 "the steps and the KL property give r_{t+1} <= r_t - C r_t^(2 theta): r_T of order T^(-1/(2 theta - 1)) for theta > 1/2, the "
                 "distance of order T^(-1/(4 theta - 2)), whose exponent grows towards zero with theta, and linear at 1/2",
                 ("the distance", "the descent", "the models are close"),
-                confirmed=_slower_for_larger_theta,
+                confirmed=["1/(4*s) > 1/(4*(s + d))", "4*(s + d) > 4*s"],  # theta = 1/2 + s; (13) prints the second,
             )
         ],
         assumptions=[EXACT, "the KL inequality at every iterate"],
