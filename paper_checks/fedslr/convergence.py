@@ -24,6 +24,7 @@ from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fr
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
 from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
 from paper_checks.fedslr.unknown_functions import changed, plant
+from paper_checks.grounds import are_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
@@ -172,20 +173,18 @@ def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], lis
     return steps, [by_slope, statement]
 
 
-def c2_is_negative(at: Fraction = Fraction(1)) -> bool:
-    """The printed C_2, for eta = 1/(2 L (1 + s)), s > 0, is -L s (3 + 2 s)/(2 (1 + s)); ``at``: a factor of the printed constant."""
-    L, s = symbols("L s", positive=True)
-    eta = 1 / (2 * L * (1 + s))
-    printed = at * (L**2 * eta + L / 2 - 1 / (2 * eta))
-    size = L * s * (3 + 2 * s) / (2 * (1 + s))
-    return is_zero(printed + size) and is_positive(size)
+#: the printed C_2 times {sign} is negative for eta = 1/(2 L (1 + s)), s > 0
+NEGATIVE = (
+    "({sign})*(L**2*eta + L/2 - 1/(2*eta)) == -L*s*(3 + 2*s)/(2*(1 + s)) where eta = 1/(2*L*(1 + s))",
+    "L*s*(3 + 2*s)/(2*(1 + s)) > 0",
+)
 
 
 def recursion_runs(ctx: Context, *, sign: int = 1, factor: float = 1.0) -> Iterator[Finding]:
     """The sign of C_2, and (81) with the right one on runs."""
     yield disproved(
         "the constants are positive",
-        c2_is_negative(Fraction(sign)),
+        are_so([text.format(sign=sign) for text in NEGATIVE]),
         "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at 1/(2L): so is C_4, and C_5 is no "
         "real number",
     )

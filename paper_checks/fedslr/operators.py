@@ -25,11 +25,11 @@ from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import agree, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, symbols
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
-from paper_checks.grounds import are_so
+from paper_checks.grounds import are_so, is_so
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_indefinite
 
@@ -218,13 +218,10 @@ def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iter
 
 def check_fact_3(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
     """(26): both forms of the server's step differ by a constant; CVXPY solves the second."""
-    w, mean, g = symbols("w wbar gbar")
-    eta = symbols("eta", positive=True)
-    second = g * w + (w - mean) ** 2 / (2 * eta)
-    first = (w - (mean - sign * eta * g)) ** 2 / (2 * eta)
+    same = "g*w + (w - m)**2/(2*eta) == (w - (m - ({sign})*eta*g))**2/(2*eta) + g*m - eta*g**2/2"  # g, m: means over clients
     yield proved(
         "both forms",
-        is_zero(second - first - (g * mean - eta * g**2 / 2)),
+        is_so(same.format(sign=sign)),
         "in every coordinate the objectives of (26), the first divided by eta, differ by a number without w; so they have one minimiser for every "
         "convex R, and 0 in the subdifferential of the second there is (27)",
     )
