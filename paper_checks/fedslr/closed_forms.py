@@ -35,7 +35,7 @@ from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from problems.low_rank import low_rank_regression
-from problems.quadratics import Quadratic, scalar_quadratics
+from problems.quadratics import scalar_quadratics
 
 
 def _point(name: str) -> Any:
@@ -49,7 +49,7 @@ def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iter
     """f(w) = -L w^2/2 near 0 with a server that stays at 0: the clients' multiplier; and the cycle at eta_g = 1/(2L)."""
     L, step = symbols("L eta", positive=True)
     v = _point("v")
-    f = Quadratic(np.array([[[-L]]], dtype=object), np.array([[0]], dtype=object))
+    f = scalar_quadratics([-L])
     new = FedSLR(step).round(f, FedSLRState(0 * v, v, -L * v, None, None), None, SCRIPT)
     u = L * step if x is None else x * L * step
     yield proved(
@@ -82,7 +82,7 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
     """f_i = h w^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
     h, eta, lr, Q = symbols("h eta lr Q", positive=True)
     w, gamma = _point("w"), _point("gamma")
-    f = Quadratic(np.array([[[h]]], dtype=object), np.array([[0]], dtype=object))
+    f = scalar_quadratics([h])
     before = FedSLRState(w, w, gamma, None, None)
     exact = FedSLR(eta).round(f, before, None, SCRIPT)
     x = eta * h
@@ -141,7 +141,7 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
     """Algorithm 2 as printed: the multiplier on one quadratic; its limit with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
     eta, h = symbols("eta h", positive=True)
     v = _point("v")
-    f = Quadratic(np.array([[[h]]], dtype=object), np.array([[0]], dtype=object))
+    f = scalar_quadratics([h])
     method = FedSLR(eta, printed=printed)
     before = FedSLRState((1 - h / eta) * v, v, h * v, None, None)
     new = method.round(f, before, None, SCRIPT)

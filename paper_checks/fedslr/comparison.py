@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Fault, Finding, Part, Reading, Role, Table
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Training, claim_ordering, list_runs
+from fedtheory.claims.experiments import Training, list_runs
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered, ordered_in_points
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.protocol import EARLY, END, LEVEL, PROTOCOL, setting
+from paper_checks.fedslr.protocol import EARLY, END, LEVEL, claim_experiment
 from paper_checks.fedslr.runs import (
     GKR,
     IID,
@@ -223,9 +223,8 @@ ACTIVE, NONE = "server dual over active clients", "no dual at the server"
 
 
 CLAIMS = [
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q1",
-        PROTOCOL,
         "Section 6.2; Table 1; Fig. 2",
         (
             Clause(
@@ -236,11 +235,9 @@ CLAIMS = [
         check_non_iid,
         (Fault(ACTIVE, "above Ditto", {"mistake": ACTIVE}, or_undecided=True),),
         lambda ctx: _all(ctx, NON_IID),
-        setting,
     ),
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q2",
-        PROTOCOL,
         "Section 6.2; Table 1; Fig. 2",
         (
             Clause(
@@ -258,11 +255,9 @@ CLAIMS = [
             Fault("clients that never communicate in FedDyn's place", "FedDyn above Ditto", {"top": "Local"}),
         ),
         lambda ctx: _all(ctx, IID),
-        setting,
     ),
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q3",
-        PROTOCOL,
         "Introduction; Table 1",
         (
             Clause(
@@ -276,21 +271,17 @@ CLAIMS = [
             *(t for split in (NON_IID, IID) for t in _all(ctx, split, (GKR, "FedAvg", "FedDyn"))),
             *_all(ctx, NON_IID),
         ],
-        setting,
     ),
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q4",
-        PROTOCOL,
         "Section 6.2; Fig. 2",
         (Clause("FedSLR converges as fast as other personalised methods.", (NON_IID, IID)),),
         check_convergence,
         (Fault("clients that never communicate", IID, {"label": "Local"}),),
         lambda ctx: [*_all(ctx, NON_IID), *_all(ctx, IID)],
-        setting,
     ),
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q10",
-        PROTOCOL,
         "Appendix B.3.1; Fig. 3",
         (
             Clause(
@@ -301,6 +292,5 @@ CLAIMS = [
         check_clients,
         (Fault("clients that never communicate", "more clients gain than lose", {"label": "Local"}),),
         lambda ctx: _all(ctx, NON_IID),
-        setting,
     ),
 ]

@@ -8,11 +8,11 @@ import numpy as np
 
 from fedtheory.claims.claim import Fault, Finding, Reading, Role
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Repeated, claim_ordering, list_runs
+from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.protocol import END, PROTOCOL, setting
+from paper_checks.fedslr.protocol import END, claim_experiment
 from paper_checks.fedslr.runs import GKR, fedslr, final_accuracy, of, scale
 from paper_checks.fedslr.sensitivity import accuracies
 
@@ -61,9 +61,8 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
 
 
 CLAIMS = [
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q9",
-        PROTOCOL,
         "Appendix B.3.3; Tables 7 and 8",
         (
             Clause("The personal component alone is less accurate than the global one alone,", ("global above",)),
@@ -79,6 +78,5 @@ CLAIMS = [
                 of(ctx, "Local"),
             ]
         ),
-        setting,
     ),
 ]

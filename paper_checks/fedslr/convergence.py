@@ -9,31 +9,22 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Replay,
-    Role,
-    assume,
-    at_most,
-    disproved,
-    draw_bound,
-    refute,
-)
+from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Replay, Role
+from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
+from fedtheory.claims.parts import assume, at_most, disproved, refute
 from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.ground_truth import solve_with_cvxpy
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
 from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
 from paper_checks.fedslr.unknown_functions import changed, plant
+from paper_checks.grounds import are_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
@@ -162,7 +153,7 @@ def slope_of_potential() -> bool:
 def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], list[Conclusion]]:
     """(81) with corrected constants: steps, and conclusions of which the last one is the statement."""
     near, slope = "the copies", "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)"
-    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, kl_lemmas.copies, role, scope)]
+    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, lemmas.copies, role, scope)]
     by_slope = Conclusion(
         slope,
         "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
@@ -182,20 +173,18 @@ def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], lis
     return steps, [by_slope, statement]
 
 
-def c2_is_negative(at: Fraction = Fraction(1)) -> bool:
-    """The printed C_2, for eta = 1/(2 L (1 + s)), s > 0, is -L s (3 + 2 s)/(2 (1 + s)); ``at``: a factor of the printed constant."""
-    L, s = symbols("L s", positive=True)
-    eta = 1 / (2 * L * (1 + s))
-    printed = at * (L**2 * eta + L / 2 - 1 / (2 * eta))
-    size = L * s * (3 + 2 * s) / (2 * (1 + s))
-    return is_zero(printed + size) and is_positive(size)
+#: the printed C_2 times {sign} is negative for eta = 1/(2 L (1 + s)), s > 0
+NEGATIVE = (
+    "({sign})*(L**2*eta + L/2 - 1/(2*eta)) == -L*s*(3 + 2*s)/(2*(1 + s)) where eta = 1/(2*L*(1 + s))",
+    "L*s*(3 + 2*s)/(2*(1 + s)) > 0",
+)
 
 
 def recursion_runs(ctx: Context, *, sign: int = 1, factor: float = 1.0) -> Iterator[Finding]:
     """The sign of C_2, and (81) with the right one on runs."""
     yield disproved(
         "the constants are positive",
-        c2_is_negative(Fraction(sign)),
+        are_so([text.format(sign=sign) for text in NEGATIVE]),
         "C_2 = L^2 eta + L/2 - 1/(2 eta) = -(1 - 2 L eta)(1 + L eta)/(2 eta) < 0 for eta < 1/(2L), and 0 at 1/(2L): so is C_4, and C_5 is no "
         "real number",
     )
@@ -309,7 +298,7 @@ CLAIMS: list[Claim] = [
         [
             Step("the descent", lemmas.factored, scope=ONE_STEP),
             Step("the distance", lemmas.stationary, scope=ONE_STEP),
-            Step("the midpoint", kl_lemmas.midpoint, scope=ONE_STEP),
+            Step("the midpoint", lemmas.midpoint, scope=ONE_STEP),
             Step("the descent at the end point", lemmas.lemma_3_monotone, scope=ONE_STEP),
         ],
         conclusions=[

@@ -12,26 +12,12 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
 from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, ProximalGradient
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Covered,
-    Equivalence,
-    Fault,
-    Finding,
-    Picture,
-    Reading,
-    Replay,
-    Table,
-    assume,
-    at_most,
-    decided,
-    draw_bound,
-    equal,
-    holds,
-    refute,
-)
+from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Picture, Reading, Replay, Table
+from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
+from fedtheory.claims.parts import assume, at_most, decided, equal, holds, refute
 from fedtheory.claims.protocol import Setting
+from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.layers import Layer, factor_floats, ranks
 from fedtheory.core.problem import constant

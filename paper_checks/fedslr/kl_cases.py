@@ -10,34 +10,22 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Assumption,
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Part,
-    Picture,
-    Rate,
-    Replay,
-    Role,
-    assume,
-    at_most,
-    decided,
-    disproved,
-    refute,
-)
+from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Part, Picture, Replay, Role
+from fedtheory.claims.context import Context
+from fedtheory.claims.parts import assume, at_most, decided, disproved, refute
+from fedtheory.claims.statements.rate import Rate
 from fedtheory.measures import potentials
 from fedtheory.measures.kl import implied_rate
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, RECURSION, SHORT_STEP
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
 from paper_checks.fedslr.potential import linear_slope
 from paper_checks.fedslr.unknown_functions import play_unknown
+from paper_checks.grounds import is_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
@@ -46,17 +34,14 @@ from problems.quadratics import scalar_quadratics
 
 def picture_of(runs: list[KLRun], title: str, *, printed: bool = False, logx: bool = True) -> Picture:
     """Distances of runs, with the bounds that hold drawn dashed, and printed ones dotted."""
-    series = []
+    series: list[dict[str, Any]] = []
     for seen in runs:
         keep = seen.distance > 0
         series.append({"label": seen.name, "x": seen.rounds[keep].tolist(), "y": seen.distance[keep].tolist()})
-        for label, bound in (
-            ("corrected bound", seen.corrected),
-            *((("as printed", seen.printed),) if printed else ()),
-        ):
-            series.append(
-                {"label": f"{label}, {seen.name}", "x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"}
-            )
+        bounds = {"corrected bound": seen.corrected} | ({"as printed": seen.printed} if printed else {})
+        for label, bound in bounds.items():
+            curve = {"x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"}
+            series.append({"label": f"{label}, {seen.name}", **curve})
     return Picture(title, "round T", "dist(0, grad f(w_T) + dR(w_T))", series, logx=logx, logy=True)
 
 
@@ -95,50 +80,40 @@ def finite_runs(ctx: Context, *, eta: str = "9/20") -> Iterator[Finding]:
 # ---- 0 < theta <= 1/2 -------------------------------------------------------------------------------------------------
 
 
-def square_has_exponent_half() -> bool:
-    """(1/L + 1/2) dist(0, dD)^2 - D >= 0 as a sum of squares, for one client (L/2) w^2 and R = 0: theta = 1/2 with a finite c."""
-    a, b, e = symbols("a b e")
-    L, eta = symbols("L eta", positive=True)
-    D = (a + b) ** 2 / (2 * L) + a * e - e**2 / (2 * eta)
-    squares = (a - b) ** 2 / (2 * L) + (a - e) ** 2 / 2 + b**2 / 2 + e**2 * (1 / L + 1 / (2 * eta))
-    return is_zero((1 / L + Fraction(1, 2)) * (a**2 + b**2 + e**2) - D - squares)
+#: (1/L + 1/2) dist(0, dD)^2 - D >= 0 for one client (L/2) w^2 and R = 0, so theta = 1/2 with a finite c: dist^2 = a^2 + b^2 + e^2, D, squares
+HALF = (
+    "(1/L + 1/2)*(a**2 + b**2 + e**2) == (a + b)**2/(2*L) + a*e - e**2/(2*eta)"
+    " + (a - b)**2/(2*L) + (a - e)**2/2 + b**2/2 + e**2*(1/L + 1/(2*eta))"
+)
+
+
+def on_the_square(L: Fraction, eta: Fraction, start: Fraction) -> tuple[Assumption, ...]:
+    """What Theorems 2 and 3 assume of one client (L/2) w^2, flattened beyond |w| = 2 w_0, and of eta_g."""
+    return (
+        assume("A1, the curvature of f", "bend <= L", bend=flattened_square(L, 2 * start).curvatures.max(), L=L),
+        assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
+        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", is_so(HALF), "exact arithmetic"),
+        assume("global step size", "2*L*eta < 1", L=L, eta=eta),
+    )
 
 
 def replay_linear(instance: Mapping[str, Any]) -> Replay:
     """dist^2 in round t + 1 against C_1 r_t/|C_2|, which is at least the square of (12)'s right side for every c, as 0 <= C_4 <= 1."""
     L, eta, start = fractions_of(instance, ("L", "eta", "start"))
     t = int(instance["t"])
-    values = {}
-    for exactly in (True, False):
-        problem, states = play_on_line(flattened_square(L, 2 * start), eta, start, t + 2, exactly=exactly)
-        number: Any = Fraction if exactly else float
+
+    def measure(number: Any) -> tuple[Any, Any, list[Any]]:
+        problem, states = play_on_line(flattened_square(L, 2 * start), eta, start, t + 2, exactly=number is Fraction)
         k = Constants(number(L), number(eta))
         r = potentials.fedslr(number(eta))(problem, states[t])
-        values[exactly] = problem.grad(states[t + 1].x)[0, 0] ** 2, k.c1_printed * r / k.c2
-        if exactly:
-            scaled = [
-                abs((1 + L * eta) * getattr(states[t + 2], name) - getattr(states[t + 1], name)).max()
-                for name in ("x", "x_i", "gamma_i")
-            ]
-    assumptions = (
-        assume("A1, the curvature of f", "bend <= L", bend=abs(problem_bend(L, start)), L=L),
-        assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
-        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
-        assume("step size", "2*L*eta < 1", L=L, eta=eta),
-        assume(
-            "every later round is this one divided by 1 + L eta, so that no later t_0 helps",
-            "away <= 0",
-            away=max(scaled),
-        ),
-    )
+        return problem.grad(states[t + 1].x)[0, 0] ** 2, k.c1_printed * r / k.c2, states[t + 1 :]
+
+    (exact, bound, (before, after)), (measured, limit, _) = measure(Fraction), measure(float)
+    apart = [abs((1 + L * eta) * getattr(after, f) - getattr(before, f)).max() for f in ("x", "x_i", "gamma_i")]
+    later = "every later round is this one divided by 1 + L eta, so that no later t_0 helps"
+    assumptions = (*on_the_square(L, eta, start), assume(later, "away <= 0", away=max(apart)))
     what = f"dist^2 in round {t + 1} against C_1 r_{t}/|C_2|"
-    (exact, bound), (measured, limit) = values[True], values[False]
     return Replay(what, float(measured), float(limit), exact, bound, "fractions", assumptions)
-
-
-def problem_bend(L: Fraction, start: Fraction) -> Any:
-    """The largest curvature of the flattened square, of its pieces."""
-    return flattened_square(L, 2 * start).curvatures.max()
 
 
 def factor_on_quadratics(times: str) -> Rate:
@@ -223,12 +198,6 @@ def measured_rate(p: int, known: Any, exponent: float | None) -> Rate:
     )
 
 
-def root_of_the_residual() -> bool:
-    """1/(2 - 4 theta) = -1/(4 theta - 2)."""
-    theta = symbols("theta", positive=True)
-    return is_zero(1 / (2 - 4 * theta) + 1 / (4 * theta - 2))
-
-
 def sublinear_runs(ctx: Context, *, p: int = 6, exponent: Any = None, instance: Any = power) -> Iterator[Finding]:
     """(13)'s exponent against a lower bound; measured rates and exponents against the corrected one with its constants."""
     for degree in (p, 8, 10) if p == 6 else (p,):
@@ -258,7 +227,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, theta = 0, (11)",
         "Where D has exponent 0, dist(0, grad f(w_T) + dR(w_T)) = 0 for all T > t_0.",
-        [Step("growth in the copies", kl_lemmas.bowl), Step("slope in the copies", linear_slope)],
+        [Step("growth in the copies", lemmas.bowl), Step("slope in the copies", linear_slope)],
         conclusions=[
             Conclusion(
                 "the hypothesis is never met",
@@ -324,7 +293,7 @@ CLAIMS: list[Claim] = [
                 ">= 0: r_T <= ((2 theta - 1) C_4 T)^(-1/(2 theta - 1)), and dist <= sqrt(C_1 r_T/C_2)",
                 ("the recursion", "the distance"),
                 "repaired",
-                root_of_the_residual,
+                ["1/(2 - 4*theta) == -1/(4*theta - 2)"],
             ),
         ],
         assumptions=[*SAME, KL_HOLDS, SHORT_STEP],

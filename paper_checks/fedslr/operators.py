@@ -1,29 +1,37 @@
-"""FedSLR's proximal operators (15) to (17), their subdifferentials, and Fact 5: in symbols, in fractions, and against CVXPY."""
+"""FedSLR's proximal operators (15) to (17), and Facts 1, 2, 3 and 5: in symbols, in fractions, on unknown functions and against CVXPY."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
+from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
 from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.local.proximal_steps import ProximalSteps
+from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, symbols
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
+from paper_checks.grounds import are_so, is_so
+from problems.low_rank import robust_low_rank_regression
+from problems.quadratics import random_indefinite
 
 ROWS, COLUMNS = 6, 5  #: of the matrices that CVXPY is asked about
 LAYER = (Layer("matrix", (ROWS, COLUMNS)),)
@@ -34,24 +42,15 @@ CVXPY_ACCURACY = 1e-5
 # ---- (15) to (17) ----------------------------------------------------------------------------------------------------
 
 
-def _shrinks(factor: Any = 1) -> bool:
-    """phi(z) = (z - x)^2/2 + a|z| exceeds phi(S_a(x)) by at least (z - S_a(x))^2/2, for x > a, and for |x| <= a.
-
-    By symmetry x >= 0. With x = a + e, S = e: the excess is (z - e)^2/2 for z >= 0 and (z - e)^2/2 - 2 a z for z = -y < 0. With x = a - e
-    in [0, a], S = 0: it is z^2/2 + e z for z >= 0, and z^2/2 + (2 a - e) y for z = -y < 0.
-    """
-    a, e, y = symbols("a e y", positive=True)
-    z = symbols("z")
-
-    def value(x: Any, at: Any, size: Any) -> Any:
-        return (at - x) ** 2 / 2 + factor * a * size
-
-    large, small = a + e, a - e
-    above = value(large, z, z) - value(large, e, e) - (z - e) ** 2 / 2
-    across = value(large, -y, y) - value(large, e, e) - (y + e) ** 2 / 2 - 2 * a * y
-    inside = value(small, z, z) - value(small, 0, 0) - z**2 / 2 - e * z
-    other = value(small, -y, y) - value(small, 0, 0) - y**2 / 2 - (2 * a - e) * y
-    return all(is_zero(term) for term in (above, across, inside, other)) and is_positive(2 * a * y)
+#: phi(z) = (z - x)^2/2 + a|z| exceeds phi(S_a(x)) by at least (z - S_a(x))^2/2. By symmetry x >= 0: x = a + e with S_a(x) = e, or x = a - e with
+#: S_a(x) = 0; z >= 0, or z = -y < 0. {a} stands for a
+SHRINKS = (
+    "(z - x)**2/2 + {a}*z == (e - x)**2/2 + {a}*e + (z - e)**2/2 where x = a + e",
+    "(-y - x)**2/2 + {a}*y == (e - x)**2/2 + {a}*e + (-y - e)**2/2 + 2*a*y where x = a + e",
+    "(z - x)**2/2 + {a}*z == x**2/2 + z**2/2 + e*z where x = a - e",
+    "(-y - x)**2/2 + {a}*y == x**2/2 + y**2/2 + (2*a - e)*y where x = a - e",
+    "2*a*y > 0",
+)
 
 
 def _matrices(ctx: Context) -> Iterator[tuple[NDArray[np.float64], float]]:
@@ -93,7 +92,11 @@ def check_operator(
         " By von Neumann's trace inequality ||Z - X||_F^2 >= sum_j (sigma_j(Z) - sigma_j(X))^2, with equality where Z has the singular vectors of "
         "X in the same order, as U diag(S_a(d)) V^T has; so the minimum is that of the scalar problems in the singular values"
     )
-    yield proved("optimal", _shrinks(factor), scalar + (von_neumann if norm == "nuclear" else ", in every coordinate"))
+    yield proved(
+        "optimal",
+        are_so([text.format(a=f"({factor}*a)") for text in SHRINKS]),
+        scalar + (von_neumann if norm == "nuclear" else ", in every coordinate"),
+    )
     regulariser = NuclearNorm(1.0, LAYER) if norm == "nuclear" else L1(1.0)
     ours, theirs, slopes, ours_least, least = [], [], [], [], []
     for x, threshold in _matrices(ctx):
@@ -128,6 +131,112 @@ def check_cost(ctx: Context, *, regulariser: Any = None) -> Iterator[Finding]:
         "Soft thresholding takes a few operations an entry, a decomposition of a d x d matrix of the order of d of them. What 'not large' means is "
         "read as a fifth at most; ResNet-18's layers are larger than the one here, which favours soft thresholding further."
     )
+
+
+# ---- Facts 1 to 3 ----------------------------------------------------------------------------------------------------
+
+EXACT = Exact()
+
+
+def _phase_one(ctx: Context, local: Any) -> float:
+    """Largest residual of (23), relative to the gradients, in six rounds on smooth functions without convexity."""
+    worst = 0.0
+    problems = [robust_low_rank_regression(seed=ctx.seed).problem.inner, random_indefinite(4, 5, seed=ctx.seed)]
+    for problem in problems:
+        for u in (0.1, 0.3, 0.49):
+            eta = u / float(np.max(problem.certify()["L"].value))
+            method = FedSLR(eta, local=local)
+            state = method.init(problem, ctx.rng().standard_normal((1, problem.d)))
+            for _ in range(6):
+                new: Any = method.round(problem, state, None, SCRIPT)
+                gradient = problem.grad(new.x_i)
+                residual = gradient - state.gamma_i - (state.x - new.x_i) / eta
+                worst = max(worst, float(np.abs(residual).max() / np.abs(gradient).max()))
+                state = new
+    return worst
+
+
+def check_fact_1(ctx: Context, *, sign: int = -1, local: Any = EXACT) -> Iterator[Finding]:
+    """The local problem's gradient is (23)'s left side; exact solves make it vanish."""
+    n = 3
+    gradients, at, gamma = (column(name, n) for name in ("g", "w", "gamma"))
+    eta, w = symbols("eta", positive=True), np.array([[symbols("w")]], dtype=object)
+    unknown: Any = SimpleNamespace(n=n, d=1, grad=lambda x: gradients)
+    sub = Subproblem(unknown, a=sign * gamma, rho=1 / eta, z=w)
+    yield proved(
+        "the local problem's gradient",
+        agree(sub.grad(at), gradients - gamma - (w - at) / eta),
+        "whatever grad f_i is, the gradient of (4) is (23)'s left side, client by client and coordinate by coordinate; it vanishes at a minimiser, "
+        "as f_i is differentiable",
+    )
+    yield at_most("runs", _phase_one(ctx, local), 1e-9, "numeric", "six rounds on I-ROB and indefinite quadratics")
+
+
+@dataclass(frozen=True, eq=False)
+class GradientState:
+    """FedSLR's state where the duals are the gradients at the local models."""
+
+    x: Any
+    x_i: Any
+    gamma_i: Any
+
+
+@dataclass(frozen=True)
+class GradientsForDuals:
+    """Phase I that takes the gradient at the new local model in the place of (5)."""
+
+    eta: Any
+
+    def init(self, problem: Any, x0: Any) -> GradientState:
+        """Start with the gradients at w_0."""
+        return GradientState(x0, spread(x0, problem.n), problem.grad(x0))
+
+    def round(self, problem: Any, state: GradientState, clients: Any, key: Any) -> GradientState:
+        """Solve (4) as a proximal step, and take gradients."""
+        x_i = problem.prox(state.x + self.eta * state.gamma_i, self.eta)
+        gamma_i = problem.grad(x_i)
+        return GradientState(average(x_i) - self.eta * average(gamma_i), x_i, gamma_i)
+
+
+def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iterator[Finding]:
+    """FedSLR beside the method whose duals are gradients; and what local steps in the place of exact solves leave of it."""
+    same = Equivalence(
+        lambda eta: method(eta),
+        lambda eta: GradientsForDuals(eta),  # type: ignore[arg-type,return-value]
+        region="0 < eta",
+        states={"x": "x", "x_i": "x_i", "gamma_i": "gamma_i"},
+        name="duals and gradients",
+    )
+    yield from same.findings(ctx)
+    lr = 0.5
+    left = [_phase_one(ctx, GradientSteps(steps, lr=lr)) for steps in (1, 4, 16)] if method is FedSLR else []
+    yield Reading(
+        "Without a regulariser; the server's step only decides where w_t is, and the clients' part is shown from any w_t. The fact rests on exact "
+        f"solves: with 1, 4 and 16 gradient steps gamma - grad f_i is up to {', '.join(f'{v:.1g}' for v in left)} of the gradients."
+    )
+
+
+def check_fact_3(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
+    """(26): both forms of the server's step differ by a constant; CVXPY solves the second."""
+    same = "g*w + (w - m)**2/(2*eta) == (w - (m - ({sign})*eta*g))**2/(2*eta) + g*m - eta*g**2/2"  # g, m: means over clients
+    yield proved(
+        "both forms",
+        is_so(same.format(sign=sign)),
+        "in every coordinate the objectives of (26), the first divided by eta, differ by a number without w; so they have one minimiser for every "
+        "convex R, and 0 in the subdifferential of the second there is (27)",
+    )
+    cp = require("cvxpy", "the server's step from an independent solver")
+    rng, ours, theirs = ctx.rng(), [], []
+    for eta_g, weight in ((0.5, 0.3), (2.0, 0.4), (10.0, 0.02)):
+        models, duals = rng.standard_normal((2, 4, ROWS * COLUMNS))
+        step = models.mean(axis=0) - eta_g * duals.mean(axis=0)
+        ours.append(NuclearNorm(weight, LAYER).prox(step[None, :], eta_g)[0])
+        z = cp.Variable((ROWS, COLUMNS))
+        dual, centre = (v.mean(axis=0).reshape(ROWS, COLUMNS) for v in (sign * duals, models))
+        objective = weight * cp.normNuc(z) + cp.sum(cp.multiply(dual, z)) + cp.sum_squares(z - centre) / (2 * eta_g)
+        cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
+        theirs.append(z.value.ravel())
+    yield equal("CVXPY", ours, theirs, "numeric", "three server steps with a nuclear norm", rtol=10 * CVXPY_ACCURACY)
 
 
 # ---- Fact 5 ----------------------------------------------------------------------------------------------------------
@@ -195,32 +304,72 @@ def check_fact_5(ctx: Context, *, instance: dict[str, Any] | None = None, drawn:
     )
 
 
+OPERATORS = (
+    (
+        "FEDSLR-O1",
+        "(15) and (16)",
+        "nuclear",
+        "argmin_Z ||Z - X||_F^2/2 + a ||Z||_* = U diag(S_a(d)) V^T for X = U diag(d) V^T.",
+    ),
+    ("FEDSLR-O2", "(17)", "l1", "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate."),
+)
 CLAIMS = [
     Claim(
-        "FEDSLR-O1",
+        "FEDSLR-F1",
         PAPER,
         "identity",
-        "(15) and (16)",
-        "argmin_Z ||Z - X||_F^2/2 + a ||Z||_* = U diag(S_a(d)) V^T for X = U diag(d) V^T.",
-        lambda ctx, **changed: check_operator(ctx, norm="nuclear", **changed),
+        "Fact 1, (23)",
+        "grad f_i(w_{i,t+1}) - gamma_{i,t} - (w_t - w_{i,t+1})/eta_g = 0.",
+        check_fact_1,
         (
-            Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
-            Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
-            Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
+            Fault("the dual with the other sign", "the local problem's gradient", {"sign": 1}),
+            Fault("100 gradient steps", "runs", {"local": GradientSteps(100, lr=0.02)}),
         ),
+        assumptions=("exact local solves",),
     ),
     Claim(
-        "FEDSLR-O2",
+        "FEDSLR-F2",
+        PAPER,
+        "equivalence",
+        "Fact 2, (25); Remark 2",
+        "gamma_{i,t+1} = grad f_i(w_{i,t+1}) for every t >= 0.",
+        check_fact_2,
+        (
+            Fault(
+                "local steps",
+                "the same iterates",
+                {"method": lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9))},
+            ),
+        ),
+        assumptions=("exact local solves",),
+    ),
+    Claim(
+        "FEDSLR-F3",
         PAPER,
         "identity",
-        "(17)",
-        "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate.",
-        lambda ctx, **changed: check_operator(ctx, norm="l1", **changed),
+        "Fact 3, (26) and (27)",
+        "The server's step is argmin_w R(w) + <mean_i gamma_{i,t+1}, w> + ||w - mean_i w_{i,t+1}||^2/(2 eta_g).",
+        check_fact_3,
         (
-            Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
-            Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
-            Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
+            Fault("the dual with the other sign", "both forms", {"sign": -1}),
+            Fault("the dual with the other sign", "CVXPY", {"sign": -1}),
         ),
+    ),
+    *(
+        Claim(
+            id,
+            PAPER,
+            "identity",
+            source,
+            statement,
+            partial(check_operator, norm=norm),
+            (
+                Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
+                Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
+                Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
+            ),
+        )
+        for id, source, norm, statement in OPERATORS
     ),
     Claim(
         "FEDSLR-R3",

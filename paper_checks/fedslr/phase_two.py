@@ -9,30 +9,21 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import (
-    Assumption,
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Replay,
-    assume,
-    at_most,
-    disproved,
-    draw_bound,
-    refute,
-)
+from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Replay
+from fedtheory.claims.context import Context
+from fedtheory.claims.curves import draw_bound
+from fedtheory.claims.parts import assume, at_most, disproved, refute
 from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.fedslr import kl_lemmas, lemmas
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
 from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
-from paper_checks.fedslr.kl_cases import square_has_exponent_half
+from paper_checks.fedslr.kl_cases import on_the_square
+from paper_checks.fedslr.potential import DISTANCES, TELESCOPES
+from paper_checks.grounds import are_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
@@ -52,7 +43,7 @@ def c7(L: Any, eta: Any, start: Any, first: Any, N: int) -> Any:
     return (half + 1) * start**2 + half * eta * first + L**2
 
 
-def on_the_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
+def measure_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
     """FedSLR on one client (L/2) w^2 for T rounds, with Phase II; what (14) and (100) compare, at N = T."""
     L, eta, start, lr, weight = fractions_of(instance, ("L", "eta", "start", "lr", "mu"))
     T, K = int(instance["T"]), int(instance["K"])
@@ -77,15 +68,12 @@ def on_the_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
 
 def replay_square(instance: Mapping[str, Any], *, which: str) -> Replay:
     """A violation of (14) or (100) for every N <= T, by its right side at N = T, where it is largest."""
-    exact, floats = on_the_square(instance, True), on_the_square(instance, False)
+    exact, floats = measure_square(instance, True), measure_square(instance, False)
     L, eta, start, lr = fractions_of(instance, ("L", "eta", "start", "lr"))
     T = int(instance["T"])
     assumptions = [
-        assume("A1, the curvature of f", "bend <= L", bend=flattened_square(L, 2 * start).curvatures.max(), L=L),
-        assume("A2 and A3: f is (L/2) w^2 up to |w| = 2 w_0, with slope 2 L w_0 beyond", "start > 0", start=start),
-        Assumption("A4: D has exponent 1/2 at 0, by a sum of squares", square_has_exponent_half(), "exact arithmetic"),
+        *on_the_square(L, eta, start),
         assume("A5 with sigma = 0: full gradients, step size", "(L + 1)*lr < 2", L=L, lr=lr),
-        assume("global step size", "2*L*eta < 1", L=L, eta=eta),
         assume("N = T is one that the proof can use: ||w_T||^2 <= 1/T", "w*w*T <= 1", w=exact["last"], T=T),
     ]
     (measured, bound), (in_floats, limit) = exact[which], floats[which]
@@ -139,12 +127,6 @@ def theorem_runs(ctx: Context, *, L: int = 2**24, share: float = 1.0) -> Iterato
     yield Picture("Theorem 3, corrected, sigma = 0", "round T", "mean of ||G||^2", series, logx=True, logy=True)
 
 
-def sums_of_steps() -> bool:
-    """sum_{t=0}^N (t + 1) = (N + 1)(N + 2)/2, by induction."""
-    N = symbols("N")
-    return is_zero((N + 1) * (N + 2) / 2 + (N + 2) - (N + 2) * (N + 3) / 2)
-
-
 def sum_runs(ctx: Context, *, L: int = 128, start: str = "8", share: float = 1.0) -> Iterator[Finding]:
     """(100) fails for every N <= T, and is true with L^2 on all terms."""
     yield refute("every N <= T", replay_sum, square_instance(L, start, 24))
@@ -163,19 +145,12 @@ def sum_runs(ctx: Context, *, L: int = 128, start: str = "8", share: float = 1.0
         yield at_most(name, left, share * corrected / T, "numeric", text, role="repaired")
 
 
-def shrinks_like_a_root() -> bool:
-    """phi_i(p) = (L/2)(p - b)^2 + mu |p| near its minimiser b - mu/L > 0: G = L delta, and dist at the next point is (1 - L eta_l) L delta."""
-    L, s, delta, mu, b = symbols("L s delta mu b", positive=True)
-    lr = 1 / (L * (1 + s))
-    p = b - mu / L + delta
-    slope = L * (p - b) + mu
-    new = p - lr * slope
-    after = L * (new - b) + mu
-    return (
-        is_zero(slope - L * delta)
-        and is_zero(after - s / (1 + s) * L * delta)
-        and is_positive(s / (1 + s) / (L * delta))
-    )
+#: phi_i(p) = (L/2)(p - b)^2 + mu |p| at delta from its minimiser b - mu/L > 0: G = L delta, and dist at the next point is (1 - L eta_l) L delta
+SHRINKS_LIKE_A_ROOT = (
+    "L*(p - b) + mu == L*delta where p = b - mu/L + delta",
+    "L*(p - lr*L*delta - b) + mu == s/(1 + s)*L*delta where p = b - mu/L + delta, lr = 1/(L*(1 + s))",
+    "s/(1 + s)/(L*delta) > 0",
+)
 
 
 def draw_next_point(L: float = 1.0, lr: float = 0.5, mu: float = 1.0) -> Picture:
@@ -210,7 +185,7 @@ def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
         worse.append(compare(left**power, ">", 40 * 100 ** (k - 1) * size))
     yield disproved(
         "O(eps) at p_{i,t,k+1}",
-        all(worse) and shrinks_like_a_root(),
+        all(worse) and are_so(SHRINKS_LIKE_A_ROOT),
         "on (L/2)(p - b)^2 + mu |p| ||G||^2 = eps leaves a distance of (1 - L eta_l) sqrt(eps), which is above every C eps for small eps",
     )
     a, lr_small = Fraction(1, 10**6), Fraction(1, 2)
@@ -233,13 +208,12 @@ CLAIMS: list[Claim] = [
         "1) sigma^2), C_7 with N of the proof.",
         [
             Step("proximal descent", lemmas.proximal_descent, "repaired"),
-            Step("drift", kl_lemmas.drift_of_loss, "repaired"),
+            Step("drift", lemmas.drift_of_loss, "repaired"),
         ],
         conclusions=[
             Conclusion(
                 "the corrected bound",
-                "phi_i(w_t, p_{t,k+1}) <= phi_i(w_t, p_{t,k}) - (eta_l - L eta_l^2/2) ||G||^2, and between rounds phi_i changes by B ||w_{t+1} - "
-                "w_t|| + (L/2) ||w_{t+1} - w_t||^2 at most, by A2; the warm start p_{t+1,0} = p_{t,K} makes the sum telescope",
+                TELESCOPES,
                 ("proximal descent", "drift"),
                 "repaired",
             )
@@ -270,11 +244,10 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "with L^2 on every term",
-                "||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + sum_{s < t} ||w_{s+1} - w_s||^2), t + 1 summands, and the sum is at most 2 eta_g "
-                "(D_0 - D_t) <= 2 eta_g (D_0 - D*); add t = 0..N, and 1/T for each later t",
+                DISTANCES,
                 ("the first round", "later rounds"),
                 "repaired",
-                sums_of_steps,
+                ["(N + 1)*(N + 2)/2 + (N + 2) == (N + 2)*(N + 3)/2"],  # the sum of t + 1 over t = 0..N, by induction
             )
         ],
         assumptions=["A1 to A4", EXACT, CONTINUOUS, "||w_t - w*|| <= 1/sqrt(T) for t >= N, N < T"],

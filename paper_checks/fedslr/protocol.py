@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from fedtheory.claims.claim import Check, Claim, Fault, Need
 from fedtheory.claims.context import Context
-from fedtheory.claims.protocol import Change, Protocol, Setting
+from fedtheory.claims.experiments import claim_ordering
+from fedtheory.claims.protocol import Change, Clause, Protocol, Setting
 
 END = 0.1  #: accuracies are means over this last share of the measurements
 EARLY = 0.25  #: share of the rounds after which convergence is compared
@@ -50,3 +54,15 @@ def setting(ctx: Context) -> Setting:
         Setting("CIFAR-10, the last 10,000 training images for tests, 100 clients", "ResNet-18, group norm", False),
     )
     return found
+
+
+def claim_experiment(
+    id: str,
+    source: str,
+    clauses: Sequence[Clause],
+    check: Check,
+    faults: tuple[Fault, ...],
+    needs: Callable[[Context], Sequence[Need]],
+) -> Claim:
+    """Return the claim of an experiment by these rules; its statement is what its clauses make."""
+    return claim_ordering(id, PROTOCOL, source, clauses, check, faults, needs, setting)

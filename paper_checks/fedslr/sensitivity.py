@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role, Table
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Repeated, claim_ordering, list_runs
+from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.parts import holds
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.protocol import END, NOISE, PROTOCOL, setting
+from paper_checks.fedslr.protocol import END, NOISE, claim_experiment
 from paper_checks.fedslr.runs import fedslr, scale
 
 MODELS = {"GKR": "common_accuracy", "mixed": "personal_accuracy"}
@@ -226,15 +226,13 @@ def _early(ctx: Context, runs: Repeated, model: str) -> NDArray[np.float64]:
 
 def claim_sweep(id: str, swept: Swept, source: str, clauses: tuple[Clause, ...], wrong: str, stays: str) -> Claim:
     """Make the claim of a swept parameter; its fault is a mistake in the method, with which the size of the part ``stays`` does not fall."""
-    return claim_ordering(
+    return claim_experiment(
         id,
-        PROTOCOL,
         source,
         clauses,
         partial(check_sweep, swept=swept),
         (Fault(wrong, stays, {"mistake": wrong}, or_undecided=True),),
         lambda ctx: list_runs(swept.runs(ctx).values()),
-        setting,
     )
 
 
@@ -274,9 +272,8 @@ CLAIMS = [
         "no proximal step at the server",
         "parameters of GKR, step 1",
     ),
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-Q8",
-        PROTOCOL,
         "Appendix B.3.2; Table 6",
         (
             Clause(
@@ -291,6 +288,5 @@ CLAIMS = [
             Fault("four epochs for one", "mixed: one epoch is slower", {"few": 4}),
         ),
         lambda ctx: list_runs(fedslr(ctx, epochs=epochs) for epochs in scale(ctx).epochs),
-        setting,
     ),
 ]

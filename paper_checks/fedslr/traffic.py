@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Fault, Finding, Picture, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Log, claim_ordering, list_runs
+from fedtheory.claims.experiments import Log, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.parts import equal
 from fedtheory.claims.protocol import Clause
 from fedtheory.core.layers import ranks
 from fedtheory.measures import metrics
 from fedtheory.running.runner import run
-from paper_checks.fedslr.protocol import FALL, PROTOCOL, setting
+from paper_checks.fedslr.protocol import FALL, claim_experiment
 from paper_checks.fedslr.runs import GKR, MIXED, NON_IID, of
 from paper_checks.fedslr.sensitivity import parameters
 from problems.low_rank import low_rank_regression
@@ -87,9 +87,8 @@ def _from_zero() -> str:
 
 WRONG = "no proximal step at the server"
 CLAIMS = [
-    claim_ordering(
+    claim_experiment(
         "FEDSLR-C6",
-        PROTOCOL,
         "Appendix B.3.4; Fig. 5",
         (
             Clause("FedSLR's communication of a round falls during training, because ranks fall;", ("the downlink",)),
@@ -98,6 +97,5 @@ CLAIMS = [
         check_falling,
         (Fault(WRONG, "the downlink falls", {"mistake": WRONG}),),
         lambda ctx: list_runs(of(ctx, name, NON_IID) for name in SENDERS),
-        setting,
     ),
 ]

@@ -15,12 +15,6 @@ SOURCES = {
     for id, claim in load_claims(source).items()
     if claim.kind in ("bound", "rate")
 }
-#: why a picture makes no sense; what nobody has drawn yet does not belong here
-WITHOUT: dict[str, str] = {}
-
-
-def test_exceptions_are_bounds_and_rates_with_reasons() -> None:
-    assert set(WITHOUT) <= set(SOURCES) and all(len(reason.split()) > 5 for reason in WITHOUT.values())
 
 
 @pytest.mark.slow
@@ -29,9 +23,6 @@ def test_every_bound_and_rate_has_a_picture(id: str) -> None:
     """Of the quick check; verdicts are shared with the tests that judge the claims."""
     verdict = judge(SOURCES[id], id)
     assert verdict.error is None
-    if id in WITHOUT:
-        assert verdict.picture is None, "it has a picture: take it from the exceptions"
-        return
     assert verdict.picture is not None, "draw what is claimed beside what is exact or measured"
     assert verdict.picture["title"] and verdict.picture["xlabel"] and verdict.picture["ylabel"]
     labels = [series["label"] for series in verdict.picture["series"]]
