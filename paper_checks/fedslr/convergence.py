@@ -284,7 +284,7 @@ CLAIMS: list[Claim] = [
         faults=(
             Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None),
             *plant(
-                "descent by run, L eta = 0.2",
+                "descent by run, L eta = 0.45",
                 *("sign of the dual in local work", "no proximal step at the server", "local penalty halved"),
             ),
         ),

@@ -6,16 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from planted import judge, plant
 
 from fedtheory.claims.checking import (
     Reference,
-    check_one,
     find_papers,
     find_store,
     list_needs,
     load_claims,
     make_needs,
-    run_faults,
 )
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context
@@ -69,7 +68,7 @@ def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
         read.clear()
         with monkeypatch.context() as changed:  # every run is there: what `needs` leaves out is an error
             changed.setattr("fedtheory.claims.experiments.run", None)
-            verdict = check_one(reference, context)
+            verdict = judge(reference.source, reference.id, context)
         assert verdict.error is None and verdict.size == "laptop" and (verdict.tables or reference.id in NUMBERS), (
             verdict
         )
@@ -77,7 +76,9 @@ def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
         asked_for |= {training.key for training in list_trainings(claim, context)}
         assert read <= asked_for, f"{reference.id} reads runs that it does not ask for"
         read |= before
-        missed += [report for report in run_faults(reference, context) if not report.caught]  # which make their own
+        missed += [
+            report for report in plant(reference.source, reference.id, context) if not report.caught
+        ]  # which make their own
         assert any(
             fault.holds is not None and _role(claim, context, fault) in ("printed", "repaired")
             for fault in claim.faults

@@ -557,3 +557,14 @@ def close(left: Any, right: Any, rtol: float = 0.0, name: str = "") -> None:
         near = np.all(np.abs(left - right) <= rtol * size)
     if not near:
         np.testing.assert_allclose(left, right, rtol=0, atol=rtol * size, err_msg=name)
+
+
+def assert_equal_traces(ours, theirs) -> None:
+    """Two runs measured, sent and ended with the same."""
+    np.testing.assert_array_equal(ours.rounds, theirs.rounds)
+    for name in theirs.metrics:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    for name in ("floats_up", "floats_down", "diverged_at"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+    assert_same(ours.state, theirs.state)
+    assert ours.info == theirs.info

@@ -1,4 +1,7 @@
-"""Verdicts and planted faults of claims: the check is run without a fault once, for the faults and for all tests that ask for its verdict."""
+"""Verdicts and planted faults of claims: the check is run without a fault once, for the faults and for all tests that ask for its verdict.
+
+The seed is one that nobody else judges with.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from fedtheory.claims.checking import Reference, judge_claim, load_claims, run_faults
+from fedtheory.claims.checking import FaultReport, Reference, judge_claim, load_claims, run_faults
 from fedtheory.claims.claim import Finding, Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.verdict import Verdict
 
+#: what reads the seed must have one word with all three: the project's check judges with 0, whose words are stored, and 1
+ANOTHER_SEED = Context(seed=2)
 _SOUND: dict[tuple[str, str], list[Part]] = {}
 
 
 @cache
-def judge(source: str, id: str) -> Verdict:
-    """Return a claim's verdict, which no test must change; its parts are kept for `list_missed`."""
+def judge(source: str, id: str, context: Context = ANOTHER_SEED) -> Verdict:
+    """Return a claim's verdict, which no test must change."""
+    return judge_anew(source, id, context)
+
+
+def judge_anew(source: str, id: str, context: Context = ANOTHER_SEED) -> Verdict:
+    """Return the verdict of a claim that may not be the one its name stood for before; its parts are kept for `plant`."""
     ledger = load_claims(source)
     parts: list[Part] = []
 
@@ -26,14 +36,19 @@ def judge(source: str, id: str) -> Verdict:
                 parts.append(finding)
             yield finding
 
-    verdict = judge_claim(replace(ledger[id], check=check), source, Context(), ledger.values())
+    verdict = judge_claim(replace(ledger[id], check=check), source, context, ledger.values())
     if verdict.error is None:
         _SOUND[source, id] = parts
     return verdict
 
 
-def list_missed(source: str, id: str) -> list[str]:
-    """What the check made of each fault that it did not catch; a claim has at least one fault."""
-    reports = run_faults(Reference(source, id), Context(), _SOUND.pop((source, id), None))
+def plant(source: str, id: str, context: Context = ANOTHER_SEED) -> list[FaultReport]:
+    """Return what the check made of every fault; a claim has at least one."""
+    reports = run_faults(Reference(source, id), context, _SOUND.pop((source, id), None))
     assert reports, f"{id} has no planted fault that applies"
-    return [f"{report.fault}: {report.detail}" for report in reports if not report.caught]
+    return reports
+
+
+def list_missed(source: str, id: str) -> list[str]:
+    """What the check made of each fault that it did not catch."""
+    return [f"{report.fault}: {report.detail}" for report in plant(source, id) if not report.caught]

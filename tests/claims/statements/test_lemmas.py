@@ -113,6 +113,19 @@ def rejected(data):
     return passed
 
 
+@pytest.mark.parametrize("name", ["fedpd_one_round", "cocoercivity", "pl_gradient_step"])
+def test_conditions_are_the_same_formed_at_a_point_and_evaluated_there(name) -> None:
+    case = lemma_cases.TRUE[name].cases[0]
+    point = case.field.region.simple_points(3)[-1]
+    formed = case.system.at(point).rows
+    assert "rows" not in case.system.__dict__ and case.system.rows
+    evaluated = case.system.at(point).rows
+    assert [(n, f.gram, f.values, f.constant) for n, f in formed] == [
+        (n, f.gram, f.values, f.constant) for n, f in evaluated
+    ]
+    assert len(formed) > len(case.system.hypotheses)
+
+
 @pytest.mark.parametrize("name", marked(lemma_cases.FALSE, EVERYDAY_FALSE))
 def test_false_lemmas_are_refuted_by_exact_instances(name):
     lemma = lemma_cases.FALSE[name]

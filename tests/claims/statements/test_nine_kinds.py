@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import planted
 import pytest
 from guides import read_blocks
 
 from fedtheory.claims import Equivalence, Limit, Rate, state
-from fedtheory.claims.checking import Reference, check_one, load_claims, run_faults
+from fedtheory.claims.checking import Reference, check_one, load_claims
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.context import Context
 from fedtheory.claims.replay import replay_file
@@ -46,8 +47,9 @@ def judge(monkeypatch):
     from fedtheory.claims import checking
 
     def judged(claim: Claim):
-        monkeypatch.setattr(checking, "load_claims", lambda source: {claim.id: claim})
-        return check_one(Reference("toy", claim.id), Context()), run_faults(Reference("toy", claim.id), Context())
+        for module in (checking, planted):
+            monkeypatch.setattr(module, "load_claims", lambda source: {claim.id: claim})
+        return planted.judge_anew("toy", claim.id), planted.plant("toy", claim.id)
 
     return judged
 
@@ -58,11 +60,10 @@ def test_the_page_has_them_all(page) -> None:
 
 @pytest.mark.parametrize("id", [pytest.param(i, marks=pytest.mark.slow) if i in LONG else i for i in WORDS])
 def test_every_kind_is_judged_and_its_faults_are_caught(page, id) -> None:
-    found = check_one(Reference(page, id), Context())
+    found = planted.judge(page, id)
     assert found.error is None and found.status == WORDS[id]
     assert found.repair == ("proved" if id == "REPAIRED" else None)
-    reports = run_faults(Reference(page, id), Context())
-    assert reports and all(r.caught for r in reports), [(r.fault, r.detail) for r in reports if not r.caught]
+    assert planted.list_missed(page, id) == []
 
 
 def claims_of(page, id) -> dict:
