@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.options import EXIT_FAILED, budget_option, seed_option
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile, budget_option, seed_option
 
 if TYPE_CHECKING:
     from fedtheory.claims.statements.bound import Bound, Contraction
@@ -43,7 +43,7 @@ VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
 @click.option(
     "--json",
     "file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     help="Write the verdict with derivations, certificates or the instance.",
 )
 def prove_command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
@@ -40,15 +41,21 @@ def load_file(path: Path) -> ModuleType:
     Raises
     ------
     InvalidInput
-        The file is missing or raises while it is read.
+        The file is missing, is no Python text, or raises while it is read.
     """
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; expected a Python file")
     if not path.is_file():
         raise InvalidInput(f"there is no file {path}")
     path = path.resolve()
     name = f"fedtheory_file_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise InvalidInput(f"{path} is not a Python file; expected a name that ends in .py")
+    try:
+        spec.loader.get_code(name)
+    except (SyntaxError, ValueError) as error:  # what is not text, or has null bytes, is a ValueError
+        raise InvalidInput(f"{path} cannot be read: it is not Python text ({error})") from error
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if str(path.parent) not in sys.path:
