@@ -145,6 +145,11 @@ def check_command(
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
+    if not targets:
+        click.echo(
+            f"all {len(references)} claims; 'fedtheory check PAPER' or 'CLAIM' judges fewer ('fedtheory list' names them)",
+            err=True,
+        )
     context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
     if dry_run:
         tell_plan(references, context, workers)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+import traceback
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
-from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
 
 #: packages beside this one, under names that a user's own files may have
 BESIDE = ("problems", "paper_checks")
@@ -63,5 +64,8 @@ def load_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise InvalidInput(f"{path} cannot be read: {describe(error)}") from error
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        said = isinstance(error, FedtheoryError) and lines
+        why = f"line {lines[-1]}: {error}" if said else describe(error)
+        raise InvalidInput(f"{path} cannot be read: {why}") from error
     return module
