@@ -57,6 +57,8 @@ class Commands(click.Group):
         except (CannotTrace, InvalidInput, NotAvailable) as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2)
+        except BrokenPipeError:
+            raise  # click leaves in silence: who reads has seen enough
         except OSError as error:
             place = f": {error.filename}" if error.filename else ""
             hints = list(getattr(error, "__notes__", ()))

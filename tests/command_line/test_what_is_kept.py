@@ -98,3 +98,8 @@ def test_a_folder_that_keeps_nothing_is_named(call, monkeypatch) -> None:
     monkeypatch.setattr(journal.Journal, "add", raise_(OSError(errno.EROFS, "Read-only file system", ".fedtheory")))
     told = call("sweep", "gd", "quadratics", "--workers", "1", "--rounds", "1", code=2).stderr
     assert "(Read-only file system: .fedtheory)" in told and "run from a folder that can be written" in told
+
+
+def test_who_stops_reading_is_told_nothing(call, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.tools.loading.refuse_shadows", raise_(BrokenPipeError(errno.EPIPE, "Broken pipe")))
+    assert call("list", code=1).output == ""
