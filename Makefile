@@ -23,6 +23,8 @@ quick: $(VENV)/ready  ## run the tests for everyday work: all but whole experime
 
 # of pip's messages only errors: its warnings are of a machine's own settings
 $(VENV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("%d.%d is too old: fedtheory needs Python 3.11 or newer. Name one: make PYTHON=python3.13 $(MAKECMDGOALS)" \
+	  % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@echo "setting up $(VENV) (a minute or two)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'

@@ -10,7 +10,7 @@ import pkgutil
 from pathlib import Path
 
 from fedtheory.algorithms.listing import Listed
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, tell_known
 
 FAMILIES = ("control", "averaging", "primal-dual", "dual", "accelerated", "composite", "personalised")
 
@@ -32,9 +32,9 @@ def listed(name: str) -> Listed:
     Raises
     ------
     InvalidInput
-        The name is unknown; the message lists those that are known.
+        The name is unknown; the message names those near it, or all.
     """
     for entry in ALGORITHMS:
         if entry.name == name.lower():
             return entry
-    raise InvalidInput(f"unknown algorithm {name!r}; known are {', '.join(e.name for e in ALGORITHMS)}")
+    raise InvalidInput(f"unknown algorithm {name!r}; {tell_known(name, (e.name for e in ALGORITHMS))}")

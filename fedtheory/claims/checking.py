@@ -84,12 +84,25 @@ def load_claims(source: str) -> dict[str, Claim]:
     module = load_file(Path(source)) if source.endswith(".py") else _load_module(source)
     found = getattr(module, "CLAIMS", None)
     if not isinstance(found, list | tuple) or not all(isinstance(c, Claim) for c in found) or not found:
-        raise InvalidInput(f"{source} must define CLAIMS, a list of at least one fedtheory.claims.Claim")
+        raise InvalidInput(
+            f"{source} must define CLAIMS, a list of at least one fedtheory.claims.Claim; {_what_is_there(found)}. "
+            "'fedtheory new FILE.py' writes an example"
+        )
     by_id = {claim.id: claim for claim in found}
     if len(by_id) != len(found):
         twice = sorted({c.id for c in found if sum(d.id == c.id for d in found) > 1})
         raise InvalidInput(f"{source} uses the ids {', '.join(twice)} more than once")
     return by_id
+
+
+def _what_is_there(found: Any) -> str:
+    """Say what a file has in the place of claims."""
+    if found is None:
+        return "it defines none"
+    if not isinstance(found, list | tuple):
+        return f"its CLAIMS is of type {type(found).__name__}"
+    others = [type(entry).__name__ for entry in found if not isinstance(entry, Claim)]
+    return f"in its CLAIMS is a value of type {others[0]}" if others else "its CLAIMS is empty"
 
 
 def _load_module(name: str) -> ModuleType:
@@ -137,6 +150,9 @@ def select(targets: Sequence[str]) -> list[Reference]:
 
 
 def _unknown(target: str, known: dict[str, str]) -> str:
+    if Path(target).exists():
+        kind = "a folder" if Path(target).is_dir() else "a file"
+        return f"{target} is {kind}; expected a claim, a paper, or a Python file of claims, FILE.py ('fedtheory new FILE.py' writes one)"
     ids = [id for source in known.values() for id in load_claims(source)]
     upper = {id.upper(): id for id in ids}
     near = [upper[found] for found in difflib.get_close_matches(target.upper(), upper, n=3, cutoff=0.5)]

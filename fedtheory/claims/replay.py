@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
@@ -32,7 +33,8 @@ class Replayed:
     """A counterexample measured again.
 
     ``part``, ``role`` and ``status``: which part of the check it belongs to, how that part reads the statement, and the verdict on
-    the claim when the file was written. ``differences``: the fields in which the file says something else than was measured.
+    the claim when the file was written. ``differences``: the fields in which the file says something else than was measured, and the
+    number that it has there, if it is one.
     """
 
     claim: Claim
@@ -40,7 +42,7 @@ class Replayed:
     role: Role
     status: Status
     seen: Replay
-    differences: tuple[str, ...]
+    differences: Mapping[str, str]
 
     @property
     def confirmed(self) -> bool:
@@ -84,12 +86,14 @@ def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
     except MissingExtra:
         raise
     except Exception as error:
-        raise InvalidInput(f"the instance in {path} cannot be replayed: {describe(error)}") from error
+        lacks = isinstance(error, KeyError) and error.args and error.args[0] not in stored["instance"]
+        why = f"it lacks {error.args[0]!r}" if lacks else describe(error)
+        raise InvalidInput(f"the instance in {path} cannot be replayed: {why}") from error
     if unread := [name for name in stored["instance"] if name not in instance.read]:
         raise InvalidInput(f"the instance in {path} has fields that {claim.id} does not read: {', '.join(unread)}")
     found = Counterexample(stored["instance"], seen).as_dict() | {"statement": claim.statement}
     return Replayed(
-        claim, stored["part"], stored["role"], stored["status"], seen, tuple(_list_differences(stored, found))
+        claim, stored["part"], stored["role"], stored["status"], seen, dict(_list_differences(stored, found))
     )
 
 
@@ -238,17 +242,17 @@ def _list_wrong_fields(stored: dict[str, Any]) -> list[str]:
     return missing + wrong + unknown
 
 
-def _list_differences(stored: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
-    """Names of the fields in which a file says something else than was measured."""
-    yield from (name for name in ("statement", "what", "assumptions") if stored[name] != found[name])
+def _list_differences(stored: dict[str, Any], found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Fields in which a file says something else than was measured, and the number that it has there; words are not handed on."""
+    yield from ((name, "") for name in ("statement", "what", "assumptions") if stored[name] != found[name])
     for name in ("measured", "bound"):
         if not math.isclose(stored[name], found[name], rel_tol=FLOATS, abs_tol=0.0):
-            yield name
+            yield name, f"{stored[name]:.12g}"
     if stored["exact"]["arithmetic"] != found["exact"]["arithmetic"]:
-        yield "arithmetic"
+        yield "arithmetic", ""
     for name in ("measured", "bound"):
-        if not _is_same_number(stored["exact"][name], found["exact"][name]):
-            yield f"exact {name}"
+        if not _is_same_number(said := stored["exact"][name], found["exact"][name]):
+            yield f"exact {name}", said if re.fullmatch(r"[-+\d./e]{1,200}", said) else ""
 
 
 def _is_same_number(one: str, other: str) -> bool:

@@ -23,6 +23,7 @@ from fedtheory.command_line.experiments import (
 from fedtheory.command_line.later import GroupedCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
+    OutputFile,
     add_experiment_options,
     budget_option,
     data_option,
@@ -30,6 +31,7 @@ from fedtheory.command_line.options import (
     leave_interrupted,
     make_experiment_context,
     open_journal,
+    say_what_is_kept,
     scheduler_option,
     seed_option,
     time_limit_option,
@@ -48,13 +50,13 @@ if TYPE_CHECKING:
 @click.option(
     "--json",
     "json_file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     help="Write verdicts as JSON ('-': to the terminal).",
 )
-@click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write a self-contained report.")
+@click.option("--html", "html_file", type=OutputFile(), help="Write a self-contained report.")
 @click.option(
     "--sarif",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     help="Write verdicts as SARIF 2.1.0, which code hosts show beside the files.",
 )
 @click.option(
@@ -151,6 +153,11 @@ def check_command(
 
     stored = report.read_json(expect) if expect else None
     references = select(targets)
+    if not targets:
+        click.echo(
+            f"all {len(references)} claims; 'fedtheory check PAPER' or 'CLAIM' judges fewer ('fedtheory list' names them)",
+            err=True,
+        )
     context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
     if dry_run:
         tell_plan(references, context, workers)
@@ -168,13 +175,14 @@ def check_command(
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
     sources = {reference.id: reference.source for reference in references}
-    _write(verdicts, json_file, html_file, folder, sources)
-    if sarif is not None:
-        from fedtheory.claims.code_scanning import write_verdicts
+    with say_what_is_kept("verdicts"):
+        _write(verdicts, json_file, html_file, folder, sources)
+        if sarif is not None:
+            from fedtheory.claims.code_scanning import write_verdicts
 
-        write_verdicts(sarif, verdicts, sources)
-    if referee is not None and folder is not None:
-        write_referee_pages(verdicts, referee, folder, sources)
+            write_verdicts(sarif, verdicts, sources)
+        if referee is not None and folder is not None:
+            write_referee_pages(verdicts, referee, folder, sources)
     if not interrupted:  # only now: what could not be written is not lost
         for kept in (journal, *([planted.journal] if planted is not None else [])):
             kept.close()
@@ -271,6 +279,9 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
     click.echo(f"  {seen.what}")
     click.echo(f"  measured {seen.measured:.12g} against the bound {seen.bound:.12g} (floating point)")
     click.echo(f"  measured {seen.exact_measured} against the bound {seen.exact_bound} ({seen.arithmetic})")
+    for name, number in replayed.differences.items():
+        if number:
+            click.echo(f"  the file has {number} for {name}")
     click.echo(f"  {replayed.conclusion}")
     sys.exit(0 if replayed.confirmed else EXIT_FAILED)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedtheory.command_line.method_options import MethodCommand, make_click_option, read_values
-from fedtheory.command_line.options import EXIT_FAILED
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile
 
 if TYPE_CHECKING:
     from fedtheory.conformance.adapters import Adapter
@@ -45,10 +45,8 @@ class TellingCommand(MethodCommand):
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Random instances of each kind of trial."
 )
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the findings as JSON ('-': to the terminal)."
-)
-@click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0, for code hosts.")
+@click.option("--json", "json_file", type=OutputFile(), help="Write the findings as JSON ('-': to the terminal).")
+@click.option("--sarif", type=OutputFile(), help="Write the findings as SARIF 2.1.0, for code hosts.")
 def conform_command(adapter: str, method: str, **options: Any) -> None:
     """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.options import leave_interrupted
+from fedtheory.command_line.options import OutputFile, leave_interrupted
 from fedtheory.core.errors import NotAvailable
 from fedtheory.tools.terminal import TOLD_SECONDS, make_console, print_table, show_progress
 
@@ -39,7 +39,7 @@ _OPTIONS = (
     click.option(
         "--log",
         "log_file",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=OutputFile(),
         help="File to which lines of progress and verdicts are added as they come "
         "[default: .fedtheory/progress.log where runs are to be made].",
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm
+from fedtheory.command_line.options import OutputFile
 
 if TYPE_CHECKING:
     from fedtheory.proofs.potentials.smallest_rate import SmallestRate
@@ -33,13 +34,11 @@ MOST_SUBSETS = 1000
 )
 @click.option(
     "--certificate",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a semidefinite program after this time.")
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
-)
+@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
 def lyapunov_command(algorithm: str, **options: Any) -> None:
     """Smallest rate of ALGORITHM for which a potential exists, over a class of functions, for every number of clients."""
     from fractions import Fraction

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +18,7 @@ from fedtheory.command_line.conform import conform_command
 from fedtheory.command_line.devices import devices_command
 from fedtheory.command_line.list import list_command
 from fedtheory.command_line.lyapunov import lyapunov_command
-from fedtheory.command_line.options import EXIT_FAILED
+from fedtheory.command_line.options import EXIT_FAILED, EXIT_INTERRUPTED
 from fedtheory.command_line.prove import new_command, prove_command
 from fedtheory.command_line.run import run_command
 from fedtheory.command_line.sweep import sweep_command
@@ -45,6 +47,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput, NotAvailable
+        from fedtheory.tools.journal import JOURNALS
         from fedtheory.tools.loading import refuse_shadows
 
         try:
@@ -54,10 +57,23 @@ class Commands(click.Group):
         except (CannotTrace, InvalidInput, NotAvailable) as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2)
+        except BrokenPipeError:
+            raise  # click leaves in silence: who reads has seen enough
         except OSError as error:
             place = f": {error.filename}" if error.filename else ""
-            click.echo(f"error: a file cannot be read or written ({error.strerror or error}{place})", err=True)
+            hints = list(getattr(error, "__notes__", ()))
+            if error.filename and JOURNALS.name in Path(os.fsdecode(error.filename)).parts:
+                hints.append(
+                    f"{JOURNALS} keeps what is done, for the case of an interruption: run from a folder that can be written"
+                )
+            click.echo(
+                f"error: {'; '.join([f'a file cannot be read or written ({error.strerror or error}{place})', *hints])}",
+                err=True,
+            )
             sys.exit(2)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(EXIT_INTERRUPTED)
         except FedtheoryError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(EXIT_FAILED)

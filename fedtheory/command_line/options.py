@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -35,6 +36,24 @@ def find_data_folder(folder: Path | None) -> str | None:
 
         raise InvalidInput(f"the data folder {folder} does not exist or is not a folder")
     return str(folder.resolve()) if folder is not None else os.environ.get("FEDTHEORY_DATA") or None
+
+
+class OutputFile(click.Path):
+    """A file to be written, or ``-``: where it cannot be, that is told before anything is computed."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, allow_dash=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if str(path) != "-":
+            folder = next(parent for parent in path.absolute().parents if parent.exists())
+            if not folder.is_dir():
+                self.fail(f"{path} cannot be written: {folder} is a file, and no folder", param, ctx)
+            if not os.access(folder, os.W_OK):
+                self.fail(f"{path} cannot be written: the folder {folder} is read-only", param, ctx)
+        return path
 
 
 workers_option = click.option(
@@ -206,6 +225,16 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
     done = len(journal.read())
     if done:
         click.echo(f"resuming an interrupted run: {done} of {total} {what} are done", err=True)
+
+
+@contextlib.contextmanager
+def say_what_is_kept(what: str) -> Iterator[None]:
+    """Add to the error of a file that cannot be written that what was computed is not lost."""
+    try:
+        yield
+    except OSError as error:
+        error.add_note(f"the {what} are kept: the same command with another file writes them at once")
+        raise
 
 
 def leave_interrupted(how_far: str) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.options import EXIT_FAILED, budget_option, seed_option
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile, budget_option, seed_option
 
 if TYPE_CHECKING:
     from fedtheory.claims.statements.bound import Bound, Contraction
@@ -31,9 +31,7 @@ VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
 )
 @click.option("--measure", default="squared_distance", show_default=True, help="What the bound is of.")
 @click.option("--rounds", default="1", show_default=True, help="After how many rounds.")
-@click.option(
-    "--radius", default="1", show_default=True, help="||x^0 - x*||, or f(x^0) - inf f for measures of stationarity."
-)
+@click.option("--radius", show_default="1", help="||x^0 - x*||, or f(x^0) - inf f for measures of stationarity.")
 @click.option(
     "--potential", help='Weights by fields of the state: "x_i = 1, h_i = (lr/p)**2"; the bound is then E V+ <= BOUND V.'
 )
@@ -43,7 +41,7 @@ VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
 @click.option(
     "--json",
     "file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     help="Write the verdict with derivations, certificates or the instance.",
 )
 def prove_command(
@@ -101,7 +99,9 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
     common = {"region": region, "functions": functions, "claimed": bound, "clients": texts["clients"]}
     if texts["potential"]:
         return Contraction(method, options, potential=read_settings(texts["potential"]), **common)
-    return Bound(method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"], **common)
+    return Bound(
+        method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"] or 1, **common
+    )
 
 
 def find_statement(method: str, region: str, **texts: Any) -> Bound | Contraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import click
 
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import (
+    EXIT_INTERRUPTED,
+    OutputFile,
     add_metric_option,
     add_place_options,
     add_problem_options,
@@ -30,6 +33,17 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
     if kept["library"] == AUTOMATIC:
         del kept["library"]
     return {"algorithm": algorithm, "problem": problem} | kept
+
+
+def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
+    """Say from where an interrupted run goes on."""
+    from fedtheory.running.record import count_kept_rounds
+
+    if checkpoint is None:
+        return "nothing is kept of a run without --results DIR"
+    if not checkpoint.exists():
+        return "nothing was kept yet (a checkpoint is written every half minute): the same command begins anew"
+    return f"the same command goes on after round {count_kept_rounds(checkpoint)} of {rounds}, the last that was kept"
 
 
 @click.command(cls=MethodCommand)
@@ -59,13 +73,13 @@ def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dic
 @click.option("--checkpoint", type=click.Path(path_type=Path), help="File from which an interrupted run resumes.")
 @click.option(
     "--picture",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     help="Where to draw the curve [default: ALGORITHM-PROBLEM.png, where matplotlib is installed].",
 )
 @click.option(
     "--json",
     "json_file",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     help="Write the trace as JSON ('-': to the terminal).",
 )
 @data_option
@@ -107,18 +121,23 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     )
     if results is not None and options["checkpoint"] is not None:
         raise InvalidInput("a folder of --results has a checkpoint of its own; leave out --checkpoint")
-    trace = run_rounds(
-        method,
-        instance,
-        x0,
-        options["rounds"],
-        participation=choose_participation(options["participants"], options["available"]),
-        seed=options["seed"],
-        metrics=metrics,
-        every=options["every"],
-        checkpoint=options["checkpoint"] if results is None else results.checkpoint,
-        watch=None if results is None else results.table,
-    )
+    checkpoint = options["checkpoint"] if results is None else results.checkpoint
+    try:
+        trace = run_rounds(
+            method,
+            instance,
+            x0,
+            options["rounds"],
+            participation=choose_participation(options["participants"], options["available"]),
+            seed=options["seed"],
+            metrics=metrics,
+            every=options["every"],
+            checkpoint=checkpoint,
+            watch=None if results is None else results.table,
+        )
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; {_what_is_kept(checkpoint, options['rounds'])}", err=True)
+        sys.exit(EXIT_INTERRUPTED)
     curve, (label, logy) = trace[metric], axis_of(metric)
     shown = {
         "title": f"{algorithm} on {instance.name}",
@@ -152,13 +171,18 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         options["json_file"].parent.mkdir(parents=True, exist_ok=True)
         options["json_file"].write_text(document + "\n")
     picture = options["picture"]
-    if picture is None and results is None and can_draw():
-        picture = Path(f"{algorithm}-{problem}.png")
+    wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, picture)
-    wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
-    wrote += [f"picture: {picture}"] if picture is not None else []
+        wrote.append(f"picture: {picture}")
+    elif results is None and can_draw():  # nobody asked for it: the numbers do not depend on whether it can be written
+        picture = Path(f"{algorithm}-{problem}.png")
+        try:
+            save_picture(shown, picture)
+            wrote.append(f"picture: {picture}")
+        except OSError as error:
+            wrote.append(f"no picture, for {picture} cannot be written ({error.strerror})")
     wrote += [] if can_draw() else ["no picture, for matplotlib is not installed (pip install 'fedtheory[plot]')"]
     where = "" if place == Placement() else f", {place}"
     click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d}){where}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from fedtheory.command_line.later import add_later
 from fedtheory.command_line.method_options import PREFIX, MethodCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
+    OutputFile,
     add_metric_option,
     add_place_options,
     data_option,
@@ -22,6 +22,7 @@ from fedtheory.command_line.options import (
     leave_interrupted,
     list_problem_options,
     open_journal,
+    say_what_is_kept,
     scheduler_option,
     start_option,
     workers_option,
@@ -87,13 +88,9 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @click.option(
     "--every", type=click.IntRange(min=1), metavar="ROUNDS", help="Write the metrics by round, every so many."
 )
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write JSON lines, a run each ('-': to the terminal)."
-)
-@click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path), help="Write a table, a run (with --every: a round) a line."
-)
-@click.option("--picture", type=click.Path(path_type=Path), help="Draw the metric at the end against what was swept.")
+@click.option("--json", "json_file", type=OutputFile(), help="Write JSON lines, a run each ('-': to the terminal).")
+@click.option("--csv", "csv_file", type=OutputFile(), help="Write a table, a run (with --every: a round) a line.")
+@click.option("--picture", type=OutputFile(), help="Draw the metric at the end against what was swept.")
 @fresh_option
 @workers_option
 @scheduler_option
@@ -153,7 +150,8 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     except KeyboardInterrupt:
         interrupted = True
     rows.sort(key=lambda row: row["run"])
-    _write(grid, rows, options)
+    with say_what_is_kept("runs"):
+        _write(grid, rows, options)
     if not interrupted:  # only now: what could not be written is not lost
         journal.close()
     if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm
-from fedtheory.command_line.options import EXIT_FAILED
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile
 from fedtheory.tools.digits import known_digits
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _class_options(function: Any) -> Any:
 @click.option("--bound", type=float, help="A stated bound, which holds, is violated, or is undecided.")
 @click.option(
     "--certificate",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     help="Write an exact proof of the value (with --clients any).",
 )
 @click.option(
@@ -107,9 +107,7 @@ def _class_options(function: Any) -> Any:
     metavar="NAME LOW HIGH COUNT",
     help="Worst cases for a range of a parameter (with --clients any).",
 )
-@click.option(
-    "--figure", type=click.Path(dir_okay=False, path_type=Path), help="Draw --along, or else the worst-case functions."
-)
+@click.option("--figure", type=OutputFile(), help="Draw --along, or else the worst-case functions.")
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
@@ -117,9 +115,7 @@ def _class_options(function: Any) -> Any:
     help="Give up after this time, or at once where it would take much longer (with --clients any).",
 )
 @click.option("--agree", is_flag=True, help="Solve with two solvers, which must agree (with --clients any).")
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the answer as JSON ('-': to the terminal)."
-)
+@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
 def worst_case_command(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program.
 

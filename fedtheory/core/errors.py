@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
@@ -83,10 +85,23 @@ def require(module: str, purpose: str) -> ModuleType:
         ) from error
 
 
+def tell_known(name: str, known: Iterable[str]) -> str:
+    """Return what a message says of a name that is not known: those near it, or all where none is near.
+
+    >>> tell_known("fedprocks", ["fedavg", "fedprox"])
+    'did you mean fedprox?'
+    """
+    all_known = list(known)
+    near = difflib.get_close_matches(name.lower(), all_known, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(all_known)}"
+
+
 def describe(failure: BaseException) -> str:
     """Return a failure in one line: its kind, its message and, for an error that was not raised on purpose, its place."""
     if isinstance(failure, FedtheoryError):
         return f"{type(failure).__name__}: {failure}"
-    frames = traceback.extract_tb(failure.__traceback__)
+    frames = [
+        frame for frame in traceback.extract_tb(failure.__traceback__) if not frame.filename.startswith("<frozen")
+    ]
     where = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return f"{type(failure).__name__}{where}: {failure}"

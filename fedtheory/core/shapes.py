@@ -14,12 +14,14 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Shaped
 else:
     from typing import Annotated as Shaped  # what jaxtyping itself tells static type checkers
+
+# written out: from NumPy 2.5 on numpy.typing.NDArray is an alias that jaxtyping cannot read
+WholeNumbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 Points: TypeAlias = Shaped[Any, "*#batch #n d"]  #: a point or dual point x_i for every client, or a common one
 ClientPoints: TypeAlias = Shaped[Any, "*#batch n d"]  #: one for every client
@@ -30,7 +32,7 @@ RunValues: TypeAlias = Shaped[Any, "*#batch"]  #: a number f(x) for every run of
 HyperParameter: TypeAlias = Shaped[Any, "*#batch 1 1"]  #: a step size or weight for every run of the batch
 Minimiser: TypeAlias = Shaped[Any, "*#batch d"]  #: a minimiser x* for every run of the batch
 Matrices: TypeAlias = Shaped[Any, "*#batch #n d d"]  #: a d x d matrix for every client, or a common one
-SampleNumbers: TypeAlias = Shaped[NDArray[np.int64], "*#batch #n b"]  #: which b samples each client draws
+SampleNumbers: TypeAlias = Shaped[WholeNumbers, "*#batch #n b"]  #: which b samples each client draws
 SampleValues: TypeAlias = Shaped[Any, "*#batch #n m"]  #: a number for each of the m samples of every client
 Vectors: TypeAlias = Shaped[Any, "*#axes d"]  #: vectors, whatever the axes in front of them say
 Lengths: TypeAlias = Shaped[Any, "*#axes"]  #: a number for each of these vectors

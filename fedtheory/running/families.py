@@ -15,7 +15,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
-from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.errors import InvalidInput, NotAvailable, tell_known
 from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
 PROBLEMS_GROUP = "fedtheory.problems"
@@ -80,11 +80,11 @@ def read_options(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
     Raises
     ------
     InvalidInput
-        The family is unknown; the message lists those that are known.
+        The family is unknown; the message names those near it, or all.
     """
     families = load_families()
     if name not in families:
-        raise InvalidInput(f"unknown problem {name!r}; known are {', '.join(families)}")
+        raise InvalidInput(f"unknown problem {name!r}; {tell_known(name, families)}")
     family, make_options = families[name]
     asked = make_options(**options)
     for f in fields(make_options):

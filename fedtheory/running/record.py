@@ -211,3 +211,9 @@ def _spread(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
     shape = np.broadcast_shapes(*(np.shape(v) for v in values))
     return np.stack([np.broadcast_to(v, shape) for v in values], axis=-1)
+
+
+def count_kept_rounds(checkpoint: Path) -> int:
+    """Return after how many rounds a checkpoint was written."""
+    with np.load(checkpoint, allow_pickle=False) as file:
+        return int(json.loads(str(file["meta"]))["done"])

@@ -18,7 +18,7 @@ from fedtheory.algorithms import ALGORITHMS, listed
 from fedtheory.algorithms.listing import require_convexity
 from fedtheory.algorithms.options import Option
 from fedtheory.core.arrays import along_batch
-from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.errors import InvalidInput, describe, tell_known
 from fedtheory.core.participation import Uniform
 from fedtheory.measures.catalogue import choose_metrics, look_up
 from fedtheory.running.families import Placed, build_at, find_problem_modules, load_families, make_first_model
@@ -148,7 +148,7 @@ class Sweep:
         families = load_families()
         for problem in self.problems:
             if problem not in families:
-                raise InvalidInput(f"unknown problem {problem!r}; known are {', '.join(families)}")
+                raise InvalidInput(f"unknown problem {problem!r}; {tell_known(problem, families)}")
             known = {f.name for f in fields(families[problem][1])}
             for name in self.options:
                 if name not in known:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+import traceback
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
-from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
 
 #: packages beside this one, under names that a user's own files may have
 BESIDE = ("problems", "paper_checks")
@@ -40,15 +42,21 @@ def load_file(path: Path) -> ModuleType:
     Raises
     ------
     InvalidInput
-        The file is missing or raises while it is read.
+        The file is missing, is no Python text, or raises while it is read.
     """
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; expected a Python file")
     if not path.is_file():
         raise InvalidInput(f"there is no file {path}")
     path = path.resolve()
     name = f"fedtheory_file_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise InvalidInput(f"{path} is not a Python file; expected a name that ends in .py")
+    try:
+        spec.loader.get_code(name)
+    except (SyntaxError, ValueError) as error:  # what is not text, or has null bytes, is a ValueError
+        raise InvalidInput(f"{path} cannot be read: it is not Python text ({error})") from error
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if str(path.parent) not in sys.path:
@@ -56,5 +64,8 @@ def load_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise InvalidInput(f"{path} cannot be read: {describe(error)}") from error
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        said = isinstance(error, FedtheoryError) and lines
+        why = f"line {lines[-1]}: {error}" if said else describe(error)
+        raise InvalidInput(f"{path} cannot be read: {why}") from error
     return module

@@ -264,16 +264,6 @@ def test_a_changed_file_is_checked_afresh(call) -> None:
     assert "going on" not in call("check", "interrupted.py").stderr
 
 
-def test_results_are_kept_when_they_cannot_be_written(call) -> None:
-    Path("file").write_text("in the way")
-    result = call("check", "interrupted.py", "--json", "file/verdicts.json", code=2)
-    assert result.stderr.splitlines()[-1].startswith("error: a file cannot be read or written (")
-    Path("calls").unlink()
-    result = call("check", "interrupted.py", "--json", "verdicts.json")
-    assert "3 of 3 claims are done" in result.stderr and not Path("calls").exists()
-    assert len(strict(Path("verdicts.json").read_text())["verdicts"]) == 3
-
-
 # ---- bad arguments ------------------------------------------------------------------------------------------------
 
 BAD = {
@@ -289,8 +279,9 @@ BAD = {
     "replay": (("replay", "missing.json"), "cannot read missing.json: No such file or directory"),
     "other file": (("replay", "good.py"), "good.py is not a counterexample file"),
     "fault's claim": (("selftest", "toy-rat"), "did you mean TOY-RATE"),
-    "algorithm": (("run", "fedavgg", "quadratics"), "unknown algorithm 'fedavgg'; known are gd, agd, server-sgd"),
-    "problem": (("run", "fedavg", "quadratic"), "unknown problem 'quadratic'; known are quadratics"),
+    "algorithm": (("run", "fedavgg", "quadratics"), "unknown algorithm 'fedavgg'; did you mean fedavg or"),
+    "problem": (("run", "fedavg", "quadratic"), "unknown problem 'quadratic'; did you mean quadratics?"),
+    "far from all": (("run", "zzz", "quadratics"), "unknown algorithm 'zzz'; known are gd, agd, server-sgd"),
     "rounds": (("run", "fedavg", "quadratics", "--rounds", "0"), "0 is not in the range x>=1"),
     "lr": (("run", "fedavg", "quadratics", "--lr", "-0.1"), "lr must be positive, got -0.1"),
     "p": (("run", "fedpd", "quadratics", "--p", "1"), "must lie in [0, 1), got 1.0"),

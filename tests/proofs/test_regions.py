@@ -194,3 +194,11 @@ def test_a_region_without_points_is_refused(text) -> None:
     with pytest.raises(InvalidInput, match="no point of the region"):
         Region.parse(text)
     assert Region.parse("0 < L, 1 < x < L").inside({"L": Q(3), "x": Q(2)}), "some points are enough"
+
+
+@pytest.mark.parametrize("text", ["0 < L, k = 1", "N in 1,2,3", "k in {1,2}", "L, R > 0"])
+def test_what_is_no_region_is_told_how_regions_are_written(text):
+    with pytest.raises(
+        InvalidInput, match=r"a region is comparisons and ranges of whole numbers.*'0 < mu <= L, N in 1\.\.3'"
+    ):
+        Region.parse(text)

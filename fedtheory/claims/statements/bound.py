@@ -180,6 +180,7 @@ class Bound(MethodStatement):
     ----------
     measure : str
     rounds, radius : expressions
+        1 where they are left out.
 
     Examples
     --------
@@ -195,9 +196,25 @@ class Bound(MethodStatement):
     radius: Formula = 1
 
     def __post_init__(self) -> None:
-        """Read the texts."""
+        """Read the texts.
+
+        Raises
+        ------
+        InvalidInput
+            As for every statement, or a parameter is in the claim alone while no radius is given.
+        """
         find_measure(self.measure)
         super().__post_init__()
+        if (
+            self.radius == 1 and isinstance(self.method, str) and isinstance(self.functions, str)
+        ):  # not where '1' was written
+            used = {name for expression in self.expressions.values() for name in expression.names}
+            free = sorted((self.claim_text.names & {*self.parameters.names}) - used)
+            if free:
+                raise InvalidInput(
+                    f"{free[0]!r} occurs in what is claimed and nowhere else, and no radius of the start is given: write "
+                    f"radius = {free[0]!r} if that is what it is, an option or rounds that it stands for, or radius = '1' if none of these is meant"
+                )
 
     def _own_texts(self) -> dict[str, Formula]:
         return {"rounds": self.rounds, "radius": self.radius}

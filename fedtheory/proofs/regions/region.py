@@ -238,7 +238,12 @@ def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
             raise InvalidInput(f"{piece.strip()!r} contains no number")
         found[name] = Parameter(name, number(int(first)), number(int(last)), True, True, integer=True)
         return True
-    chain = Comparison.parse(piece)
+    try:
+        chain = Comparison.parse(piece)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{error}; a region is comparisons and ranges of whole numbers with commas between, as in '0 < mu <= L, N in 1..3'"
+        ) from error
     terms, signs = chain.terms, chain.signs
     if all(sign in (">", ">=") for sign in signs):
         terms, signs = terms[::-1], tuple(sign.replace(">", "<") for sign in signs[::-1])

@@ -295,6 +295,10 @@ WRONG = {
     "a condition": ({"where": ("s < 3",)}, "is no parameter"),
     "a measure": ({"measure": "size"}, "unknown measure"),
     "no expression": ({"claimed": "L +"}, "not an expression"),
+    "no radius": (
+        {"region": "0 < L, 0 < R", "claimed": "L*R**2/6"},
+        "'R' occurs in what is claimed and nowhere else.*write radius = 'R'",
+    ),
 }
 
 
@@ -304,6 +308,11 @@ def test_a_text_that_says_nothing_is_refused_at_once(name):
     given = {"options": "lr = 1/L", "region": "0 < L", "functions": "L", "measure": "gap", "claimed": "L/6"} | change
     with pytest.raises(InvalidInput, match=message):
         Bound("gd", **given)
+
+
+def test_a_parameter_of_the_claim_alone_needs_a_radius_in_words():
+    stated = {"region": "0 < L, 0 < a", "functions": "L", "measure": "gap", "claimed": "(1 + a)*L/6"}
+    assert Bound("gd", "lr = 1/L", radius="1", **stated).asked_at({"L": Fraction(3), "a": Fraction(1)}).radius == 1
 
 
 def test_what_has_no_meaning_at_a_point_is_refused_there():
