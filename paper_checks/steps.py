@@ -12,6 +12,7 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
+from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_statement, replay_statement
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
@@ -79,8 +80,8 @@ def claim_steps(
     id: str,
     paper: str,
     source: str,
-    text: str,
-    steps: Sequence[Step],
+    text: str | Sequence[Clause],
+    steps: Sequence[Step] = (),
     *,
     conclusions: Sequence[Conclusion] = (),
     runs: Sequence[Runs] = (),
@@ -93,6 +94,7 @@ def claim_steps(
     faults: Sequence[Fault] = (),
     replay: Callable[[Mapping[str, Any]], Replay] | None = None,
     picture: Callable[[Context], Picture] | None = None,
+    setting: Callable[[Context], Setting] | None = None,
 ) -> Claim:
     """Make a claim of steps.
 
@@ -101,7 +103,7 @@ def claim_steps(
 
     Parameters
     ----------
-    id, paper, source, text, assumptions, repaired, kind : as for `Claim`
+    id, paper, source, text, assumptions, repaired, kind, setting : as for `Claim`; the text may be given as its clauses
     steps : Step ...
         A false step that is printed comes before its correction.
     conclusions : Conclusion ...
@@ -140,7 +142,7 @@ def claim_steps(
         paper,
         kind,
         source,
-        text,
+        text if isinstance(text, str) else join_clauses(text),
         partial(
             _check,
             steps=tuple(steps),
@@ -154,7 +156,18 @@ def claim_steps(
         assumptions=(*assumptions, *regions),
         repaired=repaired,
         replay=replay if shown is None else partial(_replay, lemma=shown),
+        setting=setting,
+        clauses=() if isinstance(text, str) else tuple(text),
     )
+
+
+def claims_of(paper: str) -> Callable[..., Claim]:
+    """Return `claim_steps` of one paper, without that argument."""
+
+    def claim(id: str, source: str, text: str | Sequence[Clause], steps: Sequence[Step] = (), **more: Any) -> Claim:
+        return claim_steps(id, paper, source, text, steps, **more)
+
+    return claim
 
 
 def _check(

@@ -30,15 +30,12 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import below_inexact, hinge_machines
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import CONVEX, claim, derived
+from paper_checks.steps import Conclusion, Step
 from problems.chains import total_variation_chain
 from problems.huber import Huber
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics
-
-PAPER = "dualfl"
-CONVEX = "f_j mu-strongly convex, 0 < nu <= mu"
-
 
 # ---- the local problem: Proposition 3.1 -------------------------------------------------------------------------------
 
@@ -243,9 +240,8 @@ def infinite_and_repaired(context: Context, *, share: float = 1.0, step: str = "
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-P3.1",
-        PAPER,
         "Proposition 3.1",
         "If theta_j solves (2), xi_j = nu (zeta_j - theta_j) solves (6), and E^{n,j}(theta_j) + E_d^{n,j}(xi_j) = 0.",
         [Step("at most", NOT_ABOVE), Step("at least", NOT_BELOW), Step("solves (6)", DUAL_SOLUTION)],
@@ -261,12 +257,10 @@ CLAIMS: list[Claim] = [
             Fault("a dual point 5 % too long", "instances", {"step": 1.05}),
         ),
     ),
-    claim_steps(
+    claim(
         "DUALFL-P6.1",
-        PAPER,
         "Proposition 6.1, (18)",
         "Fenchel-Rockafellar duality, with -K^T y* in dF(x*) and Kx* in dG(y*).",
-        [],
         conclusions=[
             Conclusion(
                 "Kx* in dG^*(y*)",
@@ -284,9 +278,8 @@ CLAIMS: list[Claim] = [
         faults=[Fault("a = 1, where G = G^*", "Kx* in dG(y*)", {"a": "1"}, holds=True)],
         replay=replay_inclusion,
     ),
-    claim_steps(
+    claim(
         "DUALFL-D20",
-        PAPER,
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
         [Step("weak", WEAK), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
@@ -295,9 +288,8 @@ CLAIMS: list[Claim] = [
         besides=dual_optima,
         faults=(Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-D21",
-        PAPER,
         "(21)",
         "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
         [Step("theta*", RELATION), Step("weak duality", WEAK), Step("strong duality", STRONG_ABOVE)],
@@ -314,9 +306,8 @@ CLAIMS: list[Claim] = [
         besides=primal_from_dual,
         faults=(Fault("the sign of (21)", "CVXPY's optima", {"sign": 1.0}),),
     ),
-    claim_steps(
+    derived(
         "DUALFL-G1",
-        "dualfl, derived",
         "the gap (7) for nu = mu, and a rule in its place",
         "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
         "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= delta_n/N and sending zeta_j - u_j/nu solves the "

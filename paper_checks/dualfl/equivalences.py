@@ -23,13 +23,12 @@ from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.local.inexact import Inexact
 from fedtheory.local.solvers import Exact, LocalSolver
 from fedtheory.proofs.facts import compare
+from paper_checks.dualfl.common import claim, derived
 from paper_checks.dualfl.heterogeneity import mistaken
 from paper_checks.dualfl.inexact import GAP_BOUNDS_THE_ERROR
 from paper_checks.dualfl.sequence import printed_t
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 from problems.quadratics import random_quadratics
-
-PAPER = "dualfl"
 
 
 class KeepsVariates(DualFL):
@@ -226,9 +225,8 @@ AFTER = Fault(
     "the inertia of the round after", "Algorithm 2 as printed", {"method": mistaken("momentum of the round after")}
 )
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-L6.4",
-        PAPER,
         "Lemma 6.4",
         "The blocks' objectives sum to E_d^n plus the constant (N/(2 nu)) ||mean eta||^2; blocks solved to delta_n/N "
         "solve (23) to delta_n.",
@@ -236,9 +234,8 @@ CLAIMS: list[Claim] = [
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu"],
         kind="identity",
     ),
-    claim_steps(
+    claim(
         "DUALFL-L6.6",
-        PAPER,
         "Lemma 6.6",
         "xi and eta of (25a), (25b) are those of Algorithm 2 where every local gap Gamma is at most delta_n/N.",
         steps_of("states", dualfl_is_fista),
@@ -270,9 +267,8 @@ CLAIMS: list[Claim] = [
         besides=on_runs,
         faults=[AFTER],
     ),
-    claim_steps(
+    claim(
         "DUALFL-E26",
-        PAPER,
         "(26)",
         "sum_i zeta_i^(n) = 0 in every round; DualFL is accelerated gradient with step nu on the consensus dual, whose "
         "points sum to zero.",
@@ -282,9 +278,8 @@ CLAIMS: list[Claim] = [
         besides=on_runs,
         faults=[AFTER],
     ),
-    claim_steps(
+    claim(
         "DUALFL-E27",
-        PAPER,
         "(27)",
         "nu zeta_j^(n) = eta_j^(n) - mean_i eta_i^(n).",
         steps_of("every round", dualfl_is_fista),
@@ -293,18 +288,16 @@ CLAIMS: list[Claim] = [
         besides=on_runs,
         faults=[AFTER],
     ),
-    claim_steps(
+    claim(
         "DUALFL-PRE",
-        PAPER,
         "Sections 6.2 and 6.3",
         "DualFL is a predualisation of Algorithm 2, whose step is a prerelaxed block Jacobi (parallel subspace correction) step.",
         [*BLOCKS, *steps_of("predualisation", dualfl_is_fista)],
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu"],
         kind="equivalence",
     ),
-    claim_steps(
+    derived(
         "DUALFL-N6",
-        "dualfl, derived",
         "the baselines of Section 7",
         "FedPD(eta) = FedDR(eta, 1) = FedDyn(1/eta), and FedDR(eta, 2) = FedSplit(eta), round by round.",
         [
@@ -317,9 +310,8 @@ CLAIMS: list[Claim] = [
         ],
         kind="equivalence",
     ),
-    claim_steps(
+    claim(
         "DUALFL-X1-SAME",
-        PAPER,
         "Section 7, Table 2 and the text on Figure 1",
         "FedPD, FedDR and FedDyn, each tuned by a search over the same decimal grid, have different best values and different curves.",
         [

@@ -19,13 +19,13 @@ from fedtheory.measures.rates import fit_exponent
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.acceleration import smooth
 from paper_checks.dualfl.certified_runs import outside, squared_errors
-from paper_checks.dualfl.convergence import CONVEX, LINEAR_ROUNDS, SMOOTH
+from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
+from paper_checks.dualfl.convergence import LINEAR_ROUNDS
 from paper_checks.dualfl.sequence import WITHOUT_MODULUS, printed_t
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
 
-PAPER, DERIVED = "dualfl", "dualfl, derived"
 SLOW = ("dual ascent", "gradient descent")
 
 
@@ -134,8 +134,9 @@ def averages(context: Context, *, share: float = 1.0, weighted: bool = True) -> 
     yield at_most("chain", ratios, 1.0, "numeric", text, error=1e-9)
     about = "DualFL with nu = mu, rho = 0 on the total variation chain with 40 links; the bound is that of the weighted averages"
     more = [("last iterate", last), ("weighted average", mean)]
-    n = range(1, count + 1)
-    yield draw_bound("Values of averages", n, limits, ylabel="E - E*", about=about, more=more, logx=True)
+    yield draw_bound(
+        "Values of averages", range(1, count + 1), limits, ylabel="E - E*", about=about, more=more, logx=True
+    )
 
 
 # ---- Theorem 3.3: complexity ------------------------------------------------------------------------------------------
@@ -168,9 +169,8 @@ def chain_runs(context: Context, *, fast: str = "DualFL", reach: float = 1.0) ->
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    derived(
         "DUALFL-N4",
-        DERIVED,
         "the range of nu",
         "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
         "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
@@ -189,9 +189,8 @@ CLAIMS: list[Claim] = [
         besides=unstable_runs,
         faults=[Fault("nu below the edge", "runs", {"factor": 1.25})],
     ),
-    claim_steps(
+    derived(
         "DUALFL-N5",
-        DERIVED,
         "Theorem 3.2 in values",
         "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
         "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
@@ -214,9 +213,8 @@ CLAIMS: list[Claim] = [
             Fault("averages with equal weights", "chain", {"weighted": False}),
         ),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.3c",
-        PAPER,
         "Theorem 3.3, complexity",
         "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
         [Step("(29)", lemmas.PRIMAL_ERROR)],

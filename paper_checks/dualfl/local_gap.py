@@ -18,8 +18,8 @@ from fedtheory.claims import Context, Fault, Finding, Lemma, Replay, assume, dot
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import play_exactly
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.runs import PAPER
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import claim
+from paper_checks.steps import Conclusion, Step
 from problems.quadratics import scalar_quadratics
 
 
@@ -111,9 +111,8 @@ def infinite_all_the_way(ctx: Context, *, nu: str = INSTANCE["nu"]) -> Iterator[
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "DUALFL-C1",
-        PAPER,
         "Section 3.1, (7)",
         "Gamma is not negative, and theta_j solves the local problem (2) if and only if Gamma(theta_j) = 0.",
         [
@@ -131,9 +130,8 @@ CLAIMS = [
         ],
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu; no smoothness"],
     ),
-    claim_steps(
+    claim(
         "DUALFL-C2",
-        PAPER,
         "Section 3.1, after (7)",
         "If the local problem (2) is solved by a convergent iterative algorithm, the gap Gamma can be made arbitrarily small by enough inner "
         "iterations, so that it is an implementable criterion.",

@@ -17,11 +17,11 @@ from fedtheory.claims.parts import at_most
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from paper_checks.dualfl import lemmas
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import claim
+from paper_checks.steps import Conclusion, Step
 from problems.huber import Huber
 from problems.quadratics import random_quadratics
 
-PAPER = "dualfl"
 BY_ENERGY = (
     "'Iteration complexity' is read as that of the accuracy which is asked, Gamma, or of the energy of (2) with nu < "
     "mu, where Gamma <= mu/(mu - nu) times the error in energy.",
@@ -107,9 +107,8 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-T3.4",
-        PAPER,
         "Theorem 3.4",
         "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local solver of complexity O(1/eps).",
         [Step("from energies to gaps", lemmas.GAP)],
@@ -127,9 +126,8 @@ CLAIMS: list[Claim] = [
         besides=subgradient_counts,
         faults=(Fault("an exponent of 2 + gamma", "counts", {"power": 2.0}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.5",
-        PAPER,
         "Theorem 3.5",
         "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of "
         "complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",

@@ -11,7 +11,6 @@ import numpy as np
 
 from fedtheory.algorithms import DualAscent, DualFL
 from fedtheory.claims import (
-    Claim,
     Context,
     Equivalence,
     Fault,
@@ -41,7 +40,7 @@ from paper_checks.dualfl.acceleration import (
     smooth,
 )
 from paper_checks.dualfl.character import server_models
-from paper_checks.dualfl.runs import PAPER
+from paper_checks.dualfl.common import claim
 from problems.chains import nesterov_chain
 from problems.quadratics import Quadratic
 
@@ -176,35 +175,32 @@ def check_c6(ctx: Context, *, fast: Any = DualFL.__name__) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "DUALFL-C4",
-        PAPER,
-        "rate",
         "end of Section 3.3",
         "The local iteration complexity of DualFL scales with sqrt(kappa), similar to other methods, so that it is efficient in total "
         "complexity, too.",
-        check_c4,
-        (Fault("local work of the order kappa", "local iterations", {"slower": 0.5}),),
+        kind="rate",
+        besides=check_c4,
+        faults=(Fault("local work of the order kappa", "local iterations", {"slower": 0.5}),),
         assumptions=("chain with L = 1, mu = 1/kappa, two clients; local solves by the optimised gradient method",),
     ),
-    Claim(
+    claim(
         "DUALFL-C5",
-        PAPER,
-        "bound",
         "after Theorem 4.3",
         "The communication complexity (15) matches the optimal one for the gradient norm up to a logarithm.",
-        check_c5,
-        (Fault("all links on both clients", "one coordinate a round", {"problem": _pooled_chain()}),),
+        kind="bound",
+        besides=check_c5,
+        faults=(Fault("all links on both clients", "one coordinate a round", {"problem": _pooled_chain()}),),
         assumptions=("f_j convex and L-smooth, not strongly convex", "start 0"),
     ),
-    Claim(
+    claim(
         "DUALFL-C6",
-        PAPER,
-        "rate",
         "Sections 1, 5 and 8",
         "DualFL accelerates communication for costs that are nonsmooth or not strongly convex; that it is the first to do so is not judged.",
-        check_c6,
-        (
+        kind="rate",
+        besides=check_c6,
+        faults=(
             Fault("plain dual ascent", "nonsmooth", {"fast": "none"}),
             Fault("gradient descent", "not strongly convex", {"fast": "none"}),
         ),

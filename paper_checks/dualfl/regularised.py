@@ -19,14 +19,13 @@ from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.acceleration import WITHOUT_MOMENTUM
 from paper_checks.dualfl.certified_runs import bound_n2, truth_of
+from paper_checks.dualfl.common import SMOOTH, claim
 from paper_checks.dualfl.convergence import FROM_GAPS, LINEAR, LINEAR_ROUNDS, PLAIN, PLAIN_ROUNDS, RECURSION
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 from problems.chains import nesterov_chain
 from problems.huber import Huber
 
-PAPER = "dualfl"
 REGIME = "f_j convex, E coercive; DualFL on f_j + (alpha/2)||.||^2 with nu = alpha"
-SMOOTH = "f_j L-smooth in the usual sense"
 
 
 # ---- minimisers of the regularised problem ----------------------------------------------------------------------------
@@ -170,9 +169,8 @@ MODULUS = "1 - alpha/(L + alpha) == L/(L + alpha)"
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-T4.1-aux",
-        PAPER,
         "proof of Theorem 4.1, (11), (13)",
         "E^alpha decreases to E, E(theta^alpha) -> E* as alpha -> 0+, and all theta^alpha lie in a ball.",
         [Step("value", VALUE), Step("norm", NORM)],
@@ -186,9 +184,8 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=["E convex with a minimiser; theta* one of least norm"],
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.1",
-        PAPER,
         "Theorem 4.1",
         "E(theta^(n)) - E* -> 0 as n -> infinity and alpha -> 0+, for rho = 0, nu = alpha, local gaps as in (8).",
         [Step("value", VALUE)],
@@ -215,9 +212,8 @@ CLAIMS: list[Claim] = [
         besides=iterated_limit,
         faults=(Fault("twenty rounds, whatever alpha", "two Huber losses", {"rounds": lambda alpha: 20}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.3a",
-        PAPER,
         "Theorem 4.3, (14)",
         "||grad E(theta^(n))|| <= C (1 - sqrt(alpha/(L + alpha)))^{n/2} + alpha ||theta^alpha|| for rho = alpha/(L "
         "+ alpha), nu = alpha, local gaps as in (9).",
@@ -242,9 +238,8 @@ CLAIMS: list[Claim] = [
         besides=gradient_runs,
         faults=(Fault("a bound 5 % lower", "chain", {"share": 0.95}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.3b",
-        PAPER,
         "Theorem 4.3, (15)",
         "With alpha = eps/(2 R_0), ||grad E|| <= eps after at most (1 + 2 sqrt(1 + 2 L R_0/eps)) (log(1/eps) + "
         "constant) = O(eps^{-1/2} log(1/eps)) rounds.",
@@ -269,12 +264,10 @@ CLAIMS: list[Claim] = [
         besides=rounds_of_15,
         faults=(Fault("dual ascent without inertia", "chain", {"plain": True}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.3-ineq",
-        PAPER,
         "proof of Theorem 4.3",
         "log(1 + 1/t) >= 2/(2 t + 1) for t > 0.",
-        [],
         conclusions=[
             Conclusion(
                 "inequality",
