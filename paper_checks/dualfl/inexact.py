@@ -44,19 +44,8 @@ def local_problem(w: Any, p: Any) -> SimpleNamespace:
     def dual_of(xi: Any, conjugate: Any) -> Any:
         return conjugate + norm2(xi - zeta * p.nu) / (2 * p.nu)
 
-    least = dual_of(best, dot(best, o) - at_o)
-    return SimpleNamespace(
-        zeta=zeta,
-        x=x,
-        o=o,
-        best=best,
-        g_x=at_x,
-        primal=primal,
-        dual_of=dual_of,
-        at_x=primal(x, at_x),
-        at_o=primal(o, at_o),
-        least=least,
-    )
+    values = {"at_x": primal(x, at_x), "at_o": primal(o, at_o), "least": dual_of(best, dot(best, o) - at_o)}
+    return SimpleNamespace(zeta=zeta, x=x, o=o, dual_of=dual_of, **values)
 
 
 def gap_bounds_the_error(w: Any, p: Any, c: Any) -> Any:

@@ -30,7 +30,7 @@ CLAIMS: list[Claim] = [
             CONVEX,
             "t = t_n >= 1 with t_n (t_n - 1) = t_{n-1}^2; u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})",
         ],
-        readings=["The proposition is quoted by the paper, for inexact steps, too; those are not judged here."],
+        readings=["The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.2."],
     ),
     claim(
         "DUALFL-P6.3-STEP",
@@ -44,7 +44,7 @@ CLAIMS: list[Claim] = [
             "f_j L-smooth",
             "rho = r^2; 1 <= t = t_n <= 1/r with t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n)",
         ],
-        readings=["The proposition is quoted by the paper, for inexact steps, too; those are not judged here."],
+        readings=["The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.3."],
     ),
     claim(
         "DUALFL-E29",
@@ -84,9 +84,7 @@ CLAIMS: list[Claim] = [
             )
         ],
         assumptions=[CONVEX, EXACT],
-        readings=[
-            "The theorem states the order 1/n^2, also for local solves as exact as (8); inexact ones are not judged here."
-        ],
+        readings=["The theorem states the order 1/n^2, also for local solves as exact as (8): DUALFL-T3.2."],
         kind="rate",
         picture=partial(draw_exact_runs, smooth=False),
     ),
@@ -109,9 +107,8 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[CONVEX, "f_j L-smooth", EXACT],
         readings=[
-            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - "
-            "sqrt(rho))^n, also for local solves as "
-            "exact as (9); inexact ones are not judged here. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
+            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - sqrt(rho))^n, also for local "
+            "solves as exact as (9): DUALFL-T3.3a. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
         ],
         kind="rate",
         picture=partial(draw_exact_runs, smooth=True),
