@@ -5,6 +5,7 @@ Conclusions follow from them by arguments whose grounds checkers confirm. An ine
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +18,7 @@ from fedtheory.claims.statements.as_claims import find_of_statement, replay_stat
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
 from fedtheory.claims.statements.planting import Statement
+from fedtheory.core.errors import InvalidInput
 from paper_checks.grounds import Ground, are_so
 
 
@@ -118,7 +120,15 @@ def claim_steps(
     faults : Fault ...
     replay : function, optional
         Of its counterexample; by default that of a false step.
+
+    Raises
+    ------
+    InvalidInput
+        A fault changes an argument that is the steps' own.
     """
+    own = sorted({name for fault in faults for name in fault.subject} & {*inspect.signature(_check).parameters})
+    if own:
+        raise InvalidInput(f"{id}: {own[0]!r} is an argument of the steps' own check; call that of the fault otherwise")
     false = dict(false or {})
     by_name = {step.name: step for step in steps}
     planted = [

@@ -66,13 +66,13 @@ def check_c7(ctx: Context, *, local: Any = None) -> Iterator[Finding]:
     yield Reading("Deterministic is the outer method; a local solver may draw samples.")
 
 
-def check_c8(ctx: Context, *, steps: int = 0) -> Iterator[Finding]:
+def check_c8(ctx: Context, *, count: int = 0) -> Iterator[Finding]:
     """Models after 15 rounds with Newton's method against those with two iterative solvers of equal accuracy."""
     problem = _regression(ctx)
     L = float(problem.certify()["L"].value)
     reference = server_models(DualFL(MU, MU / L), problem, 15)
     solvers: dict[str, Any] = {
-        "gradient descent": GradientSteps(steps, 1 / L) if steps else ToAccuracy(RESIDUAL, 1 / L),
+        "gradient descent": GradientSteps(count, 1 / L) if count else ToAccuracy(RESIDUAL, 1 / L),
         "optimised gradient method": Adaptive(ResidualBound(RESIDUAL, 1 / 2)),
     }
     for name, solver in solvers.items():
@@ -146,7 +146,7 @@ CLAIMS = [
         "DualFL can adopt any optimisation algorithm as its local solver.",
         kind="identity",
         besides=check_c8,
-        faults=(Fault("forty gradient steps, whatever is left", "gradient descent", {"steps": 40}),),
+        faults=(Fault("forty gradient steps, whatever is left", "gradient descent", {"count": 40}),),
         assumptions=(CONVEX,),
     ),
     claim(
