@@ -171,6 +171,12 @@ def claim_steps(
     )
 
 
+def equality(name: str, source: str, region: str, build: Callable[[Any, Any, Any], Any]) -> tuple[Lemma, Lemma]:
+    """``form = 0``, of a form with the constant c, as two lemmas: it is at most zero, and at least."""
+    below = Lemma(f"{name}, at most", source, region, build, {"c": 1})
+    return below, Lemma(f"{name}, at least", source, region, lambda w, p, c: build(w, p, c) * -1, {"c": 1})
+
+
 def claims_of(paper: str) -> Callable[..., Claim]:
     """Return `claim_steps` of one paper, without that argument."""
 

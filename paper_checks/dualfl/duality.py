@@ -31,7 +31,7 @@ from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import below_inexact, hinge_machines
 from paper_checks.dualfl.common import CONVEX, claim, derived
-from paper_checks.steps import Conclusion, Step
+from paper_checks.steps import Conclusion, Step, equality
 from problems.chains import total_variation_chain
 from problems.huber import Huber
 from problems.logistic import logistic
@@ -40,14 +40,10 @@ from problems.quadratics import random_quadratics
 # ---- the local problem: Proposition 3.1 -------------------------------------------------------------------------------
 
 
-def zero_gap(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (E^{n,j}(o) + c E_d^{n,j}(nu (zeta - o))) <= 0 at the solution o of (2), whose gap is zero."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        local = inexact.local_problem(w, p)
-        return (local.at_o * c.c + local.least) * side
-
-    return build
+def zero_gap(w: Any, p: Any, c: Any) -> Any:
+    """E^{n,j}(o) + c E_d^{n,j}(nu (zeta - o)) = 0 at the solution o of (2)."""
+    local = inexact.local_problem(w, p)
+    return local.at_o * c.c + local.least
 
 
 def dual_solution(w: Any, p: Any, c: Any) -> Any:
@@ -61,8 +57,7 @@ def dual_solution(w: Any, p: Any, c: Any) -> Any:
     return difference + norm2(xi - best) * (c.c / (2 * p.nu))
 
 
-NOT_ABOVE = Lemma("gap at most zero", "Proposition 3.1", "0 < nu", zero_gap(1), {"c": 1})
-NOT_BELOW = Lemma("gap at least zero", "Proposition 3.1", "0 < nu", zero_gap(-1), {"c": 1})
+GAP_AT_MOST, GAP_AT_LEAST = equality("gap", "Proposition 3.1", "0 < nu", zero_gap)
 DUAL_SOLUTION = Lemma("solution of (6)", "Proposition 3.1", "0 < nu", dual_solution, {"c": 1})
 
 
@@ -115,16 +110,12 @@ def weak_duality(w: Any, p: Any, c: Any) -> Any:
     return norm2(x + bar(xi) / p.nu) * (c.c * p.nu / 2) - dual_energy - energy
 
 
-def strong_duality(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (E(theta*) + E_d(xi*)/N) <= 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
-        optimal = (s - bar(s)) - star * p.nu
-        dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
-        return (value + norm2(star) * (p.nu / 2) + dual_energy) * side
-
-    return build
+def strong_duality(w: Any, p: Any, c: Any) -> Any:
+    """E(theta*) + E_d(xi*)/N = 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
+    star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
+    optimal = (s - bar(s)) - star * p.nu
+    dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
+    return value + norm2(star) * (p.nu / 2) + dual_energy
 
 
 def relation(w: Any, p: Any, c: Any) -> Any:
@@ -137,8 +128,7 @@ def relation(w: Any, p: Any, c: Any) -> Any:
 
 
 WEAK = Lemma("weak duality", "(20)", "0 < nu", weak_duality, {"c": 1})
-STRONG_ABOVE = Lemma("strong duality, at most", "(20)", "0 < nu", strong_duality(1), {"c": 1})
-STRONG_BELOW = Lemma("strong duality, at least", "(20)", "0 < nu", strong_duality(-1), {"c": 1})
+STRONG_ABOVE, STRONG_BELOW = equality("strong duality", "(20)", "0 < nu", strong_duality)
 
 
 @lru_cache(maxsize=4)
@@ -244,7 +234,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-P3.1",
         "Proposition 3.1",
         "If theta_j solves (2), xi_j = nu (zeta_j - theta_j) solves (6), and E^{n,j}(theta_j) + E_d^{n,j}(xi_j) = 0.",
-        [Step("at most", NOT_ABOVE), Step("at least", NOT_BELOW), Step("solves (6)", DUAL_SOLUTION)],
+        [Step("at most", GAP_AT_MOST), Step("at least", GAP_AT_LEAST), Step("solves (6)", DUAL_SOLUTION)],
         assumptions=[CONVEX],
         kind="identity",
         besides=local_instances,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, FedDyn, FedPD, FedSplit
-from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, bar, dot, norm2
+from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, bar, norm2
 from fedtheory.claims.parts import disproved, equal
 from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.core.problem import Problem, constant
@@ -26,8 +26,9 @@ from fedtheory.proofs.facts import compare
 from paper_checks.dualfl.common import claim, derived
 from paper_checks.dualfl.heterogeneity import mistaken
 from paper_checks.dualfl.inexact import GAP_BOUNDS_THE_ERROR
+from paper_checks.dualfl.lemmas import round_objective
 from paper_checks.dualfl.sequence import printed_t
-from paper_checks.steps import Conclusion, Step
+from paper_checks.steps import Conclusion, Step, equality
 from problems.quadratics import random_quadratics
 
 
@@ -117,20 +118,18 @@ def on_runs(context: Context, *, method: Callable[..., Any] = DualFL) -> Iterato
 # ---- Lemma 6.4 --------------------------------------------------------------------------------------------------------
 
 
-def blocks_and_whole(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (sum_j of the blocks' objectives - E_d^n(xi) - c (N/(2 nu)) ||mean eta||^2) <= 0, divided by N; g_j^*(xi_j) stands on both sides."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        xi, eta, value = w.vector("xi", True), w.vector("eta", True), w.value("mean of g_j^*(xi_j)")
-        block = norm2(xi - eta + bar(eta)) / (2 * p.nu) + value
-        whole = dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
-        return (block - whole - norm2(bar(eta)) * (c.c / (2 * p.nu))) * side
-
-    return build
+def block(p: Any, eta: Any, xi: Any, value: Any) -> Any:
+    """The blocks' objectives over N, where the mean of g_j^*(xi_j) is ``value``."""
+    return norm2(xi - eta + bar(eta)) / (2 * p.nu) + value
 
 
-SUM_BELOW = Lemma("sum of the blocks, at most", "Lemma 6.4", "0 < nu", blocks_and_whole(1), {"c": 1})
-SUM_ABOVE = Lemma("sum of the blocks, at least", "Lemma 6.4", "0 < nu", blocks_and_whole(-1), {"c": 1})
+def blocks_and_whole(w: Any, p: Any, c: Any) -> Any:
+    """The blocks' objectives sum to E_d^n(xi) + c (N/(2 nu)) ||mean eta||^2, divided by N."""
+    xi, eta, value = w.vector("xi", True), w.vector("eta", True), w.value("mean of g_j^*(xi_j)")
+    return block(p, eta, xi, value) - round_objective(p, eta, xi, value) - norm2(bar(eta)) * (c.c / (2 * p.nu))
+
+
+SUM_BELOW, SUM_ABOVE = equality("sum of the blocks", "Lemma 6.4", "0 < nu", blocks_and_whole)
 
 
 def accuracy(w: Any, p: Any, c: Any) -> Any:
@@ -142,15 +141,9 @@ def accuracy(w: Any, p: Any, c: Any) -> Any:
     (_, at_xi), (_, at_z) = w.at(g, xi, "theta at xi"), w.at(g, z, "theta at z")
     d = w.value("delta/N")
 
-    def block(y: Any, value: Any) -> Any:
-        return norm2(y - eta + bar(eta)) / (2 * p.nu) + value
-
-    def whole(y: Any, value: Any) -> Any:
-        return dot(bar(eta), y - eta) / p.nu + norm2(y - eta) / (2 * p.nu) + value
-
-    w.assume("accuracy", block(xi, at_xi) - block(best, at_best) - d)
+    w.assume("accuracy", block(p, eta, xi, at_xi) - block(p, eta, best, at_best) - d)
     w.assume("size", -d)
-    return whole(xi, at_xi) - whole(z, at_z) - d * c.c
+    return round_objective(p, eta, xi, at_xi) - round_objective(p, eta, z, at_z) - d * c.c
 
 
 BLOCK_ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})

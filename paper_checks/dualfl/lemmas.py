@@ -32,6 +32,11 @@ def dual(w: Any, p: Any, modulus: Any) -> SimpleNamespace:
     return SimpleNamespace(at=at, energy=energy)
 
 
+def round_objective(p: Any, eta: Any, xi: Any, value: Any) -> Any:
+    """E_d^n(xi)/N of (23), up to what does not depend on xi, where the mean of g_j^*(xi_j) is ``value``."""
+    return dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
+
+
 def one_round(w: Any, p: Any, rho: Any, exact: bool) -> SimpleNamespace:
     """A round of Algorithm 2 with t = t_n: xi = xi^n, u = u^n, eta by the inertia, the exact step xi^, the minimiser of E_d^n, and any point xi+.
 
@@ -45,11 +50,7 @@ def one_round(w: Any, p: Any, rho: Any, exact: bool) -> SimpleNamespace:
     (_, old), (_, at_best), (_, least) = d.at(x, "theta"), d.at(best, "theta^", s), d.at(x * 0, "theta*", x * 0)
     at_new = at_best if exact else d.at(new, "theta+")[1]
 
-    def model(xi: Any, value: Any) -> Any:
-        """E_d^n(xi)/N of (23), up to what does not depend on xi."""
-        return dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
-
-    error = model(new, at_new) - model(best, at_best)
+    error = round_objective(p, eta, new, at_new) - round_objective(p, eta, best, at_best)
     gap, gap_new = (d.energy(xi, value) - d.energy(x * 0, least) for xi, value in ((x, old), (new, at_new)))
     return SimpleNamespace(x=x, u=u, exact=best, new=new, error=error, gap=gap, gap_new=gap_new)
 
