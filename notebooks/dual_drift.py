@@ -23,7 +23,7 @@ from fedtheory import run
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
 from fedtheory.core.participation import Uniform
 from fedtheory.tools.pictures import label_axes
-from paper_checks.afedpd.moments import THRESHOLDS
+from paper_checks.afedpd.drift import THRESHOLDS
 from problems.dual_drift import drift_radius, moment_map
 from problems.quadratics import scalar_quadratics
 

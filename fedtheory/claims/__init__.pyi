@@ -47,6 +47,7 @@ from .statements.equivalence import Equivalence as Equivalence
 from .statements.inequality import Inequality as Inequality
 from .statements.judging import judge_statement as judge_statement
 from .statements.lemma import Lemma as Lemma
+from .statements.lemma import lemma as lemma
 from .statements.lemma import lemma_sensitivity as lemma_sensitivity
 from .statements.lemma import needed_premises as needed_premises
 from .statements.lemma import prove_lemma as prove_lemma

@@ -20,7 +20,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Need, Part, Picture, Reading, Status, Table
+from fedtheory.claims.claim import (
+    Claim,
+    Fault,
+    Finding,
+    Need,
+    Part,
+    Picture,
+    PictureOfStatement,
+    Reading,
+    Status,
+    Table,
+)
 from fedtheory.claims.context import Context
 from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
@@ -161,6 +172,7 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
     parts: list[Part] = []
     readings: list[str] = []
     picture: Picture | None = None
+    stated: list[PictureOfStatement] = []
     tables: list[Table] = []
     error = None
     shows: Part | None = None
@@ -174,10 +186,15 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
                 tables.append(finding)
             elif isinstance(finding, Picture):
                 picture = finding
+            elif isinstance(finding, PictureOfStatement):
+                stated.append(finding)
             else:
                 raise InvalidInput(
                     f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
                 )
+        if picture is None:
+            drawn_ones = (pictured.draw(context.seed) for pictured in stated)
+            picture = next((found for found in drawn_ones if found is not None), None)
         if picture is None and claim.kind in ("bound", "rate"):
             picture = draw_shares(parts, context.seed)
         if any(p.chance is not None for p in parts) and not claim.rests_on_draws:
@@ -190,7 +207,7 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
         parts = hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
         status = _conclude(claim, context, parts)
         readings += claim.protocol.describe(context) if claim.protocol is not None else []
-        if status == "inconclusive" and decide(claim.kind, parts) != status:
+        if status == "inconclusive" and decide(claim.kind, parts, clauses=claim.clauses) != status:
             readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
         if status in AGREE and (weak := list_weak(parts, level)):
             readings.append(
@@ -250,7 +267,8 @@ def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[
 
 def _conclude(claim: Claim, context: Context, parts: list[Part]) -> Status:
     """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
-    status = decide(claim.kind, parts, analogue=claim.setting is not None and not claim.setting(context).own)
+    analogue = claim.setting is not None and not claim.setting(context).own
+    status = decide(claim.kind, parts, clauses=claim.clauses, analogue=analogue)
     return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
 
 
@@ -453,6 +471,20 @@ class FaultReport:
     detail: str
     seconds: float
     ran: bool = True
+
+    @property
+    def outcome(self) -> str:
+        """In a word."""
+        return "caught" if self.caught else "missed" if self.ran else "not run"
+
+
+def add_faults(verdict: Verdict, reports: Sequence[FaultReport]) -> Verdict:
+    """Return the verdict with what its planted faults came to; one without a report asks how sharp a part is that fails anyway."""
+    found = {report.fault: (report.outcome, report.detail) for report in reports}
+    beside = ("not run", "it asks how sharp the statement is, and the part that it changes fails without it")
+    outcomes = [(name, *found.get(name, beside)) for name in verdict.faults]
+    planted = [{"fault": name, "outcome": outcome, "detail": detail} for name, outcome, detail in outcomes]
+    return dataclasses.replace(verdict, planted=planted)
 
 
 def run_faults(reference: Reference, context: Context, sound: Sequence[Part] | None = None) -> list[FaultReport]:

@@ -185,6 +185,22 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class PictureOfStatement:
+    """A picture that follows from a statement as data: it is drawn, with the verdict's seed, where the check yields no `Picture` of its own.
+
+    Of several the first that can be drawn is shown.
+
+    Examples
+    --------
+    >>> found = PictureOfStatement(lambda seed: Picture(f"Seed {seed}", "round", "gap", []))
+    >>> print(found.draw(3).title)
+    Seed 3
+    """
+
+    draw: Callable[[int], Picture | None]
+
+
+@dataclass(frozen=True)
 class Table:
     """Numbers side by side, as a paper's table has them; an entry is text, a number or None.
 
@@ -290,7 +306,7 @@ class Counterexample:
         }
 
 
-Finding = Part | Reading | Picture | Table
+Finding = Part | Reading | Picture | PictureOfStatement | Table
 Check = Callable[..., Iterator[Finding]]
 
 

@@ -52,7 +52,7 @@ class Cost:
 class Workload:
     """Runs of one kind: method and problem, those to be made, how many are kept, why some are refused, and what one costs.
 
-    ``alike``: this was measured on a run of another kind, of the same method and problem.
+    ``alike``: this was measured on a run of another kind, of the same method and problem, or else on the slowest method measured on the problem.
     """
 
     name: tuple[str, str]
@@ -88,7 +88,11 @@ def estimate(
     limit: float = MEASURED_SECONDS,
     measure: Callable[[Training, Context], Cost] = lambda training, context: measure_cost(training, context),
 ) -> list[Workload]:
-    """Return the runs of claims by kind, the longest work first; after a number of seconds a kind takes the cost of one like it."""
+    """Return the runs of claims by kind, the longest work first.
+
+    After ``limit`` seconds a kind takes the cost of one like it: of its method on its problem, else of the slowest method measured on that problem.
+    Where there is none, too, its cost is None.
+    """
     runs = {t.key: t for claim in claims for t in list_trainings(claim, context)}
     groups: dict[str, list[Training]] = {}
     for training in runs.values():
@@ -100,6 +104,7 @@ def estimate(
     names = [kind.name for kind in kinds]
     turns = sorted(range(len(kinds)), key=lambda k: names[:k].count(names[k]))
     begun, known = time.monotonic(), dict[tuple[str, str], Cost]()
+    unmeasured = []
     for k in turns:
         if kinds[k].trainings and time.monotonic() - begun < limit:
             try:
@@ -108,10 +113,19 @@ def estimate(
                 kinds[k] = replace(kinds[k], error=str(error))
                 continue
             kinds[k] = replace(kinds[k], cost=cost)
-            known[names[k]] = max(cost, known.get(names[k], cost), key=lambda found: found.round)
+            known[names[k]] = max(cost, known.get(names[k], cost), key=_of_a_round)
         else:
-            kinds[k] = replace(kinds[k], cost=known.get(names[k]), alike=True)
+            unmeasured.append(k)
+    for k in unmeasured:
+        slowest = max(
+            (cost for (_, problem), cost in known.items() if problem == names[k][1]), key=_of_a_round, default=None
+        )
+        kinds[k] = replace(kinds[k], cost=known.get(names[k], slowest), alike=True)
     return sorted(kinds, key=lambda kind: -kind.seconds)
+
+
+def _of_a_round(cost: Cost) -> float:
+    return cost.round
 
 
 def _sort(group: Sequence[Training], context: Context) -> Workload:

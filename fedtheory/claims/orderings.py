@@ -70,6 +70,13 @@ def ordered(
     )
 
 
+def ordered_in_points(
+    name: str, higher: Any, lower: Any, text: str, *, by: float = 0.0, role: Role = "printed"
+) -> Part:
+    """Part: one share, such as an accuracy, exceeds another by more than ``by`` percentage points; as `ordered`."""
+    return ordered(name, higher, lower, text, by=by, role=role, unit=" points", scale=100)
+
+
 def alike(
     name: str,
     first: Any,

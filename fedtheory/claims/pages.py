@@ -24,7 +24,7 @@ from fedtheory.claims.referee import (
     show_number,
     write_commands,
 )
-from fedtheory.claims.report import summarise, summarise_chances
+from fedtheory.claims.report import summarise, summarise_chances, summarise_faults
 from fedtheory.claims.verdict import Verdict
 from fedtheory.tools.charts import draw_chart, list_legend
 from fedtheory.tools.typesetting import typeset, typeset_formula
@@ -165,6 +165,7 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "curves": list_legend(verdict.picture) if verdict.picture is not None else [],
         "readings": group_readings(verdict.readings),
         "target": source if source.endswith(".py") else verdict.id,
+        "caught": Counter(found["outcome"] for found in verdict.planted),
         "commands": write_commands(verdict, source, setting.counterexamples),
     }
 
@@ -216,6 +217,7 @@ def _render(
             claims=claims,
             summary=summarise(verdicts) or "nothing was checked",
             chances=summarise_chances(verdicts),
+            faults=summarise_faults(verdicts),
             papers=papers,
             kinds=kinds,
             words=[word for word in GLYPHS if totals[word]],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Literal
@@ -225,13 +227,17 @@ def assume(text: str, condition: str, **values: Any) -> Assumption:
     )
 
 
-def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", ">="], limit: Any) -> Assumption:
-    """An assumption on a constant such as L, mu or G, by the instance's own certificate: ``assume_constant("A1", problem, "L", "<=", 1)``."""
+def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", ">=", "<"], limit: Any) -> Assumption:
+    """An assumption on a constant such as L, mu or G, by the instance's own certificate: ``assume_constant("A1", problem, "L", "<=", 1)``.
+
+    With ``"<", math.inf`` any finite constant will do.
+    """
     if name not in constants(problem):
         return Assumption(f"{text}: the instance certifies no {name}", False, "the problem's certificate")
     certified = constant(problem, name)
-    met = certified.value <= float(limit) if sign == "<=" else certified.value >= float(limit)
-    how = f"{name} = {certified.value:g} {sign} {limit}, {certified.how}"
+    met = {"<=": operator.le, ">=": operator.ge, "<": operator.lt}[sign](certified.value, float(limit))
+    stands = "is finite" if sign == "<" and float(limit) == math.inf else f"{sign} {limit}"
+    how = f"{name} = {certified.value:g} {stands}, {certified.how}"
     return Assumption(f"{text}: {how}", bool(np.all(met)), "the problem's certificate")
 
 

@@ -67,7 +67,7 @@ def describe_verdicts(verdicts: Sequence[Verdict]) -> Any:
         line = Text.assemble(
             (verdict.id, "bold"), "  ", (word, style), f"  ({verdict.kind}, {margin}{verdict.seconds:.1f} s)"
         )
-        body = [f"{verdict.source}: {write_headline(verdict)}", *list_evidence(verdict)]
+        body = [f"{verdict.source}: {write_headline(verdict)}", *list_evidence(verdict), *list_faults_of(verdict)]
         blocks += [line, *(Padding(Text(text), (0, 0, 0, 4)) for text in body)]
     return Group(*blocks)
 
@@ -76,6 +76,17 @@ def list_evidence(verdict: Verdict) -> list[str]:
     """Return lines on a verdict's parts, then its readings."""
     signs = {True: "holds", False: "FAILS", None: "undecided"}
     return [f"{signs[part['holds']]}  {part['name']}: {part['text']}" for part in verdict.evidence] + verdict.readings
+
+
+def list_faults_of(verdict: Verdict) -> list[str]:
+    """Return lines on what a verdict's planted faults came to, or one that says that they were not run."""
+    if not verdict.planted:
+        return [f"planted faults: {len(verdict.faults)}, not run here; --selftest runs them"] if verdict.faults else []
+    return [
+        f"{found['outcome'].upper() if found['outcome'] == 'missed' else found['outcome']}  planted fault: {found['fault']}"
+        + (f" [{found['detail']}]" if found["outcome"] != "caught" else "")
+        for found in verdict.planted
+    ]
 
 
 def _style(verdict: Verdict) -> tuple[str, str]:
@@ -98,6 +109,19 @@ def summarise(verdicts: Sequence[Verdict]) -> str:
     counts = Counter("not run" if v.error else v.status for v in verdicts)
     order = [*COLOURS, "not run"]
     return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+
+
+def summarise_faults(verdicts: Sequence[Verdict]) -> str:
+    """Return how many planted faults were caught, missed and not run; "" where none was to be run."""
+    counts = Counter(found["outcome"] for v in verdicts for found in v.planted)
+    if not counts:
+        return ""
+    missed = ", ".join(v.id for v in verdicts if any(found["outcome"] == "missed" for found in v.planted))
+    return (
+        f"planted faults caught: {counts['caught']} of {counts['caught'] + counts['missed']}"
+        + (f"; missed by {missed}" if missed else "")
+        + (f"; not run: {counts['not run']}" if counts["not run"] else "")
+    )
 
 
 def summarise_chances(verdicts: Sequence[Verdict]) -> str:

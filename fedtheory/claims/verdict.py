@@ -61,6 +61,9 @@ class Verdict:
     data: dict[str, str] = field(default_factory=dict)  #: files that its kept runs were made from, with their SHA-256
     formula: str = ""  #: the statement as a formula (`fedtheory.tools.typesetting`)
     faults: list[str] = field(default_factory=list)  #: names of the planted faults
+    planted: list[dict[str, str]] = field(
+        default_factory=list
+    )  #: where they were run: each "fault" with its "outcome" (caught, missed or not run) and the "detail" that was seen
     level: float | None = (
         None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )
@@ -76,14 +79,14 @@ class Verdict:
         return self.error is None
 
 
-def decide(kind: Kind, parts: list[Part], *, analogue: bool = False) -> Status:
+def decide(kind: Kind, parts: list[Part], *, clauses: Sequence[Clause] = (), analogue: bool = False) -> Status:
     """Return the status that the parts add up to.
 
     A failing printed part counts as a refutation only with a replayable counterexample or a disproof; otherwise the verdict is
     inconclusive. So it is where nothing fails and a part is no evidence for the statement: one that is undecided, or a refutation
-    that did not reproduce. *Proved* takes a proof object at the statement's own scope; *supported*, of the printed statement and of
-    a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced or not; in an ``analogue``, which has not the paper's own
-    data and model, they agree or disagree.
+    that did not reproduce. *Proved* takes a proof object at the statement's own scope, and one for each of its ``clauses`` where it has
+    them; *supported*, of the printed statement and of a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced
+    or not; in an ``analogue``, which has not the paper's own data and model, they agree or disagree.
     """
     printed = [p for p in parts if p.role == "printed"]
     repaired = [p for p in parts if p.role == "repaired"]
@@ -103,7 +106,9 @@ def decide(kind: Kind, parts: list[Part], *, analogue: bool = False) -> Status:
         return "repaired" if stands else "refuted"
     if not all(p.supports for p in printed) or _list_uncovered(printed):
         return "inconclusive"
-    return "proved" if any(p.proves for p in printed) else "supported"
+    proofs = [p for p in printed if p.proves]
+    whole = all(any(p.name.startswith(clause.decided_by) for p in proofs) for clause in clauses)
+    return "proved" if proofs and whole else "supported"
 
 
 def list_uncovered(parts: list[Part]) -> list[str]:

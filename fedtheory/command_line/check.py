@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from fedtheory.command_line.options import (
 from fedtheory.tools.terminal import make_console, print_table
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import Reference
+    from fedtheory.claims.checking import FaultReport, Reference
     from fedtheory.claims.context import Context
     from fedtheory.claims.verdict import Verdict
     from fedtheory.tools.journal import Journal
@@ -76,6 +77,11 @@ if TYPE_CHECKING:
     help="Judge the claims that read the seed so often, with seeds from --seed on; exit 1 where their verdicts differ. "
     "Experiments have seeds of their own (--seeds).",
 )
+@click.option(
+    "--selftest",
+    is_flag=True,
+    help="Run every planted fault, too; verdicts and pages say which were caught. Exit 1 where one was not.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and what decided.")
 @fresh_option
 @budget_option
@@ -94,6 +100,7 @@ def check_command(
     counterexamples: Path | None,
     expect: Path | None,
     repeat: int,
+    selftest: bool,
     verbose: bool,
     fresh: bool,
     budget: Any,
@@ -109,10 +116,11 @@ def check_command(
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
     Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
-    verdict differs; with --repeat, when verdicts differ between seeds); 2 for bad arguments.
+    verdict differs; with --repeat, when verdicts differ between seeds; with --selftest, when a fault was missed or not run);
+    2 for bad arguments.
     """
     from fedtheory.claims import report
-    from fedtheory.claims.checking import make_check_journal, run_checks, select
+    from fedtheory.claims.checking import add_faults, make_check_journal, run_checks, select
     from fedtheory.claims.pages import write_referee_pages
 
     def judge(chosen: list[Reference], context: Context) -> tuple[dict[str, Verdict], Journal, ProgressLines, bool]:
@@ -148,6 +156,14 @@ def check_command(
         tell_plan(references, context, workers)
         return
     done, journal, progress, interrupted = judge(references, context)
+    how_far, planted = progress.how_far, None
+    if selftest and not interrupted:
+        planted = _plant_faults(references, context, fresh, workers, scheduler, log_file, time_limit)
+        how_far, interrupted = f"{how_far}, and planted faults of {planted.how_far}", planted.interrupted
+        for id, verdict in done.items():
+            own = [found for found in planted.reports if found.id == id]
+            if own or not interrupted:
+                done[id] = add_faults(verdict, own)
     verdicts = [done[r.id] for r in references if r.id in done]
     beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
     folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
@@ -160,7 +176,8 @@ def check_command(
     if referee is not None and folder is not None:
         write_referee_pages(verdicts, referee, folder, sources)
     if not interrupted:  # only now: what could not be written is not lost
-        journal.close()
+        for kept in (journal, *([planted.journal] if planted is not None else [])):
+            kept.close()
     if str(json_file) != "-":
         terminal = make_console()
         if verbose:
@@ -169,11 +186,12 @@ def check_command(
             print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
             terminal.print("--verbose shows statements whole, and what decided")
         terminal.print(report.summarise(verdicts) or "nothing was checked")
-        if chances := report.summarise_chances(verdicts):
-            terminal.print(chances)
+        for line in (report.summarise_chances(verdicts), report.summarise_faults(verdicts)):
+            if line:
+                terminal.print(line)
     if interrupted:
-        leave_interrupted(progress.how_far)
-    failed = any(not v.ran for v in verdicts)
+        leave_interrupted(how_far)
+    failed = any(not v.ran for v in verdicts) or any(not r.caught for r in (planted.reports if planted else []))
     again = [r for r in references if done[r.id].seeded and done[r.id].size is None]
     again.sort(key=lambda r: -done[r.id].seconds)  # so that no worker is left alone with a long one
     for other in range(seed + 1, seed + repeat):
@@ -286,17 +304,57 @@ def selftest_command(
 
     Exit status: 0 when every fault was caught; 1 when one was missed, or could not be run for want of an extra.
     """
-    from fedtheory.claims.checking import make_fault_journal, run_all_faults, select
+    from fedtheory.claims.checking import select
 
     references = select(targets)
     context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
     if dry_run:
         tell_plan(references, context, workers)
         return
+    make_shared(references, context, workers, scheduler, log_file)
+    planted = _plant_faults(references, context, fresh, workers, scheduler, log_file, time_limit)
+    if planted.interrupted:
+        leave_interrupted(planted.how_far)
+    planted.journal.close()
+    reports = planted.reports
+    for found in sorted(reports, key=lambda r: r.id):
+        if verbose or not found.caught:
+            word = found.outcome.upper() if found.outcome == "missed" else found.outcome
+            click.echo(f"{word}  {found.id}: {found.fault} [{found.detail}]")
+    caught, left_out = sum(r.caught for r in reports), sum(not r.ran for r in reports)
+    click.echo(
+        f"planted faults caught: {caught} / {len(reports) - left_out}"
+        + (f"; {left_out} could not be run" if left_out else "")
+    )
+    sys.exit(0 if caught == len(reports) else EXIT_FAILED)
+
+
+@dataclass
+class _Planted:
+    """Reports of planted faults, their journal, and whether running them was interrupted."""
+
+    reports: list[FaultReport]
+    journal: Journal
+    how_far: str
+    interrupted: bool
+
+
+def _plant_faults(
+    references: Sequence[Reference],
+    context: Context,
+    fresh: bool,
+    workers: int | None,
+    scheduler: str | None,
+    log_file: Path | None,
+    time_limit: float | None,
+) -> _Planted:
+    """Run the planted faults of these claims; what they share is done already."""
+    from fedtheory.claims.checking import make_fault_journal, run_all_faults
+
     journal = make_fault_journal(references, context)
     open_journal(journal, fresh, len(references), "claims")
-    make_shared(references, context, workers, scheduler, log_file)
-    done = []
+    reports: list[FaultReport] = []
+    interrupted = False
     with follow_progress("claims", len(references), 0, log_file) as progress:
         try:
             for batch in run_all_faults(
@@ -306,23 +364,12 @@ def selftest_command(
                 apart=True,
                 time_limit=time_limit,
             ):
-                done.append(batch)
+                reports += batch
                 missed = [fault for fault in batch if not fault.caught]
                 progress.count(
                     batch[0].id if batch else "",
-                    "; ".join(f"{m.id}: {'missed' if m.ran else 'not run'}: {m.fault}" for m in missed),
+                    "; ".join(f"{m.id}: {m.outcome}: {m.fault}" for m in missed),
                 )
         except KeyboardInterrupt:
-            leave_interrupted(progress.how_far)
-    journal.close()
-    reports = [report for batch in done for report in batch]
-    for found in sorted(reports, key=lambda r: r.id):
-        if verbose or not found.caught:
-            word = "caught" if found.caught else "MISSED" if found.ran else "not run"
-            click.echo(f"{word}  {found.id}: {found.fault} [{found.detail}]")
-    caught, left_out = sum(r.caught for r in reports), sum(not r.ran for r in reports)
-    click.echo(
-        f"planted faults caught: {caught} / {len(reports) - left_out}"
-        + (f"; {left_out} could not be run" if left_out else "")
-    )
-    sys.exit(0 if caught == len(reports) else EXIT_FAILED)
+            interrupted = True
+    return _Planted(reports, journal, progress.how_far, interrupted)

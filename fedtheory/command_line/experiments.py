@@ -237,6 +237,9 @@ def tell_plan(references: Sequence[Reference], context: Context, workers: int | 
     singles = [cost.seconds(t) for kind in kinds if (cost := kind.cost) is not None for t in kind.trainings]
     seconds = max(sum(singles) / at_once, *singles)
     shared = " if the runs do not slow each other down" if at_once > 1 else ""
+    unknown = sum(len(kind.trainings) for kind in kinds if kind.cost is None)
+    if unknown:
+        console.print(f"the cost of {unknown} runs is not known, and not counted in what follows")
     console.print(
         f"about {_duration(seconds)} with {at_once} worker{'s' * (at_once > 1)}{shared}: {_duration(sum(singles))} of computing, measured on rounds; "
         "checks and verdicts come on top"
@@ -277,7 +280,7 @@ def _tabulate(kinds: Sequence[Workload], context: Context) -> Any:
             *(str(sum(kind.kept for kind in group)), str(sum(len(kind.refused) for kind in group))),
             _range(costs, lambda cost: cost.prepared),
             _range(costs, lambda cost: cost.round),
-            f"{'~' if rough else ''}{sum(kind.seconds for kind in group) / 60:.2g}"
+            f"{'~' if rough else ''}{_short(sum(kind.seconds for kind in group) / 60)}"
             if costs
             else "?"
             if any(k.trainings for k in group)
@@ -293,7 +296,13 @@ def _range(costs: Sequence[Cost], of: Callable[[Cost], float], unit: str = "") -
     if not costs:
         return "-"
     low, high = min(map(of, costs)), max(map(of, costs))
-    return f"{low:.2g}{unit}" if f"{low:.2g}" == f"{high:.2g}" else f"{low:.2g} to {high:.2g}{unit}"
+    shown = dict.fromkeys((_short(low), _short(high)))
+    return f"{' to '.join(shown)}{unit}"
+
+
+def _short(value: float) -> str:
+    """Two digits, or all before the point."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _duration(seconds: float) -> str:
@@ -307,4 +316,4 @@ def _duration(seconds: float) -> str:
 
 
 def _size(count: int) -> str:
-    return f"{count / 2**30:.2g} GiB" if count >= 2**29 else f"{count / 2**20:.2g} MiB"
+    return f"{_short(count / 2**30)} GiB" if count >= 2**29 else f"{_short(count / 2**20)} MiB"

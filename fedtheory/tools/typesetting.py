@@ -354,6 +354,8 @@ class _Parser:
             return f"<mfrac>{_one(self.atom(bare=True))}{_one(self.atom(bare=True))}</mfrac>"
         if name in ("left", "right", "displaystyle", "big", "Big"):
             return ""
+        if name == "quad":
+            return '<mspace width="1em"></mspace>'
         if name in ("text", "mathrm", "operatorname", "mathbb", "mathcal", "mathbf"):
             begun = self.k + 1
             while self.k < len(self.tokens) and self.next() != "}":

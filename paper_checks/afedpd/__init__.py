@@ -2,7 +2,8 @@
 
 `runs` has the three sizes and what was chosen where the paper leaves it open, `published` the numbers that the paper prints; the other
 modules follow its figures and tables; `theory` has statements of Appendix B.2 and Theorem 1, as lemmas (`lemmas`), `remarks` what is said of them,
-`stability` and `generalisation` have Theorem 2 and Appendix B.3.
+`moments` has exact moments of the methods on quadratics, from which `drift` and `partial_rounds` follow, `stability` and `generalisation` have
+Theorem 2 and Appendix B.3.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from fedtheory.claims.claim import Claim
 from paper_checks.afedpd import (
     accuracies,
     costs,
+    drift,
     generalisation,
     hyperparameters,
     intervals,
     label_shares,
     moments,
+    partial_rounds,
     participation,
     remarks,
     residuals,
@@ -37,6 +40,8 @@ CLAIMS: list[Claim] = [
     *theory.CLAIMS,
     *structure.CLAIMS,
     *moments.CLAIMS,
+    *drift.CLAIMS,
+    *partial_rounds.CLAIMS,
     *stability.CLAIMS,
     *generalisation.CLAIMS,
     *remarks.CLAIMS,

@@ -38,6 +38,26 @@ def draw_spread(rate: float) -> Picture:
     )
 
 
+def draw_full_participation(rho: float = 0.5, C: int = 100, rounds: int = 20) -> Picture:
+    """Moments of A-FedPD with P of the clients against all: E x^2 where clients are equal, and the duals' own parts E s."""
+    P = (2, 10, 50)
+    full = follow_moments("a-fedpd", rho, C, C, (1, 0, 0, 1), rounds)
+    own = [(f"own parts, P = {p}", follow_moments("a-fedpd", rho, C, p, (0, 0, 0, 1), rounds)[:, 3]) for p in P]
+    equal = follow_moments("a-fedpd", rho, C, P[0], (1, 0, 0, 0), rounds)[:, 0]
+    return draw_bound(
+        "As if all took part: the common part is, a client's own part is not",
+        range(rounds + 1),
+        full[:, 3],
+        ylabel="moment, 1 at the start",
+        about=f"{FAMILY}; A-FedPD, C = {C}, rho = a/2; moments, no seeds; dashed: own parts of the duals E s with all clients",
+        more=[
+            (f"model, equal clients, P = {P[0]}: E x^2", equal),
+            (f"model, all clients, P = {C}: E x^2", follow_moments("a-fedpd", rho, C, C, (1, 0, 0, 0), rounds)[:, 0]),
+            *own,
+        ],
+    )
+
+
 def draw_equal_clients(C: int) -> Picture:
     """E x^2 of A-FedPD and FedDyn where clients are equal, against (rho/(a + rho))^{2t}."""
     curves = [(name, follow_moments(name, 0.5, C, 10, (1, 0, 0, 0), 60)[:, 0]) for name in ("a-fedpd", "feddyn")]

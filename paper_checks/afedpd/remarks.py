@@ -28,6 +28,7 @@ from paper_checks.afedpd import lemmas
 from paper_checks.afedpd.stability import stated
 from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_printed, sequences
 from paper_checks.afedpd.theory import ALL
+from paper_checks.afedpd.theory_pictures import draw_noisy_steps, draw_one_of_two
 
 # ---- the range of rho -----------------------------------------------------------------------------------------------
 
@@ -86,6 +87,7 @@ def check_t1a(ctx: Context, *, potential: Lemma = lemmas.POTENTIAL, noise: int =
         "The epsilon of the solves is that of clients that train, which Remark 1.2 ties to K; an absent client's residual at thetabar^{t+1}, "
         "which no K makes small, is not counted. 2 <= P < C is not judged."
     )
+    yield draw_one_of_two(ctx)
 
 
 # ---- Remark 1.2 -----------------------------------------------------------------------------------------------------
@@ -121,6 +123,7 @@ def check_t1b(ctx: Context, *, lemma: Lemma = NOISY_STEP, loss: int = 1) -> Iter
         "The paper asks for ||grad L_i||^2 <= epsilon itself; here it is meant in expectation. The discussion that the remark promises in "
         "Appendix B.2.2 is not there. Without noise log(1/epsilon) steps are enough."
     )
+    yield draw_noisy_steps(ctx)
 
 
 # ---- the duality gap ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
-from fedtheory.claims import Claim, Context, Fault, Finding, Reading, proved
+from fedtheory.claims import Claim, Context, Fault, Finding, Reading, disproved, proved
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.facts import compare
@@ -116,6 +116,7 @@ def check_identity(
     wrong: int = 0,
     method: Any = AFedPD,
     virtual: bool | None = True,
+    besides: Callable[[], Finding] | None = None,
     reading: str = "",
 ) -> Iterator[Finding]:
     """Algebra; then the printed algorithm (``virtual``: with virtual updates, without, or not at all) and the library's method in fractions."""
@@ -127,6 +128,8 @@ def check_identity(
         yield proved("the printed algorithm", played, text, "exact", scope="these instances")
     played = holds_in_play(relation, partial(play_method, method=method), sizes)
     yield proved("the library's method", played, text, "exact", scope="these instances")
+    if besides is not None:
+        yield besides()
     if reading:
         yield Reading(reading)
 
@@ -174,9 +177,33 @@ def unbiased_on_average(start: Played, old: Played, new: Played, active: tuple[i
     return same(sum(bars, Fraction(0)) / len(bars), sum(would, Fraction(0)) / len(would))
 
 
+def of_each_client() -> Finding:
+    """The expectation of thetabar^1 against what each client would return."""
+    would = [solve(i, Fraction(0), START) for i in range(len(CURVATURES))]
+    mean = sum(would, Fraction(0)) / len(would)
+    return disproved(
+        "of each client",
+        all(compare(mean, "!=", model) for model in would),
+        f"from the start the four clients would return {', '.join(map(str, would))}; E thetabar^1 = {mean} is none of them",
+        "exact",
+        "reading",
+    )
+
+
 def never_learns(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bool:
     """P = 1: mu_i stays 0."""
     return all(same(dual, new.mean_lam) for dual in new.lam)
+
+
+def is_fedpd(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bool:
+    """Eq. (5): all solve at theta, lambda_i+ = lambda_i + rho (theta_i+ - theta), theta+ = mean (theta_i+ + lambda_i+/rho)."""
+    models = [solve(i, dual, old.theta) for i, dual in enumerate(old.lam)]
+    moved = [dual + RHO * (model - old.theta) for dual, model in zip(old.lam, models, strict=True)]
+    return (
+        server_minimises(start, old, new, active)
+        and all(same(n, m) for n, m in zip(new.models, models, strict=True))
+        and all(same(n, m) for n, m in zip(new.lam, moved, strict=True))
+    )
 
 
 def server_minimises(start: Played, old: Played, new: Played, active: tuple[int, ...]) -> bool:
@@ -280,6 +307,7 @@ class Identity:
     argument: str
     sizes: tuple[int, ...] = (1, 2, 3, 4)
     methods: tuple[Any, Any] = (AFedPD, FedDyn)
+    besides: Callable[[], Finding] | None = None
     reading: str = ""
 
     def claim(self) -> Claim:
@@ -292,6 +320,7 @@ class Identity:
             sizes=self.sizes,
             method=self.methods[0],
             virtual={AFedPD: True, FedDyn: False}.get(self.methods[0]),
+            besides=self.besides,
             reading=self.reading,
         )
         faults = [Fault("one too many in the algebra", "every C and P", {"wrong": 1})]
@@ -384,7 +413,9 @@ IDENTITIES = (
         unbiased_on_average,
         "each client is drawn with probability P/C",
         methods=(AFedPD, None),
-        reading="The paper says it of each client, of whom it is false unless all are alike.",
+        besides=of_each_client,
+        reading="The paper writes E[w_i^{t+1} | w^t] with a client's i, read as that of a client drawn at random; of each client it is false unless "
+        "all are alike.",
     ),
     Identity(
         "AFEDPD-S3",
@@ -392,10 +423,10 @@ IDENTITIES = (
         "Algorithm 1, P = C",
         "With all clients A-FedPD is FedPD (Eq. 5).",
         server_algebra,
-        server_minimises,
-        "theta^{t+1} = mean (theta_i^{t+1} + lambda_i^{t+1}/rho), which is Eq. (5)",
+        is_fedpd,
+        "local problems and dual steps are those of Eq. (5); theta^{t+1} = mean (theta_i^{t+1} + lambda_i^{t+1}/rho), which is its last line",
         (4,),
-        (AFedPD, None),
+        (AFedPD, OLD_DUAL),
     ),
     Identity(
         "AFEDPD-S4",

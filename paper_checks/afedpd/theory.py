@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from paper_checks.afedpd import lemmas
+from paper_checks.afedpd.theory_pictures import draw_theorem_1
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "a-fedpd"
@@ -124,6 +125,7 @@ CLAIMS: list[Claim] = [
         ],
         false={"rho and 1": "the potential falls"},
         kind="rate",
+        picture=draw_theorem_1,
     ),
     claim_steps(
         "AFEDPD-T1R",

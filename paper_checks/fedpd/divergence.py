@@ -95,7 +95,7 @@ def _growing(steps: str, **more: Any) -> Divergence:
 GROWS = _growing("Q", multiplier="((1 + lr*a)**Q + (1 - lr*a)**Q)/2", name="FedAvg on +-(a/2) x^2")
 
 
-def check_cl2(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
+def check_cl2(ctx: Context, *, instead: Mapping[str, Any] | None = None, drop: int = 0) -> Iterator[Finding]:
     """The multiplier of a round, for every step size and, by induction, every Q; what the printed proof does."""
     yield Reading(
         "Correct as printed (constant eta, Q > 1, any x^0 != 0). f is identically zero on this instance, so every point is "
@@ -105,7 +105,7 @@ def check_cl2(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
         "trace); none of this touches the claim."
     )
     found = yield from find_stated(ctx, {"multiplier, Q = 2..9": GROWS}, instead)
-    every = local_steps_go_on(symbols("eta", positive=True)) and rounds_average_local_steps(symbols("eta"))
+    every = local_steps_go_on(symbols("eta", positive=True)) and rounds_average_local_steps(symbols("eta"), drop)
     text = (
         "by induction over local steps one round multiplies the server's model by m = p_Q, where p_1 = 1, q_1 = z = 2 eta > 0, p' = p + z q "
         "and q' = q + z p: p_Q > 1 for all Q >= 2, and x^r = m^r x^0 goes to infinity from every x^0 != 0"
@@ -335,6 +335,7 @@ CLAIMS = [
             "multiplier, Q = 2..9",
             _growing("Q", multiplier="101/100*(1 + lr**2*a**2)"),
         ),
+        Fault("one local step fewer, every Q", "m > 1 for every Q >= 2 and eta > 0", {"drop": 1}),
         assumes=(A1, A2, "A3 fails", "constant eta > 0", "Q > 1"),
     ),
     claim(

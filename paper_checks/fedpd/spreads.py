@@ -143,7 +143,7 @@ def replay_l2(instance: dict[str, Any]) -> Replay:
         assumptions=(
             assume_constant("A1", problem, "L", "<=", problem.steepest),
             assume("A2: outermost slopes are positive, so every f_i is bounded below", "least > 0", least=outer.min()),
-            assume_constant("A4", problem, "G", "<=", np.finfo(float).max),
+            assume_constant("A4", problem, "G", "<", np.inf),
             assume("step size", "4*u**2 + 2*u < 1", u=problem.steepest * eta),
             assume("0 <= p < 1", "0 <= p < 1", p=p),
             assume_exact_solves("(16) with epsilon_1 = 0", FedPD(eta)),

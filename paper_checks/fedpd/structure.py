@@ -112,13 +112,40 @@ def scaffold_is_vrl(n: int, sign: int = 1) -> bool:
     return agree(*r.asked) and kept and agree(r.after.x, r.vrl.x)
 
 
-def check_d5(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
-    """Both relations in symbols, for any local steps."""
+def scaffold_is_vrl_every_n(sign: int = 1) -> Equivalence:
+    """SCAFFOLD is VRL-SGD with Delta_i = sign (c_i - c), for every number of clients and up to three gradient steps."""
+    return Equivalence(
+        "scaffold",
+        "vrl-sgd",
+        "lr, steps = Q",
+        "lr, steps = Q",
+        region="0 < lr, Q in 1..3",
+        states={"x": "x", "delta_i": f"{sign}*(c_i - c)"},
+        kept={"c": "mean_c_i"},
+        instances=_wide,
+        name="SCAFFOLD and VRL-SGD",
+    )
+
+
+def vrl_centres_duals() -> bool:
+    """Check that lam_i = -Delta_i of VRL-SGD moves by FedPD's dual step and is centred, whatever n is, as mean Delta_i = 0.
+
+    With the means of x_i, x' = mean x_i, and of mu_i = lam_i + (x_i - x)/span: -(Delta_i + (x' - x_i)/span) = mu_i - mean mu_j.
+    """
+    x, own, mean, lam, span = symbols("x x_i mean_x_i lam_i span")
+    return is_zero(-(-lam + (mean - own) / span) - (lam + (own - x) / span - (mean - x) / span))
+
+
+def check_d5(ctx: Context, *, scale: Any = 1, sign: int = 1) -> Iterator[Finding]:
+    """Both relations in symbols, for any local steps, and for every n by VRL-SGD's rule."""
+    found = yield from find_stated(ctx, {"VRL-SGD's rule for c_i - c, every n": scaffold_is_vrl_every_n(sign)})
     yield proved(
         "both relations",
-        all(_dual_relation(n, scale) and _server_can_tell(n) for n in (2, 3, 4)),
+        all(_dual_relation(n, scale) and _server_can_tell(n) for n in (2, 3, 4)) and vrl_centres_duals(),
         "lam_i := c - c_i obeys lam_i <- mu_i - mean mu_j, mu_i = lam_i + (x_i^Q - x_0)/(Q eta), and mean c_i^(r+1) = (x_0^r - x_0^(r+1))/(Q eta): "
-        "broadcast models alone give c; for any local steps, affine in each client and in the mean, so for every n",
+        "broadcast models alone give c. Played for n = 2, 3, 4 and whatever points local steps return; for every n the first is VRL-SGD's rule, "
+        "and the second the mean of c_i^(r+1) = c_i - c + (x_0 - x_i^Q)/(Q eta)",
+        resting_on=found,
     )
 
 
@@ -127,10 +154,12 @@ def check_eq3(ctx: Context, *, scale: Any = 1) -> Iterator[Finding]:
     yield Reading(
         "'Play the same role' is made precise: equal up to centring, with FedPD's eta equal to Q times SCAFFOLD's step."
     )
+    found = yield from find_stated(ctx, {"VRL-SGD's rule for c_i - c, every n": scaffold_is_vrl_every_n()})
     yield proved(
         "dual update",
-        all(_dual_relation(n, scale) for n in (2, 3, 4)),
+        all(_dual_relation(n, scale) for n in (2, 3, 4)) and vrl_centres_duals(),
         "c - c_i moves by (x_i^Q - x_0)/(Q eta), as FedPD's lam_i with eta_FedPD = Q eta, and is then centred",
+        resting_on=found,
     )
     problem = random_quadratics(4, 2, seed=ctx.seed)
     scaffold = total(problem, Scaffold(GradientSteps(4, 0.1)), np.ones(2), 400)
@@ -249,12 +278,13 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
         "SCAFFOLD is VRL-SGD",
         same,
         "symbolic",
-        "one round from any state: the same local problems, and whatever points they return, the same new state; all maps are affine and "
-        "the same for each client and for the mean, so for every n, any functions and any local steps",
+        "one round from any state, n = 2, 3, 4: the same local problems, and whatever points they return, the same new state; all maps are affine "
+        "and the same for each client and for the mean, so for every n, any functions and any local steps (gradient steps below: every n at once)",
     )
     splittings = yield from find_stated(
         ctx,
         {
+            "SCAFFOLD is VRL-SGD, gradient steps": scaffold_is_vrl_every_n(sign),
             "FedPD is Douglas-Rachford": FEDPD_IS_DOUGLAS_RACHFORD,
             "FedSplit is Peaceman-Rachford": fedsplit_is_peaceman_rachford(relaxation),
         },
@@ -286,6 +316,7 @@ CLAIMS = [
         "(x_0^r - x_0^{r+1})/(Q eta), so models alone need to travel.",
         check_d5,
         Fault("dual step of a hundredth more", "both relations", {"scale": Fraction(101, 100)}),
+        Fault("the other sign, every n", "VRL-SGD's rule for c_i - c, every n", {"sign": -1}),
         assumes=("full participation",),
     ),
     claim(
@@ -295,6 +326,7 @@ CLAIMS = [
         "SCAFFOLD with full participation is VRL-SGD; FedPD with exact solves is Douglas-Rachford; FedSplit is Peaceman-Rachford.",
         check_d6,
         Fault("Delta_i = c - c_i", "SCAFFOLD is VRL-SGD", {"sign": -1}),
+        Fault("Delta_i = c - c_i, every n", "SCAFFOLD is VRL-SGD, gradient steps", {"sign": -1}),
         Fault("no over-relaxation", "FedSplit is Peaceman-Rachford", {"relaxation": 1}),
         assumes=("full participation",),
     ),

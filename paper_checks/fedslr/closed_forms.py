@@ -15,6 +15,7 @@ from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
+from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.core.errors import require
@@ -28,9 +29,10 @@ from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import AnyOperator, column
-from paper_checks.fedslr.potential import DERIVED, FIRM
-from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.potential import firm
+from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics
@@ -206,7 +208,7 @@ def check_ranks(ctx: Context, *, printed: bool = False, firmness: str = "1", wei
         "gamma: 0 in grad f(w) + dR(w), without eta",
     )
     yield fixed
-    found = list(find_of_lemma(FIRM.with_constants(c=firmness), name="a round"))
+    found = list(find_of_lemma(firm.with_constants(c=firmness), name="a round"))
     yield from found
     steps = [finding for finding in found if isinstance(finding, Part)]
     text = (
@@ -267,6 +269,13 @@ def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator
     )
 
 
+RANKS = (
+    Clause(
+        "For convex f_i and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the minimiser is unique;",
+        ("convergence",),
+    ),
+    Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
+)
 CLAIMS = [
     Claim(
         "FEDSLR-R6",
@@ -332,13 +341,13 @@ CLAIMS = [
         DERIVED,
         "identity",
         "Table 5",
-        "For convex f_i and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the minimiser is unique; "
-        "on I-LRS the ranks on the way fall with eta_g.",
+        join_clauses(RANKS),
         check_ranks,
         (
             Fault("the server divides by eta_g", "fixed points", {"printed": True}),
             Fault("1 % more than firmly nonexpansive", "a round", {"firmness": "101/100"}),
             Fault("lam 2 % larger", "one limit", {"weight": 0.306}),
         ),
+        clauses=RANKS,
     ),
 ]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Reading
+from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Part, Reading, Role
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, equal, holds
@@ -21,7 +21,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.proofs.facts import compare
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
-from paper_checks.fedslr.runs import PAPER
+from paper_checks.fedslr.exact_runs import PAPER
 
 BYTES, ACTIVE, ROUNDS = 4, 10, 1000  #: of a number; clients a round; rounds, which the paper does not state
 #: classes, side of the first kernel, and whether the last layer has biases (the public code; the paper does not say)
@@ -70,9 +70,19 @@ def gigabytes(count: int, rounds: int = ROUNDS) -> Fraction:
     return Fraction(BYTES * ACTIVE * rounds * count, 10**9)
 
 
-def as_printed(value: Fraction | float, number: float, digits: int = 2) -> bool:
-    """Whether a value rounds to a printed number."""
-    return compare(abs(Fraction(value) - Fraction(str(number))), "<=", Fraction(1, 2 * 10**digits))
+def as_printed(
+    name: str, pairs: Sequence[tuple[Fraction, float]], text: str, *, digits: int = 2, role: Role = "printed"
+) -> Part:
+    """Part: exact values round to printed numbers."""
+    near = [compare(abs(value - Fraction(str(said))), "<=", Fraction(1, 2 * 10**digits)) for value, said in pairs]
+    return decided(name, all(near), text, "count", role)
+
+
+def in_table_2(row: str, network: str) -> tuple[Fraction, Fraction]:
+    """Traffic (GB) and parameters (M) of a row of Table 2, as printed."""
+    place = 2 * [*NETWORKS].index(network)
+    traffic, size = printed.TABLE_2[row][place : place + 2]
+    return Fraction(str(traffic)), Fraction(str(size))
 
 
 COUNTED = {
@@ -89,55 +99,36 @@ KEPT = {"APFL": Fraction(2), "FedSpa": Fraction(1, 2)}
 
 def check_table_2(ctx: Context, *, rounds: int = ROUNDS, scaffold: str = "scaffold") -> Iterator[Finding]:
     """Recompute the rows of Table 2 that need no training."""
-    counted = COUNTED | {"SCAFFOLD": scaffold}
     layers = {name: resnet18(*asked) for name, asked in NETWORKS.items()}
-    rows, own = [], {}
-    for place, (name, network) in enumerate(layers.items()):
-        d = numbers(network)
-        own[name] = d
-        for method, short in counted.items():
-            traffic, size = gigabytes(sum(sent(short, network)), rounds), KEPT.get(method, Fraction(1)) * d / 10**6
-            said = printed.TABLE_2[method][2 * place : 2 * place + 2]
-            rows.append([name, method, said[0], float(round(traffic, 2)), said[1], float(round(size, 2))])
-            if name == "CIFAR-10":
-                yield decided(
-                    f"{method} on CIFAR-10",
-                    as_printed(traffic, said[0]) and as_printed(size, said[1]),
-                    f"{float(traffic):.2f} GB and {float(size):.2f} M numbers, printed {said[0]} and {said[1]}",
-                    "count",
-                )
-    ten = layers["CIFAR-10"]
+    own = {name: numbers(network) for name, network in layers.items()}
+    rows = []
+    for (name, network), (method, short) in product(layers.items(), (COUNTED | {"SCAFFOLD": scaffold}).items()):
+        found = gigabytes(sum(sent(short, network)), rounds), KEPT.get(method, Fraction(1)) * own[name] / 10**6
+        (traffic, size), said = found, [float(number) for number in in_table_2(method, name)]
+        rows.append([name, method, said[0], float(round(traffic, 2)), said[1], float(round(size, 2))])
+        if name == "CIFAR-10":
+            text = f"{float(traffic):.2f} GB and {float(size):.2f} M numbers, printed {said[0]} and {said[1]}"
+            yield as_printed(f"{method} on {name}", [*zip(found, said, strict=True)], text)
     for name in ("CIFAR-100", "TinyImageNet"):
         full = gigabytes(2 * own[name], rounds)
-        yield decided(
-            f"FedAvg (*) on {name}",
-            as_printed(full, printed.TABLE_2["FedAvg"][0]),
-            f"the network for {NETWORKS[name][0]} classes has {own[name]:,} numbers, {float(full):.2f} GB; printed 11.17 M and 893.92",
-            "count",
-        )
-    whole = gigabytes(2 * numbers(ten), rounds)
-    for place, (name, network) in enumerate(layers.items()):
+        text = f"the network for {NETWORKS[name][0]} classes has {own[name]:,} numbers, {float(full):.2f} GB; printed 11.17 M and 893.92"
+        yield as_printed(f"FedAvg (*) on {name}", [(full, printed.TABLE_2["FedAvg"][0])], text)
+    whole = gigabytes(2 * own["CIFAR-10"], rounds)
+    for name, network in layers.items():
         share = Fraction(sent("lg-fedavg", network)[0], own[name])
-        lg, rep = printed.TABLE_2["LG-FedAvg"][2 * place], printed.TABLE_2["FedRep"][2 * place]
-        yield decided(
-            f"shares of the last layer on {name}",
-            as_printed(share * whole, lg) and as_printed((1 - share) * whole, rep),
-            f"the last layer is {float(100 * share):.4f} % of the network for {name}; that share of 893.92 GB is {float(share * whole):.2f}, "
-            f"the rest {float((1 - share) * whole):.2f}; printed {lg} and {rep}",
-            "count",
-            "repaired",
+        lg, rep = (float(in_table_2(row, name)[0]) for row in ("LG-FedAvg", "FedRep"))
+        last, rest = share * whole, (1 - share) * whole
+        text = (
+            f"the last layer is {float(100 * share):.4f} % of the network for {name}; that share of 893.92 GB is {float(last):.2f}, "
+            f"the rest {float(rest):.2f}; printed {lg} and {rep}"
         )
-    yield make_table(
-        "Table 2, methods without compression",
-        ["data set", "method", "traffic printed (GB)", "ours", "parameters printed (M)", "ours"],
-        rows,
-    )
+        yield as_printed(f"shares of the last layer on {name}", [(last, lg), (rest, rep)], text, role="repaired")
+    columns = ["data set", "method", "traffic printed (GB)", "ours", "parameters printed (M)", "ours"]
+    yield make_table("Table 2, methods without compression", columns, rows)
     yield Reading(
         "The paper states no number of rounds: 893.92 GB are 1000 rounds of 10 clients with numbers of 4 bytes, both ways. Its columns of "
-        "CIFAR-100 "
-        "and TinyImageNet have the size of the CIFAR-10 network, while LG-FedAvg and FedRep have the shares of the right networks (last "
-        "layer without "
-        "biases on CIFAR, with biases on TinyImageNet). The differences are below one per cent and change no comparison."
+        "CIFAR-100 and TinyImageNet have the size of the CIFAR-10 network, while LG-FedAvg and FedRep have the shares of the right networks "
+        "(last layer without biases on CIFAR, with biases on TinyImageNet). The differences are below one per cent and change no comparison."
     )
 
 
@@ -162,7 +153,7 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
             covered=Covered(len(sizes), "cases"),
         )
     worst = 0.0
-    settings = list(itertools.product((1, 2, 3), (0, 1, 2)))
+    settings = list(product((1, 2, 3), (0, 1, 2)))
     for stride, padding in settings:
         kernel = rng.standard_normal((6, 5, 3, 3))
         images = rng.standard_normal((4, 5, 9, 8))
@@ -180,9 +171,8 @@ def check_factors(ctx: Context, *, scheme: int = 2) -> Iterator[Finding]:
     dense_size = sum(layer.size for layer in matrices)
     full = sum(min(layer.matrix_shape or ()) * sum(layer.matrix_shape or ()) for layer in matrices)
     yield Reading(
-        f"At full rank the factors of ResNet-18's layers hold {full:,} numbers, {full / dense_size:.2f} times the layers; the paper names "
-        f"no way out, "
-        "here the smaller of both is sent (as the public code counts)."
+        f"At full rank the factors of ResNet-18's layers hold {full:,} numbers, {full / dense_size:.2f} times the layers; the paper names no way "
+        "out, here the smaller of both is sent (as the public code counts)."
     )
 
 
@@ -190,102 +180,72 @@ def check_downlink(ctx: Context, *, rounds: int = ROUNDS) -> Iterator[Finding]:
     """Savings of the downlink and of all traffic, from Table 2."""
     one_way = gigabytes(numbers(resnet18(10, 3)), rounds)
     rows, saved = [], {}
-    for place, name in enumerate(NETWORKS):
-        total = Fraction(str(printed.TABLE_2["FedSLR (GKR)"][2 * place]))
+    for name, asked in NETWORKS.items():
+        total, own = in_table_2("FedSLR (GKR)", name)[0], gigabytes(numbers(resnet18(*asked)), rounds)
         down = total - one_way
-        own = gigabytes(numbers(resnet18(*NETWORKS[name])), rounds)
         saved[name] = (100 * (1 - down / one_way), 100 * (1 - total / (2 * one_way)))
-        rows.append(
-            [name, float(total), *(round(float(v), 2) for v in (down, *saved[name], 100 * (1 - (total - own) / own)))]
-        )
-    down_saved, total_saved = saved["CIFAR-100"]
-    text = (
-        f"CIFAR-100: {float(down_saved):.2f} % less, printed {printed.DOWNLINK_SAVED}; compared to a tenth of a point"
-    )
-    yield decided("downlink", as_printed(down_saved, round(printed.DOWNLINK_SAVED, 1), 1), text, "count")
-    text = f"CIFAR-100: {float(total_saved):.2f} % less, printed about {printed.TOTAL_SAVED}"
-    yield decided("all traffic", as_printed(total_saved, printed.TOTAL_SAVED, 0), text, "count")
-    yield make_table(
-        "What FedSLR saves, from Table 2",
-        [
-            "data set",
-            "total (GB)",
-            "downlink (GB)",
-            "downlink saved (%)",
-            "total saved (%)",
-            "downlink saved of the right network (%)",
-        ],
-        rows,
-    )
+        shown = (down, *saved[name], 100 * (1 - (total - own) / own))
+        rows.append([name, float(total), *(round(float(value), 2) for value in shown)])
+    (down, total), said = saved["CIFAR-100"], printed.DOWNLINK_SAVED
+    text = f"CIFAR-100: {float(down):.2f} % less, printed {said}; compared to a tenth of a point"
+    yield as_printed("downlink", [(down, round(said, 1))], text, digits=1)
+    text = f"CIFAR-100: {float(total):.2f} % less, printed about {printed.TOTAL_SAVED}"
+    yield as_printed("all traffic", [(total, printed.TOTAL_SAVED)], text, digits=0)
+    columns = [
+        *("data set", "total (GB)", "downlink (GB)", "downlink saved (%)", "total saved (%)"),
+        "downlink saved of the right network (%)",
+    ]
+    yield make_table("What FedSLR saves, from Table 2", columns, rows)
     yield Reading(
         "The dense traffic is the CIFAR-10 network's, as in Table 2. Against the network for 100 classes (897.6 GB both ways) the 894.06 GB "
-        "of eta_g = 2 in "
-        "Table 5 are a saving of 0.4 %, and the downlink's saving at eta_g = 10 is 39.0 %."
+        "of eta_g = 2 in Table 5 are a saving of 0.4 %, and the downlink's saving at eta_g = 10 is 39.0 %."
     )
 
 
 def check_uplink(ctx: Context, *, method: str = "fedslr-global") -> Iterator[Finding]:
     """The uplink is a whole model, however low the rank; and no total of the tables is below it."""
-    layers = resnet18(10, 3)
-    up, _ = sent(method, layers)
-    d = numbers(layers)
+    (up, _), d = sent(method, resnet18(10, 3)), numbers(resnet18(10, 3))
     said = f"{up:,} numbers up from every active client, the network has {d:,}"
     yield holds("uplink", up == d, "count", said, covered=Covered(1, "cases", whole=True))
     totals = [row[1] for tab in (printed.TABLE_3, printed.TABLE_4, printed.TABLE_5) for row in tab.values()]
     totals += list(printed.TABLE_2["FedSLR (GKR)"][::2])
-    text = f"the uplink alone is {float(gigabytes(d)):.2f} GB, the smallest printed total {min(totals)}"
-    yield at_most(
-        "printed totals", float(gigabytes(d)), totals, "count", text, covered=Covered(len(totals), "cases", whole=True)
-    )
+    least, every = float(gigabytes(d)), Covered(len(totals), "cases", whole=True)
+    text = f"the uplink alone is {least:.2f} GB, the smallest printed total {min(totals)}"
+    yield at_most("printed totals", least, totals, "count", text, covered=every)
 
 
 def check_sizes(ctx: Context, *, row: str = "FedSLR (GKR)") -> Iterator[Finding]:
     """Fewer parameters than the network, on CIFAR-100."""
-    dense = Fraction(str(printed.TABLE_2["FedAvg"][3]))
+    dense = in_table_2("FedAvg", "CIFAR-100")[1]
     for part, name, said in (("GKR", row, printed.GKR_FEWER), ("mixed model", "FedSLR (mixed)", printed.MIXED_FEWER)):
-        fewer = 100 * (1 - Fraction(str(printed.TABLE_2[name][3])) / dense)
-        text = f"{printed.TABLE_2[name][3]} of {float(dense)} M: {float(fewer):.3f} % fewer, printed {said}"
-        yield decided(part, as_printed(fewer, said), text, "count")
+        size = in_table_2(name, "CIFAR-100")[1]
+        fewer = 100 * (1 - size / dense)
+        text = f"{float(size)} of {float(dense)} M: {float(fewer):.3f} % fewer, printed {said}"
+        yield as_printed(part, [(fewer, said)], text)
 
 
 def check_scaffold(ctx: Context, *, method: str = "scaffold") -> Iterator[Finding]:
     """Twice the traffic of FedAvg."""
-    layers = resnet18(10, 3)
-    ours, plain = sum(sent(method, layers)), sum(sent("fedavg", layers))
-    yield decided(
-        "counted", compare(ours, "==", 2 * plain), f"{ours:,} numbers a client and round, FedAvg {plain:,}", "count"
-    )
-    text = f"twice FedAvg is {float(gigabytes(2 * plain)):.2f} GB, printed {printed.TABLE_2['SCAFFOLD'][0]}"
-    yield holds("printed", as_printed(gigabytes(2 * plain), printed.TABLE_2["SCAFFOLD"][0]), "count", text)
+    ours, plain = (sum(sent(name, resnet18(10, 3))) for name in (method, "fedavg"))
+    text = f"{ours:,} numbers a client and round, FedAvg {plain:,}"
+    yield decided("counted", compare(ours, "==", 2 * plain), text, "count")
+    twice, said = gigabytes(2 * plain), printed.TABLE_2["SCAFFOLD"][0]
+    yield as_printed("printed", [(twice, said)], f"twice FedAvg is {float(twice):.2f} GB, printed {said}")
 
 
 def check_mixed(ctx: Context, *, said: float = printed.MIXED_MORE) -> Iterator[Finding]:
     """How many parameters the personal components add to GKR."""
-    more = {}
-    for place, name in enumerate(NETWORKS):
-        gkr, mixed = (Fraction(str(printed.TABLE_2[row][2 * place + 1])) for row in ("FedSLR (GKR)", "FedSLR (mixed)"))
-        more[name] = 100 * (mixed / gkr - 1)
+    sizes = {name: [in_table_2(f"FedSLR ({model})", name)[1] for model in ("GKR", "mixed")] for name in NETWORKS}
+    more = {name: 100 * (mixed / gkr - 1) for name, (gkr, mixed) in sizes.items()}
     gain = printed.gap("FedSLR (mixed)", "FedSLR (GKR)", "non-iid", "CIFAR-100")[0]
-    text = ", ".join(f"{name} {float(value):.1f} %" for name, value in more.items())
     told = "accuracy that the mixed model gains on CIFAR-100, in points"
     yield equal("gain", gain, printed.MIXED_GAIN, "count", told, rtol=1e-9)
+    text = ", ".join(f"{name} {float(value):.1f} %" for name, value in more.items())
     # parameters are printed to 0.005 M, which moves a ratio by less than 0.3 points
-    yield decided(
-        "parameters added",
-        compare(abs(more["CIFAR-100"] - Fraction(str(said))), "<=", Fraction(1, 2) + Fraction(3, 10)),
-        f"Table 2: {text}; printed {said:g} % beside CIFAR-100's gain",
-        "count",
-    )
-    yield decided(
-        "as Table 2 has them",
-        all(
-            as_printed(more[name], value, 1)
-            for name, value in (("CIFAR-10", 12.8), ("CIFAR-100", 20.8), ("TinyImageNet", 42.1))
-        ),
-        text,
-        "count",
-        "repaired",
-    )
+    near = compare(abs(more["CIFAR-100"] - Fraction(str(said))), "<=", Fraction(1, 2) + Fraction(3, 10))
+    yield decided("parameters added", near, f"Table 2: {text}; printed {said:g} % beside CIFAR-100's gain", "count")
+    right = [*zip(more.values(), (12.8, 20.8, 42.1), strict=True)]
+    yield as_printed("as Table 2 has them", right, text, digits=1, role="repaired")
     yield Reading(f"No data set of Table 2 has 29 %; the mean over the three is {float(sum(more.values()) / 3):.1f} %.")
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Fault, Finding, Reading, Role, Table
+from fedtheory.claims.claim import Fault, Finding, Part, Reading, Role, Table
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, claim_ordering, list_runs
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
-from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
+from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered, ordered_in_points
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.protocol import EARLY, END, LEVEL, PROTOCOL, setting
@@ -22,7 +23,6 @@ from paper_checks.fedslr.runs import (
     MIXED,
     NON_IID,
     PERSONAL,
-    POINTS,
     chosen,
     final_accuracy,
     of,
@@ -67,55 +67,50 @@ def _all(ctx: Context, split: str, labels: Sequence[str] = tuple(METHODS)) -> li
     return list_runs([of(ctx, label, split) for label in labels])
 
 
+READ_OFF = Reading(
+    f"Accuracy: mean over clients on their own test samples, over the last {END:.0%} of the measurements. The paper prints no deviations; where "
+    "its numbers differ by less than a point, few seeds may leave a comparison open."
+)
+#: as texts name them
+SHORT = {MIXED: "mixed model", GKR: "GKR", NON_IID: "Non-IID", IID: "IID"}
+
+
+def above(
+    ctx: Context,
+    name: str,
+    first: str,
+    second: str,
+    split: str,
+    *,
+    role: Role = "printed",
+    mistake: str = "",
+    instead: str = "",
+) -> Part:
+    """Part: a method of Table 1 is more accurate than another; as faults, with a mistake in the first, or another ``instead`` of it."""
+    what, higher, lower = (SHORT.get(label, label) for label in (split, first, second))
+    text = f"{what} accuracy, {higher} minus {lower} (paper {printed.gap(first, second, split)})"
+    top = final_accuracy(ctx, instead or first, split, mistake)
+    return ordered_in_points(name, top, final_accuracy(ctx, second, split), text, role=role)
+
+
 def check_non_iid(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     """Compare the mixed model with every other method on Dirichlet splits."""
-    top = final_accuracy(ctx, MIXED, mistake=mistake)
     for other in METHODS:
         if other != MIXED:
-            yield ordered(
-                f"above {other}",
-                top,
-                final_accuracy(ctx, other),
-                f"Non-IID accuracy, mixed model minus {other} (paper {printed.gap(MIXED, other, NON_IID)})",
-                unit=POINTS,
-                scale=100,
-            )
+            yield above(ctx, f"above {other}", MIXED, other, NON_IID, mistake=mistake)
     yield table_1(ctx, NON_IID)
     yield from _cells(ctx, NON_IID)
     yield chosen(ctx)
-    yield _alone(ctx)
+    yield READ_OFF
 
 
 def check_iid(ctx: Context, *, mistake: str = "", top: str = "FedDyn") -> Iterator[Finding]:
     """Compare personalised methods with the best global one and with each other on an iid split."""
-    mixed, dyn = final_accuracy(ctx, MIXED, IID, mistake), final_accuracy(ctx, top, IID)
     for other in PERSONAL:
-        yield ordered(
-            f"FedDyn above {other}",
-            dyn,
-            final_accuracy(ctx, other, IID),
-            f"IID accuracy, FedDyn minus {other} (paper {printed.gap('FedDyn', other, IID)})",
-            unit=POINTS,
-            scale=100,
-        )
+        yield above(ctx, f"FedDyn above {other}", "FedDyn", other, IID, instead=top)
         if other != MIXED:
-            yield ordered(
-                f"mixed above {other}",
-                mixed,
-                final_accuracy(ctx, other, IID),
-                f"IID accuracy, mixed model minus {other} (paper {printed.gap(MIXED, other, IID)})",
-                unit=POINTS,
-                scale=100,
-            )
-    yield ordered(
-        "mixed below GKR",
-        final_accuracy(ctx, GKR, IID),
-        mixed,
-        f"IID accuracy, GKR minus mixed model (paper {printed.gap(GKR, MIXED, IID)})",
-        role="reading",
-        unit=POINTS,
-        scale=100,
-    )
+            yield above(ctx, f"mixed above {other}", MIXED, other, IID, mistake=mistake)
+    yield above(ctx, "mixed below GKR", GKR, MIXED, IID, role="reading")
     yield table_1(ctx, IID)
     yield from _cells(ctx, IID)
     if ctx.size == "laptop":
@@ -123,50 +118,40 @@ def check_iid(ctx: Context, *, mistake: str = "", top: str = "FedDyn") -> Iterat
             "With iid digits the methods whose clients use a commonly trained model (FedDyn, Per-FedAvg, FedSpa, GKR, the mixed model) come "
             "close to each other."
         )
-    yield _alone(ctx)
+    yield READ_OFF
+
+
+#: when GKR is compared, after which share of the rounds, and whether the statement says so
+MOMENTS: tuple[tuple[str, float, Role], ...] = (
+    ("at the end", 1.0, "printed"),
+    ("after a quarter of the rounds", EARLY, "reading"),
+)
 
 
 def check_gkr(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     """Compare GKR with FedAvg, at the end and on the way; and with FedDyn, which is FedSLR without the low-rank penalty."""
-    roles: tuple[Role, Role] = ("printed", "reading")
-    for split in (NON_IID, IID):
-        for text, share, part_role in (
-            ("at the end", 1.0, roles[0]),
-            ("after a quarter of the rounds", EARLY, roles[1]),
-        ):
-            ours, plain, dyn = (
-                final_accuracy(ctx, name, split, wrong) if share == 1 else after(ctx, name, split, share)
-                for name, wrong in ((GKR, mistake), ("FedAvg", ""), ("FedDyn", ""))
-            )
-            gaps = printed.gap(GKR, "FedAvg", split)
-            yield ordered(
-                f"{split} {text}",
-                ours,
-                plain,
-                f"accuracy {text}, {split}, GKR minus FedAvg (paper, at the end, {gaps})",
-                role=part_role,
-                unit=POINTS,
-                scale=100,
-            )
-            yield ordered(
-                f"{split} {text}, the control",
-                dyn,
-                plain,
-                f"accuracy {text}, {split}, FedDyn (lam = 0) minus FedAvg (paper, at the end, {printed.gap('FedDyn', 'FedAvg', split)})",
-                role="reading",
-                unit=POINTS,
-                scale=100,
-            )
+    for split, (when, share, role) in product((NON_IID, IID), MOMENTS):
+        found = {
+            label: final_accuracy(ctx, label, split, wrong) if share == 1 else after(ctx, label, split, share)
+            for label, wrong in ((GKR, mistake), ("FedAvg", ""), ("FedDyn", ""))
+        }
+        name = f"{split} {when}"
+        compared: tuple[tuple[str, str, str, Role], ...] = (
+            (name, GKR, "GKR", role),
+            (f"{name}, the control", "FedDyn", "FedDyn (lam = 0)", "reading"),
+        )
+        for part, label, told, part_role in compared:
+            gaps = printed.gap(label, "FedAvg", split)
+            text = f"accuracy {when}, {split}, {told} minus FedAvg (paper, at the end, {gaps})"
+            yield ordered_in_points(part, found[label], found["FedAvg"], text, role=part_role)
     if ctx.size == "laptop":
         yield Reading(
             "On digits FedAvg catches up towards the end; after a quarter of the rounds the difference is larger."
         )
     yield Reading(
-        "FedDyn with penalty 1/eta_g is FedSLR with lam = 0, iterate by iterate, and is above GKR in all six columns of the paper's Table "
-        "1. So the gain over "
-        "FedAvg comes with the dual variables; the tables do not show that a low rank adds to it. The introduction's 7.23 % is relative, on "
-        "the iid "
-        "split of CIFAR-100 (66.40/61.92); the gain there is 4.48 points, and 8.44 on the Non-IID one."
+        "FedDyn with penalty 1/eta_g is FedSLR with lam = 0, iterate by iterate, and is above GKR in all six columns of the paper's Table 1. So "
+        "the gain over FedAvg comes with the dual variables; the tables do not show that a low rank adds to it. The introduction's 7.23 % is "
+        "relative, on the iid split of CIFAR-100 (66.40/61.92); the gain there is 4.48 points, and 8.44 on the Non-IID one."
     )
     yield table_1(ctx, NON_IID)
 
@@ -193,9 +178,8 @@ def check_convergence(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
     )
     yield Reading(
         f"'Competitive' is read as: no later than the median of the other personalised methods that communicate, to {LEVEL:.0%} of the best "
-        f"final accuracy "
-        "among them; one measurement later is allowed; a method that never comes there counts with all rounds. The paper's numbers are in a "
-        "picture only."
+        "final accuracy among them; one measurement later is allowed; a method that never comes there counts with all rounds. The paper's numbers "
+        "are in a picture only."
     )
     yield draw_curves(
         ctx,
@@ -220,14 +204,8 @@ def check_clients(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
         return (ours > plain).mean(axis=-1), (ours < plain).mean(axis=-1)
 
     gain, lose = shares(label)
-    yield ordered(
-        "more clients gain than lose",
-        gain,
-        lose,
-        "share of clients that are better off than with FedAvg minus share that is worse off, mixed model",
-        unit=POINTS,
-        scale=100,
-    )
+    text = "share of clients that are better off than with FedAvg minus share that is worse off, mixed model"
+    yield ordered_in_points("more clients gain than lose", gain, lose, text)
     others = [name for name in METHODS if name not in ("FedAvg", GKR)]
     yield make_table(
         f"Clients against FedAvg, Non-IID ({ctx.size} size)",
@@ -236,15 +214,7 @@ def check_clients(ctx: Context, *, label: str = MIXED) -> Iterator[Finding]:
     )
     yield Reading(
         "Figure 3 is read as a sign: which clients gain over FedAvg. Figure 4 (a t-SNE of one client's last hidden layer) is left out: its "
-        "picture has no "
-        "number that could be compared."
-    )
-
-
-def _alone(ctx: Context) -> Reading:
-    return Reading(
-        f"Accuracy: mean over clients on their own test samples, over the last {END:.0%} of the measurements. The paper prints no deviations; where "
-        "its numbers differ by less than a point, few seeds may leave a comparison open."
+        "picture has no number that could be compared."
     )
 
 

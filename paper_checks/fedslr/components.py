@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Fault, Finding, Reading
+from fedtheory.claims.claim import Fault, Finding, Reading, Role
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, claim_ordering, list_runs
-from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.protocol import END, PROTOCOL, setting
@@ -33,24 +33,13 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
     for component, text in STARTS.items():
         found = {mu: alone(ctx, mu, component).last(ctx, "personal_accuracy", END) for mu in s.pure}
         best = max(found.values(), key=lambda a: float(np.nanmean(a)))
-        yield ordered(
-            f"global above personal, {text}",
-            best_global if penalty is None else accuracies(ctx, fedslr(ctx, lam=penalty), "GKR"),
-            best,
-            f"accuracy of GKR minus the best personal component alone, {text}",
-            unit=" points",
-            scale=100,
-        )
+        top = best_global if penalty is None else accuracies(ctx, fedslr(ctx, lam=penalty), "GKR")
+        told = f"accuracy of GKR minus the best personal component alone, {text}"
+        yield ordered_in_points(f"global above personal, {text}", top, best, told)
         small, large = s.pure[0], s.pure[-1]
-        yield ordered(
-            f"sparsity costs accuracy, {text}",
-            found[small],
-            found[large],
-            f"accuracy of the personal component alone with mu = {small:g} minus mu = {large:g}, {text}",
-            role="printed" if component == "copy" else "reading",
-            unit=" points",
-            scale=100,
-        )
+        role: Role = "printed" if component == "copy" else "reading"
+        told = f"accuracy of the personal component alone with mu = {small:g} minus mu = {large:g}, {text}"
+        yield ordered_in_points(f"sparsity costs accuracy, {text}", found[small], found[large], told, role=role)
         rows += [[text, mu, printed.TABLE_7.get(mu), mean_and_deviation(a)] for mu, a in found.items()]
     yield make_table(
         f"Table 7 (CIFAR-100, Non-IID) and ours ({ctx.size} size)", ["start", "mu", "personal alone", "ours"], rows
@@ -62,9 +51,9 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
         [[lam, printed.TABLE_8.get(lam), ours.get(lam)] for lam in sorted({*printed.TABLE_8, *ours})],
     )
     yield Reading(
-        "The paper does not say where components start. From zero, with the global part gone, all weights begin at a point where gradients "
-        "of the hidden layers "
-        "vanish, and clients barely learn; the public code starts at a copy of the first weights. Both are run; the second decides about mu."
+        "The paper does not say where components start. From zero, with the global part gone, all weights begin at a point where gradients of the "
+        "hidden layers vanish, and clients barely learn; the public code starts at a copy of the first weights. Both are run; the second decides "
+        "about mu."
     )
     yield Reading(
         f"Local training reaches {mean_and_deviation(of(ctx, 'Local').last(ctx, 'personal_accuracy', 0.1))} with the same data."

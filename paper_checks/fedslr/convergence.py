@@ -23,24 +23,22 @@ from fedtheory.claims import (
     draw_bound,
     refute,
 )
-from fedtheory.core.layers import Layer
 from fedtheory.core.problem import constant
-from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.ground_truth import solve_with_cvxpy
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedslr import kl_lemmas, lemmas
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
-from paper_checks.fedslr.unknown_functions import changed
+from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
+from paper_checks.fedslr.unknown_functions import changed, plant
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.piecewise import plateau
 
-PAPER = "fedslr"
 PRINTED_STEP = "0 < eta_g <= 1/(2L)"
 SHORT_STEP = "0 < eta_g < 1/(2L)"
 
@@ -73,13 +71,11 @@ def replay_cycle(instance: Mapping[str, Any]) -> Replay:
 def measure_descent(method: Any, problem: Any, L: float, rounds: int) -> tuple[Any, Any, Any]:
     """From round 1 on: D_t - D_{t+1}, what Lemma 3 says that it is at least, and ||w_{t+1} - w_t||."""
     copies, server = potentials.fedslr_decrease(method.eta, L)
-    potential = potentials.fedslr(method.eta)
-    state, found = method.init(problem, np.zeros((1, problem.d))), []
-    for t in range(rounds):
-        old, state = state, method.round(problem, state, None, Key(0, t))
-        spread = float(((state.x_i - old.x_i) ** 2).sum(axis=-1).mean())
-        moved = float(np.linalg.norm(state.x - old.x))
-        fall = float(potential(problem, old) - potential(problem, state))
+    potential, found = potentials.fedslr(method.eta), []
+    for old, new in play(method, problem, rounds):
+        spread = float(((new.x_i - old.x_i) ** 2).sum(axis=-1).mean())
+        moved = float(np.linalg.norm(new.x - old.x))
+        fall = float(potential(problem, old) - potential(problem, new))
         found.append((fall, copies * spread + server * moved**2, moved))
     return tuple(np.array(column)[1:] for column in zip(*found, strict=True))  # type: ignore[return-value]
 
@@ -100,28 +96,17 @@ def shift_runs(ctx: Context, *, eta: str = "1/2", method: Any = FedSLR) -> Itera
 
 def distances_agree(ctx: Context, scale: float = 1.0) -> float:
     """Largest relative difference between dist(0, g + dR(w)) by the closed forms and by CVXPY over the subdifferential."""
-    import cvxpy
-
-    rng = ctx.rng()
-    apart = []
+    rng, lam, apart = ctx.rng(), 1.3, []
     for rank in (0, 1, 3):
-        w = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 5))
-        g, lam = rng.normal(size=(6, 5)), 1.3
-        u, _, vt = np.linalg.svd(w)
-        u, vt = u[:, :rank], vt[:rank]
-        rest = cvxpy.Variable((6, 5))
-        inside = [cvxpy.sigma_max(rest) <= 1, *([u.T @ rest == 0, rest @ vt.T == 0] if rank else [])]
-        least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(g + lam * (u @ vt + rest), "fro")), inside).solve(
-            solver="CLARABEL"
-        )
-        formula = NuclearNorm(lam * scale, (Layer("matrix", (6, 5)),)).distance(w.reshape(1, -1), g.reshape(1, -1))[0]
-        apart.append(abs(least - float(formula)) / least)
-        x = np.where(rng.random(9) < 0.5, 0.0, rng.normal(size=9))
-        h, sign = 2 * rng.normal(size=9), cvxpy.Variable(9)
-        inside = [cvxpy.abs(sign) <= 1, cvxpy.multiply(x != 0, sign) == np.sign(x)]
-        least = cvxpy.Problem(cvxpy.Minimize(cvxpy.norm(h + lam * sign)), inside).solve(solver="CLARABEL")
-        apart.append(abs(least - float(L1(lam * scale).distance(x[None], h[None])[0])) / least)
-    return float(max(apart))
+        matrix = rng.normal(size=(ROWS, rank)) @ rng.normal(size=(rank, COLUMNS))
+        sparse = np.where(rng.random(matrix.shape) < 0.5, 0.0, rng.normal(size=matrix.shape))
+        cases = ("nuclear", matrix, NuclearNorm(lam * scale, LAYER)), ("l1", sparse, L1(lam * scale))
+        for norm, w, regulariser in cases:
+            g = rng.normal(size=w.shape)
+            least = least_subgradient(w, g, lam, norm)
+            ours = float(regulariser.distance(w.reshape(1, -1), g.reshape(1, -1))[0])
+            apart.append(abs(least - ours) / least)
+    return max(apart)
 
 
 def limit_runs(ctx: Context, *, scale: float = 1.0, method: Any = FedSLR) -> Iterator[Finding]:
@@ -138,6 +123,22 @@ def limit_runs(ctx: Context, *, scale: float = 1.0, method: Any = FedSLR) -> Ite
     text = f"after 1200 rounds w_t is {away:.1e} of ||w*|| from CVXPY's minimiser ({how})"
     yield at_most("low-rank regression, CVXPY", away, 1e-4, "numeric", text)
     yield at_most("low-rank regression, the distance", left, 1e-6, "numeric", f"dist {left:.1e}")
+    yield draw_distance(problem, 0.45 / L, f"low-rank regression, seed {ctx.seed}")
+
+
+def draw_distance(problem: Any, eta: float, where: str) -> Picture:
+    """The distance from stationarity along a run, below what the step "the distance" claims of it."""
+    rounds, k = [*play(FedSLR(eta), problem, 301)][1:], Constants(float(constant(problem, "L")), eta)
+    moved = [float(((new.x_i - old.x_i) ** 2).sum(axis=-1).mean() ** 0.5) for old, new in rounds]
+    stationary = [float(metrics.stationarity(problem, old).item() ** 0.5) for old, _ in rounds]
+    return draw_bound(
+        "The distance from stationarity goes to zero with the clients' steps",
+        range(1, len(rounds) + 1),
+        float(k.c1) ** 0.5 * np.array(moved),
+        ylabel="dist(0, grad f(w_t) + dR(w_t))",
+        about=f"FedSLR with exact solves, eta_g = 0.45/L; {where}; dashed: (1/eta_g + eta_g L^2) (mean_i ||w_(i,t+1) - w_(i,t)||^2)^(1/2)",
+        more=[("run", stationary)],
+    )
 
 
 # ---- the residual r_t = D_t - D* --------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ def slope_of_potential() -> bool:
 def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], list[Conclusion]]:
     """(81) with corrected constants: steps, and conclusions of which the last one is the statement."""
     near, slope = "the copies", "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)"
-    steps = [Step("the descent", lemmas.FACTORED, role, scope), Step(near, kl_lemmas.COPIES, role, scope)]
+    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, kl_lemmas.copies, role, scope)]
     by_slope = Conclusion(
         slope,
         "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
@@ -214,35 +215,40 @@ def recursion_runs(ctx: Context, *, sign: int = 1, factor: float = 1.0) -> Itera
 
 def length_runs(ctx: Context, *, share: float = 1.0) -> Iterator[Finding]:
     """The finite length on runs."""
+    shares = []
     for seen, problem, start in (
         (low_rank_run(), low_rank_regression().problem, np.zeros(120)),
         *((power_run(p), power(p).problem, np.array([0.9])) for p in (4, 6, 8)),
     ):
         k = seen.constants
         limit = k.c3 / k.c2 * k.c * seen.residual[0] ** (1 - k.theta)
-        travelled = measure_length(FedSLR(seen.eta), problem, start, 400)
-        text = f"the copies travel {travelled:.4g} from round 1 on, of {limit:.4g} at most"
-        yield at_most(f"length: {seen.name}", travelled, share * limit, "numeric", text)
+        travelled = measure_lengths(FedSLR(seen.eta), problem, start, 400)
+        text = f"the copies travel {travelled[-1]:.4g} from round 1 on, of {limit:.4g} at most"
+        yield at_most(f"length: {seen.name}", travelled[-1], share * limit, "numeric", text)
+        shares.append((seen.name, travelled / limit))
+    yield draw_bound(
+        "The length of FedSLR's paths is finite",
+        range(1, 400),
+        np.ones(399),
+        ylabel="length of the copies' paths, of its bound",
+        about="FedSLR with exact solves, eta_g = 0.45/L (0.25/L on powers); sum_t mean_i ||w_(i,t+1) - w_(i,t)|| over (C_3/C_2) c r_1^(1 - theta) "
+        "with the least c of each run",
+        more=shares,
+    )
 
 
-def measure_length(method: Any, problem: Any, start: Any, rounds: int) -> float:
-    """sum_{t >= 1} mean_i ||w_{i,t+1} - w_{i,t}||."""
-    state, total = method.init(problem, start[None]), 0.0
-    for t in range(rounds):
-        old, state = state, method.round(problem, state, None, Key(0, t))
-        total += float(np.linalg.norm(state.x_i - old.x_i, axis=-1).mean()) if t else 0.0
-    return total
+def measure_lengths(method: Any, problem: Any, start: Any, rounds: int) -> Any:
+    """sum_{1 <= t <= T} mean_i ||w_{i,t+1} - w_{i,t}|| for T = 1, 2, ..."""
+    steps = [np.linalg.norm(new.x_i - old.x_i, axis=-1).mean() for old, new in play(method, problem, rounds, start)]
+    return np.cumsum(steps[1:])
 
 
 def dual_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
     """gamma_{i,t} - grad f_i(w_t) -> 0 on a run."""
     problem = robust_low_rank_regression(seed=ctx.seed).problem
     L = float(constant(problem, "L"))
-    algorithm = method(0.45 / L)
-    state, sizes = algorithm.init(problem, np.zeros((1, problem.d))), []
-    for t in range(400):
-        state = algorithm.round(problem, state, None, Key(ctx.seed, t))
-        sizes.append(float(np.linalg.norm(state.gamma_i - problem.grad(state.x), axis=-1).max()))
+    rounds = play(method(0.45 / L), problem, 400, seed=ctx.seed)
+    sizes = [float(np.linalg.norm(s.gamma_i - problem.grad(s.x), axis=-1).max()) for _, s in rounds]
     text = f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400"
     yield at_most("robust regression", sizes[-1], 1e-3 * sizes[0], "numeric", text)
     yield draw_bound(
@@ -267,7 +273,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 1, (8)",
         "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
-        [Step("the descent", lemmas.FACTORED, "repaired")],
+        [Step("the descent", lemmas.factored, "repaired")],
         conclusions=[
             Conclusion(
                 "eta_g < 1/(2L)",
@@ -288,9 +294,9 @@ CLAIMS: list[Claim] = [
         besides=shift_runs,
         faults=(
             Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None),
-            *(
-                Fault(name, "descent by run, L eta = 0.2", {"method": changed(name)})
-                for name in ("sign of the dual in local work", "no proximal step at the server", "local penalty halved")
+            *plant(
+                "descent by run, L eta = 0.2",
+                *("sign of the dual in local work", "no proximal step at the server", "local penalty halved"),
             ),
         ),
         replay=replay_cycle,
@@ -301,10 +307,10 @@ CLAIMS: list[Claim] = [
         "Theorem 1, (9)",
         "For 0 < eta_g <= 1/(2L) a cluster point satisfies 0 in dR(w*) + grad f(w*).",
         [
-            Step("the descent", lemmas.FACTORED, scope=ONE_STEP),
-            Step("the distance", lemmas.STATIONARY, scope=ONE_STEP),
-            Step("the midpoint", kl_lemmas.MIDPOINT, scope=ONE_STEP),
-            Step("the descent at the end point", lemmas.LEMMA_3_MONOTONE, scope=ONE_STEP),
+            Step("the descent", lemmas.factored, scope=ONE_STEP),
+            Step("the distance", lemmas.stationary, scope=ONE_STEP),
+            Step("the midpoint", kl_lemmas.midpoint, scope=ONE_STEP),
+            Step("the descent at the end point", lemmas.lemma_3_monotone, scope=ONE_STEP),
         ],
         conclusions=[
             Conclusion(
@@ -331,13 +337,13 @@ CLAIMS: list[Claim] = [
         besides=limit_runs,
         faults=(
             Fault("a nuclear norm and an l1 norm that weigh 1 % more", "dist(0, g + dR(w))", {"scale": 1.01}),
-            *(
-                Fault(name, "low-rank regression, CVXPY", {"method": changed(name)})
-                for name in (
+            *plant(
+                "low-rank regression, CVXPY",
+                *(
                     "threshold lambda in place of lambda eta",
                     "no proximal step at the server",
                     "sign of the server's dual",
-                )
+                ),
             ),
         ),
     ),
@@ -346,7 +352,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 2, (32)",
         "D at the cluster point is more than -infinity.",
-        [Step("from below", lemmas.LOWER)],
+        [Step("from below", lemmas.lower_bound)],
         conclusions=[
             Conclusion(
                 "the cluster point",
@@ -366,7 +372,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 4",
         "r_t = D_t - D* >= 0 for t > 0, and r_t -> 0.",
-        [Step("the potential does not rise", lemmas.LEMMA_3_MONOTONE)],
+        [Step("the potential does not rise", lemmas.lemma_3_monotone)],
         conclusions=[
             Conclusion(
                 "the limit",

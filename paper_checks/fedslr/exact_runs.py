@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.core.randomness import ScriptedKey
+from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from problems.piecewise import PiecewiseQuadratic
 
+PAPER = "fedslr"
 #: what is assumed of Phase I throughout: local problems are solved exactly, and the duals start at the gradients
 EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
 KL_HOLDS = "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
@@ -96,6 +97,14 @@ class Constants:
     def c5(self) -> Any:
         """C_5 = sqrt(C_1/C_2) ((2 theta - 1) C_4)^{1/(2 - 4 theta)}."""
         return (self.c1 / self.c2) ** 0.5 * ((2 * self.theta - 1) * self.c4) ** (1 / (2 - 4 * self.theta))
+
+
+def play(method: Any, problem: Any, rounds: int, start: Any = None, seed: int = 0) -> Iterator[tuple[Any, Any]]:
+    """States before and after rounds 1, 2, ... with all clients, from zero if no start is given."""
+    state = method.init(problem, np.zeros((1, problem.d)) if start is None else start[None])
+    for t in range(rounds):
+        old, state = state, method.round(problem, state, None, Key(seed, t))
+        yield old, state
 
 
 def fractions_of(instance: Any, names: Sequence[str]) -> list[Fraction]:

@@ -21,8 +21,8 @@ from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import COLUMNS, CVXPY_ACCURACY, LAYER, ROWS, column
-from paper_checks.fedslr.runs import PAPER
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_indefinite
 

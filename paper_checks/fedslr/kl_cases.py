@@ -34,16 +34,14 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, RECURSION, SHORT_STEP
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, Constants, fractions_of, play_on_line
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
-from paper_checks.fedslr.potential import SLOPE
+from paper_checks.fedslr.potential import linear_slope
 from paper_checks.fedslr.unknown_functions import play_unknown
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
 from problems.quadratics import scalar_quadratics
-
-PAPER = "fedslr"
 
 
 def picture_of(runs: list[KLRun], title: str, *, printed: bool = False, logx: bool = True) -> Picture:
@@ -252,7 +250,7 @@ def sublinear_runs(ctx: Context, *, p: int = 6, exponent: Any = None, instance: 
 
 
 SAME = ("A1 to A4", EXACT, CONTINUOUS)
-AND_THE_DISTANCE = [*RECURSION[0], Step("the distance", lemmas.STATIONARY, "repaired")]
+AND_THE_DISTANCE = [*RECURSION[0], Step("the distance", lemmas.stationary, "repaired")]
 CONSTANTS = "C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g)"
 CLAIMS: list[Claim] = [
     claim_steps(
@@ -260,7 +258,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, theta = 0, (11)",
         "Where D has exponent 0, dist(0, grad f(w_T) + dR(w_T)) = 0 for all T > t_0.",
-        [Step("growth in the copies", kl_lemmas.BOWL), Step("slope in the copies", SLOPE)],
+        [Step("growth in the copies", kl_lemmas.bowl), Step("slope in the copies", linear_slope)],
         conclusions=[
             Conclusion(
                 "the hypothesis is never met",

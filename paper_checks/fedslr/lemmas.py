@@ -7,11 +7,12 @@ function. Points are seen from w_t = 0 where nothing else is said; L-smooth func
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims import Lemma, bar, dot, lemma, norm2
+from paper_checks.fedslr.exact_runs import Constants
 
 #: what the paper asks of the global step size
 STEPS = "0 < L, 0 < eta <= 1/(2*L)"
@@ -21,16 +22,6 @@ INSIDE = "0 < L, 0 < eta < 1/(2*L)"
 def potential(eta: Any, values: Any, r: Any, x: Any, y: Any, g: Any) -> Any:
     """D(x, {y_i}, {g_i}) of (10), where mean_i f_i(y_i) = ``values`` and R(x) = ``r``."""
     return values + r + dot(g, x - y) + norm2(x - y) / (2 * eta)
-
-
-def c1(p: Any) -> Any:
-    """C_1 as printed below (70)."""
-    return 4 * (p.eta * p.L**2 + p.eta**2 * p.L**4 + 1 / p.eta + p.L**2)
-
-
-def sharp_c1(p: Any) -> Any:
-    """What (70) is true with: (1/eta + eta L^2)^2."""
-    return (1 / p.eta + p.eta * p.L**2) ** 2
 
 
 def c2(p: Any) -> Any:
@@ -49,15 +40,15 @@ def play_round(w: Any, p: Any, mu: Any = None) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def end_round(w: Any, p: Any, r: SimpleNamespace) -> Any:
-    """The server's proximal step, and D_{t+1} - D_t."""
-    reg = w.function(None, 0, name="R")
-    sn = w.vector("s+")
-    r.xn = bar(r.yn - r.gn * p.eta) - sn * p.eta
+def play_to_the_end(w: Any, p: Any, mu: Any = None) -> SimpleNamespace:
+    """The same, the server's proximal step, and ``change`` = D_{t+1} - D_t."""
+    r = play_round(w, p, mu)
+    reg, sn = w.function(None, 0, name="R"), w.vector("s+")
+    xn = bar(r.yn - r.gn * p.eta) - sn * p.eta
     _, r_old = w.at(reg, r.x, "R")
-    _, r_new = w.at(reg, r.xn, "R+", g=sn)
-    r.reg = reg
-    return potential(p.eta, r.vn, r_new, r.xn, r.yn, r.gn) - potential(p.eta, r.v, r_old, r.x, r.y, r.g)
+    _, r_new = w.at(reg, xn, "R+", g=sn)
+    change = potential(p.eta, r.vn, r_new, xn, r.yn, r.gn) - potential(p.eta, r.v, r_old, r.x, r.y, r.g)
+    return SimpleNamespace(spread=norm2(r.yn - r.y), moved=norm2(xn - r.x), change=change)
 
 
 # ---- Lemmas 1 and 3 --------------------------------------------------------------------------------------------------
@@ -73,87 +64,69 @@ def play_client(w: Any, p: Any) -> tuple[Any, Any]:
     return x, yn
 
 
-def drift(w: Any, p: Any, c: Any) -> Any:
+@lemma("drift", "Lemma 1, (31)", "0 < L, 0 < eta", c=1)
+def lemma_1(w: Any, p: Any, c: Any) -> Any:
     """(31), squared: ||w_t - w_{i,t+1}||^2 <= c (L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client; w_{i,t} = 0."""
     x, yn = play_client(w, p)
     return norm2(x - yn) - norm2(yn) * (c.c * (p.L * p.eta) ** 2)
 
 
-LEMMA_1 = Lemma("drift", "Lemma 1, (31)", "0 < L, 0 < eta", drift, {"c": 1})
-
-
-def descent(w: Any, p: Any, c: Any) -> Any:
+@lemma("descent", "Lemma 3, (35)", "0 < L, 0 < eta", c=1)
+def lemma_3(w: Any, p: Any, c: Any) -> Any:
     """(35): D_{t+1} - D_t <= (L^2 eta + L/2 - 1/(2 eta)) mean ||w_{i,t+1} - w_{i,t}||^2 - c/(2 eta) ||w_{t+1} - w_t||^2."""
-    r = play_round(w, p)
-    change = end_round(w, p, r)
-    return change - norm2(r.yn - r.y) * c2(p) + norm2(r.xn - r.x) * (c.c / (2 * p.eta))
+    r = play_to_the_end(w, p)
+    return r.change - r.spread * c2(p) + r.moved * (c.c / (2 * p.eta))
 
 
-LEMMA_3 = Lemma("descent", "Lemma 3, (35)", "0 < L, 0 < eta", descent, {"c": 1})
-
-
-def monotone(w: Any, p: Any, c: Any) -> Any:
+@lemma("monotone", "Lemma 3, second sentence", STEPS, c=1)
+def lemma_3_monotone(w: Any, p: Any, c: Any) -> Any:
     """The second sentence of Lemma 3: D_{t+1} <= D_t."""
-    r = play_round(w, p)
-    change = end_round(w, p, r)
-    return change + norm2(r.xn - r.x) * (c.c / (2 * p.eta))
+    r = play_to_the_end(w, p)
+    return r.change + r.moved * (c.c / (2 * p.eta))
 
 
-LEMMA_3_MONOTONE = Lemma("monotone", "Lemma 3, second sentence", STEPS, monotone, {"c": 1})
-
-
+@lemma("factored", "Lemma 3, (35)", INSIDE, c=1)
 def factored(w: Any, p: Any, c: Any) -> Any:
     """(35) with its coefficient in factors: c (1 - 2 L eta)(1 + L eta)/(2 eta) times mean ||w_{i,t+1} - w_{i,t}||^2 is lost."""
-    r = play_round(w, p)
-    change = end_round(w, p, r)
-    lost = (1 - 2 * p.L * p.eta) * (1 + p.L * p.eta) / (2 * p.eta)
-    return change + norm2(r.yn - r.y) * (c.c * lost) + norm2(r.xn - r.x) / (2 * p.eta)
+    r = play_to_the_end(w, p)
+    return r.change + r.spread * (c.c * Constants(p.L, p.eta).c2) + r.moved / (2 * p.eta)
 
 
-FACTORED = Lemma("factored", "Lemma 3, (35)", INSIDE, factored, {"c": 1})
-
-
-def convex_descent(small: bool) -> Callable[[Any, Any, Any], Any]:
+def convex_descent(w: Any, p: Any, c: Any, small: bool) -> Any:
     """The descent for convex f_i: 1/(2 eta), less (eta - 1/(2L)) L^2 where eta > 1/(2L), times mean ||w_{i,t+1} - w_{i,t}||^2 is lost."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        r = play_round(w, p, mu=0)
-        change = end_round(w, p, r)
-        lost = 1 / (2 * p.eta) - (0 if small else (p.eta - 1 / (2 * p.L)) * p.L**2)
-        return change + norm2(r.yn - r.y) * (c.c * lost) + norm2(r.xn - r.x) / (2 * p.eta)
-
-    return build
+    r = play_to_the_end(w, p, mu=0)
+    lost = 1 / (2 * p.eta) - (0 if small else (p.eta - 1 / (2 * p.L)) * p.L**2)
+    return r.change + r.spread * (c.c * lost) + r.moved / (2 * p.eta)
 
 
-CONVEX_SHORT = Lemma("convex, short steps", "ours", STEPS, convex_descent(True), {"c": 1})
-CONVEX_LONG = Lemma("convex, long steps", "ours", "0 < L, 1/(2*L) <= eta < 1/L", convex_descent(False), {"c": 1})
+convex_short = Lemma("convex, short steps", "ours", STEPS, partial(convex_descent, small=True), {"c": 1})
+convex_long = Lemma(
+    "convex, long steps", "ours", "0 < L, 1/(2*L) <= eta < 1/L", partial(convex_descent, small=False), {"c": 1}
+)
 
 
-def first_round(warm: bool) -> Callable[[Any, Any, Any], Any]:
+def first_round(w: Any, p: Any, c: Any, warm: bool) -> Any:
     """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0, and gamma_{i,0} = grad f_i(w_0) or 0."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
-        g, gn, sn = w.vector("grad f_i(w_0)", True), w.vector("gamma_i+", True), w.vector("s+")
-        x = sn * 0
-        y = g * 0
-        _, v = w.at(f, y, "f_i", g=g)
-        gamma = g if warm else g * 0
-        yn = x - (gn - gamma) * p.eta
-        _, vn = w.at(f, yn, "f_i+", g=gn)
-        xn = bar(yn - gn * p.eta) - sn * p.eta
-        _, r_old = w.at(reg, x, "R")
-        _, r_new = w.at(reg, xn, "R+", g=sn)
-        change = potential(p.eta, vn, r_new, xn, yn, gn) - potential(p.eta, v, r_old, x, y, gamma)
-        return change + norm2(xn - x) * (c.c / (2 * p.eta))
-
-    return build
+    f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
+    g, gn, sn = w.vector("grad f_i(w_0)", True), w.vector("gamma_i+", True), w.vector("s+")
+    x = sn * 0
+    y = g * 0
+    _, v = w.at(f, y, "f_i", g=g)
+    gamma = g if warm else g * 0
+    yn = x - (gn - gamma) * p.eta
+    _, vn = w.at(f, yn, "f_i+", g=gn)
+    xn = bar(yn - gn * p.eta) - sn * p.eta
+    _, r_old = w.at(reg, x, "R")
+    _, r_new = w.at(reg, xn, "R+", g=sn)
+    change = potential(p.eta, vn, r_new, xn, yn, gn) - potential(p.eta, v, r_old, x, y, gamma)
+    return change + norm2(xn - x) * (c.c / (2 * p.eta))
 
 
-COLD = Lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, first_round(False), {"c": 0})
-WARM = Lemma("warm start", "Lemma 3 at t = 0", STEPS, first_round(True), {"c": 1})
+cold = Lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, partial(first_round, warm=False), {"c": 0})
+warm = Lemma("warm start", "Lemma 3 at t = 0", STEPS, partial(first_round, warm=True), {"c": 1})
 
 
+@lemma("lower bound", "ours", "0 < L, 0 < eta < 1/L", c=1)
 def lower_bound(w: Any, p: Any, c: Any) -> Any:
     """f(w) + R(w) + c (1/(2 eta) - L/2) mean ||w - w_{i,t}||^2 <= D(w, {w_{i,t}}, {grad f_i(w_{i,t})}); R(w) stands on both sides."""
     f = w.function(p.L, -p.L, client=True)
@@ -162,9 +135,6 @@ def lower_bound(w: Any, p: Any, c: Any) -> Any:
     _, v = w.at(f, y, "f_i", g=g)
     _, vx = w.at(f, x, "f_i(w)")
     return vx - potential(p.eta, v, v * 0, x, y, g) + norm2(x - y) * (c.c * (1 / (2 * p.eta) - p.L / 2))
-
-
-LOWER = Lemma("lower bound", "ours", "0 < L, 0 < eta < 1/L", lower_bound, {"c": 1})
 
 
 # ---- the proof of Theorem 2 ------------------------------------------------------------------------------------------
@@ -176,15 +146,14 @@ def subgradient(w: Any, r: SimpleNamespace, p: Any) -> Any:
     return bar(gx) + bar(r.y) / p.eta - bar(r.g)
 
 
-def stationary_sharp(w: Any, p: Any, c: Any) -> Any:
+@lemma("stationarity", "(70), corrected", "0 < L, 0 < eta", c=1)
+def stationary(w: Any, p: Any, c: Any) -> Any:
     """(70) with its right constant: ||grad f(w_t) + s_t||^2 <= c (1/eta + eta L^2)^2 mean ||w_{i,t+1} - w_{i,t}||^2."""
     r = play_round(w, p)
-    return norm2(subgradient(w, r, p)) - norm2(r.yn - r.y) * (c.c * sharp_c1(p))
+    return norm2(subgradient(w, r, p)) - norm2(r.yn - r.y) * (c.c * Constants(p.L, p.eta).c1)
 
 
-STATIONARY = Lemma("stationarity", "(70), corrected", "0 < L, 0 < eta", stationary_sharp, {"c": 1})
-
-
+@lemma("stationarity, printed", "(70)", INSIDE, c=1)
 def stationary_printed(w: Any, p: Any, c: Any) -> Any:
     """(70) for one client and R = 0, where the distance is ||grad f(w_t)||; w_{i,t} = 0, and w_t = -eta gamma_t by the server's step."""
     f = w.function(p.L, -p.L)
@@ -194,12 +163,10 @@ def stationary_printed(w: Any, p: Any, c: Any) -> Any:
     w.at(f, y, "f", g=g)
     w.at(f, yn, "f+", g=gn)
     gx, _ = w.at(f, x, "grad f(w)")
-    return norm2(gx) - norm2(yn - y) * (c.c * c1(p))
+    return norm2(gx) - norm2(yn - y) * (c.c * Constants(p.L, p.eta).c1_printed)
 
 
-STATIONARY_PRINTED = Lemma("stationarity, printed", "(70)", INSIDE, stationary_printed, {"c": 1})
-
-
+@lemma("residual, printed", "(72)", "0 < mu < L, 0 < eta < 1/(2*L)", c=1)
 def residual_printed(w: Any, p: Any, c: Any) -> Any:
     """(72), squared, with |C_2| for C_2: one strongly convex client and R = 0, so that D* = min f, at z; |C_2| ||grad f(w_t)||^2 <= C_1 r_t."""
     f = w.function(p.L, p.mu)
@@ -210,47 +177,41 @@ def residual_printed(w: Any, p: Any, c: Any) -> Any:
     gx, _ = w.at(f, x, "grad f(w)")
     _, least = w.at(f, z, "f*", g=z * 0)
     residual = v - norm2(g) * (p.eta / 2) - least
-    return norm2(gx) * -c2(p) - residual * (c.c * c1(p))
-
-
-RESIDUAL_PRINTED = Lemma("residual, printed", "(72)", "0 < mu < L, 0 < eta < 1/(2*L)", residual_printed, {"c": 1})
+    return norm2(gx) * -c2(p) - residual * (c.c * Constants(p.L, p.eta).c1_printed)
 
 
 # ---- the proof of Theorem 3 ------------------------------------------------------------------------------------------
 
 
-def proximal_step(at_new: bool) -> Callable[[Any, Any, Any], Any]:
+def proximal_step(w: Any, p: Any, c: Any, at_new: bool) -> Any:
     """(86) with a = grad f_i(w_t + p_k; xi), p_k = 0: Rt(p_{k+1}) - Rt(p_k) + (c/eta_l) ||p_{k+1} - p_k||^2 <= <a, p_k - p_{k+1}>.
 
     p_{k+1} = p_k - eta_l (a + s) with a subgradient s of Rt at p_{k+1}, or, as the proof says, at p_k.
     """
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        reg = w.function(None, 0, name="R")
-        a, s = w.vector("a"), w.vector("s")
-        x = a * 0
-        xn = x - (a + s) * p.eta
-        _, old = w.at(reg, x, "R", g=None if at_new else s)
-        _, new = w.at(reg, xn, "R+", g=s if at_new else None)
-        return new - old + norm2(xn - x) * (c.c / p.eta) - dot(a, x - xn)
-
-    return build
+    reg = w.function(None, 0, name="R")
+    a, s = w.vector("a"), w.vector("s")
+    x = a * 0
+    xn = x - (a + s) * p.eta
+    _, old = w.at(reg, x, "R", g=None if at_new else s)
+    _, new = w.at(reg, xn, "R+", g=s if at_new else None)
+    return new - old + norm2(xn - x) * (c.c / p.eta) - dot(a, x - xn)
 
 
-LEMMA_5 = Lemma("proximal step", "Lemma 5, (86)", "0 < eta", proximal_step(True), {"c": 1})
-LEMMA_5_PROOF = Lemma("proximal step, at p_k", "Lemma 5, (87)", "0 < eta", proximal_step(False), {"c": 1})
+lemma_5 = Lemma("proximal step", "Lemma 5, (86)", "0 < eta", partial(proximal_step, at_new=True), {"c": 1})
+lemma_5_proof = Lemma(
+    "proximal step, at p_k", "Lemma 5, (87)", "0 < eta", partial(proximal_step, at_new=False), {"c": 1}
+)
 
 
-def young(w: Any, p: Any, c: Any) -> Any:
+@lemma("Young", "Lemma 6, (88)", "", c=1)
+def lemma_6(w: Any, p: Any, c: Any) -> Any:
     """(88): <a, b> <= ||a||^2/2 + c ||b||^2/2."""
     a, b = w.vector("a"), w.vector("b")
     return dot(a, b) - norm2(a) / 2 - norm2(b) * (c.c / 2)
 
 
-LEMMA_6 = Lemma("Young", "Lemma 6, (88)", "", young, {"c": 1})
-
-
-def gradient_mappings(w: Any, p: Any, c: Any) -> Any:
+@lemma("gradient mappings", "Lemma 7, (89)", "0 < eta", c=1)
+def lemma_7(w: Any, p: Any, c: Any) -> Any:
     """(89), squared, with gradients a (drawn) and b at p = 0: ||G_xi - G||^2 <= c ||a - b||^2."""
     reg = w.function(None, 0, name="R")
     a, b, s, z = (w.vector(name) for name in ("a", "b", "s", "z"))
@@ -260,9 +221,7 @@ def gradient_mappings(w: Any, p: Any, c: Any) -> Any:
     return norm2((drawn - full) / p.eta) - norm2(a - b) * c.c
 
 
-LEMMA_7 = Lemma("gradient mappings", "Lemma 7, (89)", "0 < eta", gradient_mappings, {"c": 1})
-
-
+@lemma("proximal descent", "ours", "0 < L, 0 < eta < 2/L", c=1)
 def proximal_descent(w: Any, p: Any, c: Any) -> Any:
     """phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) ||G||^2 for exact gradients and p_{k+1} = p_k - eta_l G."""
     f, reg = w.function(p.L, -p.L, name="f"), w.function(None, 0, name="R")
@@ -276,9 +235,7 @@ def proximal_descent(w: Any, p: Any, c: Any) -> Any:
     return vn + new - v - old + norm2(g + s) * (c.c * (p.eta - p.L * p.eta**2 / 2))
 
 
-PROXIMAL_DESCENT = Lemma("proximal descent", "ours", "0 < L, 0 < eta < 2/L", proximal_descent, {"c": 1})
-
-
+@lemma("the next point", "ours", "0 < L, 0 < eta", c=1)
 def next_point(w: Any, p: Any, c: Any) -> Any:
     """dist(0, d phi_i(p_{k+1}))^2 <= c (1 + L eta_l)^2 ||G||^2, by the element grad f_i(w_t + p_{k+1}) + s."""
     f = w.function(p.L, -p.L)
@@ -289,13 +246,11 @@ def next_point(w: Any, p: Any, c: Any) -> Any:
     return norm2(gn + s) - norm2(g + s) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
-NEXT_POINT = Lemma("the next point", "ours", "0 < L, 0 < eta", next_point, {"c": 1})
-
-
 # ---- Fact 4 ----------------------------------------------------------------------------------------------------------
 
 
-def optimality(w: Any, p: Any, c: Any) -> Any:
+@lemma("Fact 4", "Fact 4, (28), with w_{i,t+1}", "0 < L, 0 < eta", c=1)
+def fact_4(w: Any, p: Any, c: Any) -> Any:
     """(28) with w_{i,t+1}: s_{t+1} + mean grad f_i(w_{i,t+1}) + c (w_{t+1} - mean w_{i,t+1})/eta = 0, as ||.||^2 <= 0."""
     r = play_round(w, p)
     sn = w.vector("s+")
@@ -303,10 +258,8 @@ def optimality(w: Any, p: Any, c: Any) -> Any:
     return norm2(sn + bar(r.gn) + (xn - bar(r.yn)) * (c.c / p.eta))
 
 
-FACT_4 = Lemma("Fact 4", "Fact 4, (28), with w_{i,t+1}", "0 < L, 0 < eta", optimality, {"c": 1})
-
-
-def optimality_printed(w: Any, p: Any, c: Any) -> Any:
+@lemma("Fact 4, printed", "Fact 4, (28)", INSIDE, c=1)
+def fact_4_printed(w: Any, p: Any, c: Any) -> Any:
     """(28) for one client and R = 0, with w_{i,t} as printed; w_{i,t} = 0, and w_t = -eta gamma_t by the server's step before."""
     f = w.function(p.L, -p.L)
     g, gn = w.vector("gamma"), w.vector("gamma+")
@@ -316,6 +269,3 @@ def optimality_printed(w: Any, p: Any, c: Any) -> Any:
     w.at(f, yn, "f+", g=gn)
     xn = yn - gn * p.eta
     return norm2(gn + (xn - y) * (c.c / p.eta))
-
-
-FACT_4_PRINTED = Lemma("Fact 4, printed", "Fact 4, (28)", INSIDE, optimality_printed, {"c": 1})

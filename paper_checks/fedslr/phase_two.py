@@ -20,10 +20,10 @@ from fedtheory.claims import (
     assume,
     at_most,
     disproved,
+    draw_bound,
     refute,
 )
 from fedtheory.core.problem import constant
-from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
@@ -31,13 +31,11 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_lemmas, lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
-from paper_checks.fedslr.exact_runs import EXACT, fractions_of, play_on_line
+from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import square_has_exponent_half
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
-
-PAPER = "fedslr"
 
 
 def proximal_path(problem: Any, w: Any, p: Any, lr: Any, weight: Any, steps: int) -> list[Any]:
@@ -117,15 +115,14 @@ def theorem_runs(ctx: Context, *, L: int = 2**24, share: float = 1.0) -> Iterato
     smooth, B = float(constant(problem, "L")), float(constant(problem, "B"))
     lr, weight, K, rounds = 1 / smooth, 0.01, 3, 300
     algorithm = FedSLR(0.45 / smooth, personal=ProximalSteps(K, lr, L1(weight)))
-    state = algorithm.init(problem, np.zeros((1, problem.d)))
-    value = problem.value(state.x + state.p_i) + L1(weight).value(state.p_i)
     left, moved, apart = [], [], []
-    for t in range(rounds):
-        path = proximal_path(problem, state.x, state.p_i, lr, weight, K)
+    for old, new in play(algorithm, problem, rounds, seed=ctx.seed):
+        path = proximal_path(problem, old.x, old.p_i, lr, weight, K)
         left.append(sum((((a - b) / lr) ** 2).sum(axis=-1) for a, b in zip(path[:-1], path[1:], strict=True)))
-        old, state = state, algorithm.round(problem, state, None, Key(ctx.seed, t))
-        apart.append(np.abs(state.p_i - path[-1]).max())
-        moved.append(float(np.linalg.norm(state.x - old.x)))
+        apart.append(np.abs(new.p_i - path[-1]).max())
+        moved.append(float(np.linalg.norm(new.x - old.x)))
+    x0 = algorithm.init(problem, np.zeros((1, problem.d)))
+    value = problem.value(x0.x + x0.p_i) + L1(weight).value(x0.p_i)
     T = np.arange(1, rounds + 1)[:, None]
     s1, s2 = np.cumsum(moved)[:, None], np.cumsum(np.square(moved))[:, None]
     bound = share * (value + B * s1 + smooth / 2 * s2) / ((lr - smooth * lr**2 / 2) * T * K)
@@ -181,6 +178,26 @@ def shrinks_like_a_root() -> bool:
     )
 
 
+def draw_next_point(L: float = 1.0, lr: float = 0.5, mu: float = 1.0) -> Picture:
+    """dist(0, d phi(p_{k+1})) against eps = ||G||^2 on two parabolas with mu |p|, from p_k at delta from the stationary point 10."""
+    delta = np.geomspace(1e-3, 1, 25)
+    eps, left = (L * delta) ** 2, {}
+    for name, bend in (("on (L/2)(p - b)^2 + mu |p|", L), ("on -(L/2)(p - b)^2 + mu |p|", -L)):
+        b = 10 + mu / bend
+        new = L1(mu).prox(10 + delta - lr * bend * (10 + delta - b), lr)
+        left[name] = abs(bend * (new - b) + mu)
+    return draw_bound(
+        "From a small gradient mapping to a small subgradient at the next point",
+        eps,
+        (1 + L * lr) * eps**0.5,
+        xlabel="eps = ||G(w_t, p_{i,t,k})||^2",
+        ylabel="dist(0, d phi_i(p_{i,t,k+1}))",
+        about=f"one proximal gradient step on the line, L = {L:g}, eta_l = {lr:g}, mu = {mu:g}; dashed: (1 + L eta_l) sqrt(eps)",
+        more=[*left.items(), ("C eps of the remark, C = 1 + L eta_l", (1 + L * lr) * eps)],
+        logx=True,
+    )
+
+
 def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     """O(eps) fails at the next point; at p_{i,t,k} nothing holds."""
     lr, L, mu = Fraction(1, 2), Fraction(1), Fraction(1)
@@ -204,6 +221,7 @@ def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
         "f_i = 0 and p = 10^-6: ||G||^2 <= 10^-11, and the distance of 0 from d phi_i(p) is mu = 1",
         role="reading",
     )
+    yield draw_next_point()
 
 
 CLAIMS: list[Claim] = [
@@ -213,7 +231,10 @@ CLAIMS: list[Claim] = [
         "Theorem 3, (14)",
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
-        [Step("proximal descent", lemmas.PROXIMAL_DESCENT, "repaired"), Step("drift", kl_lemmas.DRIFT, "repaired")],
+        [
+            Step("proximal descent", lemmas.proximal_descent, "repaired"),
+            Step("drift", kl_lemmas.drift_of_loss, "repaired"),
+        ],
         conclusions=[
             Conclusion(
                 "the corrected bound",
@@ -245,7 +266,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
-        [Step("the first round", lemmas.WARM, "repaired"), Step("later rounds", lemmas.LEMMA_3_MONOTONE, "repaired")],
+        [Step("the first round", lemmas.warm, "repaired"), Step("later rounds", lemmas.lemma_3_monotone, "repaired")],
         conclusions=[
             Conclusion(
                 "with L^2 on every term",
@@ -271,7 +292,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 8",
         "||G(w_t, p_{i,t,k})||^2 <= eps makes the distance of 0 from d phi_i O(eps).",
-        [Step("the next point", lemmas.NEXT_POINT, "repaired")],
+        [Step("the next point", lemmas.next_point, "repaired")],
         assumptions=["A1", "0 < eta_l", "full gradients"],
         repaired="At p_{i,t,k+1} the distance is at most (1 + L eta_l) sqrt(eps).",
         readings=["The remark writes p_{i,t} without k, which is read as the point that the step leads to."],

@@ -10,17 +10,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.claim import Claim
 from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.fedslr import lemmas
-from paper_checks.fedslr.kl_lemmas import BOWL, COPIES, DRIFT
-from paper_checks.fedslr.theory import EXACT, PAPER
+from paper_checks.fedslr.exact_runs import EXACT, PAPER
+from paper_checks.fedslr.kl_lemmas import bowl, copies, drift_of_loss
+from paper_checks.fedslr.theory import DERIVED
 from paper_checks.steps import Conclusion, Step, claim_steps
-
-DERIVED = f"{PAPER}, derived"
-
 
 # ---- KL exponents ----------------------------------------------------------------------------------------------------
 
@@ -34,6 +32,7 @@ def _near_a_stationary_point(w: Any, p: Any) -> SimpleNamespace:
     return SimpleNamespace(u=u, g=g, gu=gu, gap=v - least - dot(g, u) + norm2(u) / (2 * p.eta))
 
 
+@lemma("slope", "ours", "0 < L, 0 < eta", c=1)
 def linear_slope(w: Any, p: Any, c: Any) -> Any:
     """dist(0, dD)^2 <= c (1/eta^2 + (L + 1/eta)^2 + 1) mean ||u_i||^2; r = mean q_i/eta with s = -mean g_i, and 1/M <= 1."""
     r = _near_a_stationary_point(w, p)
@@ -52,18 +51,21 @@ def _anywhere(w: Any, p: Any) -> SimpleNamespace:
     return SimpleNamespace(q=q, p=off, gy=gy, gx=gx, gap=v - vx + dot(multiplier, q) + norm2(q) / (2 * p.eta))
 
 
+@lemma("above", "ours", "0 < L, 0 < eta", c=1)
 def above(w: Any, p: Any, c: Any) -> Any:
     """D - (f + R)(x) <= (L + c - 1/eta)/2 mean ||q_i||^2 + c mean ||p_i||^2/2."""
     r = _anywhere(w, p)
     return r.gap - norm2(r.q) * ((p.L + c.c - 1 / p.eta) / 2) - norm2(r.p) * (c.c / 2)
 
 
+@lemma("below", "ours", "0 < L, 0 < eta", c=1)
 def below(w: Any, p: Any, c: Any) -> Any:
     """(f + R)(x) - D <= c ((L + 1/eta + 1)/2 mean ||q_i||^2 + mean ||p_i||^2/2)."""
     r = _anywhere(w, p)
     return -r.gap - norm2(r.q) * (c.c * (p.L + 1 / p.eta + 1) / 2) - norm2(r.p) * (c.c / 2)
 
 
+@lemma("objective slope", "ours", "0 < L, 0 < eta", c=1)
 def objective_slope(w: Any, p: Any, c: Any) -> Any:
     """||grad f(x) + s||^2 <= 3 c (||r||^2 + L^2 mean ||q_i||^2 + mean ||p_i||^2)."""
     v = _anywhere(w, p)
@@ -71,15 +73,10 @@ def objective_slope(w: Any, p: Any, c: Any) -> Any:
     return norm2(r + bar(v.gx - v.gy + v.p)) - (norm2(r) + norm2(v.q) * p.L**2 + norm2(v.p)) * (3 * c.c)
 
 
-SLOPE = Lemma("slope", "ours", "0 < L, 0 < eta", linear_slope, {"c": 1})
-ABOVE = Lemma("above", "ours", "0 < L, 0 < eta", above, {"c": 1})
-BELOW = Lemma("below", "ours", "0 < L, 0 < eta", below, {"c": 1})
-OBJECTIVE_SLOPE = Lemma("objective slope", "ours", "0 < L, 0 < eta", objective_slope, {"c": 1})
-
-
 # ---- towards proximal gradient descent; Theorem 3 --------------------------------------------------------------------
 
 
+@lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", c=1)
 def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
     """||w_{t+1} - prox(w_t - eta grad f(w_t))||^2 <= c (1 + L eta)^2 mean ||w_{i,t+1} - w_t||^2."""
     f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
@@ -92,12 +89,14 @@ def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
     return norm2(new - plain) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
+@lemma("summed", "(99)", "k in 1..5", c=1)
 def summed(w: Any, p: Any, c: Any) -> Any:
     """||a_1 + ... + a_k||^2 <= c k (||a_1||^2 + ... + ||a_k||^2)."""
     a = [w.vector(f"a{j}") for j in range(int(p.k))]
     return norm2(sum(a[1:], a[0])) - sum((norm2(one) for one in a[1:]), norm2(a[0])) * (c.c * p.k)
 
 
+@lemma("tangents", "ours", "0 < L", c=1)
 def below_tangents(w: Any, p: Any, c: Any) -> Any:
     """f(x + step) >= f(x) + <grad f(x), step> - c (L/2) ||step||^2."""
     f = w.function(p.L, -p.L)
@@ -107,6 +106,7 @@ def below_tangents(w: Any, p: Any, c: Any) -> Any:
     return v + dot(g, step) - norm2(step) * (c.c * p.L / 2) - vn
 
 
+@lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", c=1000)
 def bounded_below(w: Any, p: Any, c: Any) -> Any:
     """f(x + step) >= f(x) - c, for an L-smooth f with gradients at most B at the two points."""
     f = w.function(p.L, -p.L)
@@ -118,10 +118,7 @@ def bounded_below(w: Any, p: Any, c: Any) -> Any:
     return v - c.c - vn
 
 
-TANGENTS = Lemma("tangents", "ours", "0 < L", below_tangents, {"c": 1})
-BOUNDED_BELOW = Lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", bounded_below, {"c": 1000})
-
-
+@lemma("firmly nonexpansive", "ours", "0 < eta", c=1)
 def firm(w: Any, p: Any, c: Any) -> Any:
     """Convex f_i: mean ||z_i+ - z_i*||^2 <= mean ||z_i - z_i*||^2 - c mean ||z_i+ - z_i||^2.
 
@@ -137,11 +134,6 @@ def firm(w: Any, p: Any, c: Any) -> Any:
     w.at(reg, x * 0, "R*", g=-bar(g_star))
     z, new, star = y + g * p.eta, x + g * p.eta, g_star * p.eta
     return norm2(new - star) - norm2(z - star) + norm2(new - z) * c.c
-
-
-FIRM = Lemma("firmly nonexpansive", "ours", "0 < eta", firm, {"c": 1})
-PROXIMAL_GRADIENT = Lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", proximal_gradient, {"c": 1})
-SUMMED = Lemma("summed", "(99)", "k in 1..5", summed, {"c": 1})
 
 
 # ---- what the conclusions need of algebra ----------------------------------------------------------------------------
@@ -185,9 +177,9 @@ def _rate_adds_up() -> bool:
 
 #: what bounds the residual, how the potential falls, and how far dD is from 0, all in terms of mean ||w_{i,t+1} - w_{i,t}||^2
 RECURSION = (
-    Step("the distance", lemmas.STATIONARY),
-    Step("the descent", lemmas.FACTORED),
-    Step("the models are close", COPIES),
+    Step("the distance", lemmas.stationary),
+    Step("the descent", lemmas.factored),
+    Step("the models are close", copies),
 )
 CLAIMS: list[Claim] = [
     claim_steps(
@@ -196,7 +188,7 @@ CLAIMS: list[Claim] = [
         "(75) to (78) in the proof of Theorem 2",
         "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
         "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
-        [Step("the models are close", COPIES)],
+        [Step("the models are close", copies)],
         conclusions=[
             Conclusion(
                 "the distance",
@@ -217,7 +209,7 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "Assumption 4 and (11)",
         "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L.",
-        [Step("growth", BOWL), Step("slope", SLOPE)],
+        [Step("growth", bowl), Step("slope", linear_slope)],
         conclusions=[
             Conclusion(
                 "no exponent below 1/2",
@@ -237,7 +229,7 @@ CLAIMS: list[Claim] = [
         "Remark 6",
         "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at x*; where f + R has a smaller "
         "one, D has 1/2.",
-        [Step("D above f + R", ABOVE), Step("D below f + R", BELOW), Step("slopes", OBJECTIVE_SLOPE)],
+        [Step("D above f + R", above), Step("D below f + R", below), Step("slopes", objective_slope)],
         conclusions=[
             Conclusion(
                 "from f + R to D",
@@ -306,10 +298,10 @@ CLAIMS: list[Claim] = [
         "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf phi_i + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for 0 < "
         "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
-            Step("a local step", lemmas.PROXIMAL_DESCENT),
-            Step("a moved model", DRIFT),
-            Step("drift", lemmas.LEMMA_1),
-            Step("the potential", lemmas.LEMMA_3_MONOTONE),
+            Step("a local step", lemmas.proximal_descent),
+            Step("a moved model", drift_of_loss),
+            Step("drift", lemmas.lemma_1),
+            Step("the potential", lemmas.lemma_3_monotone),
         ],
         conclusions=[
             Conclusion(
@@ -338,10 +330,10 @@ CLAIMS: list[Claim] = [
         "(1/T) sum_{t<T} L^2 ||w_t - wh*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - wh*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
         "that ||w_t - wh*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
         [
-            Step("a sum of vectors", SUMMED),
-            Step("a round", lemmas.LEMMA_3_MONOTONE),
-            Step("the first round", lemmas.WARM),
-            Step("Lemma 7", lemmas.LEMMA_7),
+            Step("a sum of vectors", summed),
+            Step("a round", lemmas.lemma_3_monotone),
+            Step("the first round", lemmas.warm),
+            Step("Lemma 7", lemmas.lemma_7),
         ],
         conclusions=[
             Conclusion(
@@ -371,7 +363,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 2",
         "gamma_{i,t+1} = grad f_i(w_{i,t+1}), and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - eta_g grad f(w_t)).",
-        [Step("the round and proximal gradient descent", PROXIMAL_GRADIENT), Step("w_{i,t+1} and w_t", lemmas.LEMMA_1)],
+        [Step("the round and proximal gradient descent", proximal_gradient), Step("w_{i,t+1} and w_t", lemmas.lemma_1)],
         conclusions=[
             Conclusion(
                 "the limit",
@@ -388,7 +380,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 4",
         "By Assumption 3 f(w) > -infinity for every w, and f is lower semi-continuous.",
-        [Step("above its tangents", TANGENTS), Step("bounded below", BOUNDED_BELOW, "reading")],
+        [Step("above its tangents", below_tangents), Step("bounded below", bounded_below, "reading")],
         conclusions=[
             Conclusion(
                 "both parts",
@@ -409,7 +401,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 5",
         "A converging subsequence exists when the sequence is bounded.",
-        [Step("the potential from below", lemmas.LOWER), Step("the potential falls", lemmas.LEMMA_3_MONOTONE)],
+        [Step("the potential from below", lemmas.lower_bound), Step("the potential falls", lemmas.lemma_3_monotone)],
         conclusions=[
             Conclusion(
                 "it is bounded",

@@ -21,8 +21,6 @@ from fedtheory.claims.experiments import Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 from paper_checks.fedslr.protocol import END, PROTOCOL
 
-PAPER = "fedslr"
-POINTS = " points"  #: unit of differences of accuracies in per cent
 IID, NON_IID = "iid", "non-iid"
 
 
@@ -196,87 +194,47 @@ def final_accuracy(ctx: Context, label: str, split: str = NON_IID, mistake: str 
     return of(ctx, label, split).mistaken(mistake).last(ctx, METHODS[label].accuracy, END)
 
 
+#: settings that the paper leaves open or that a size changes: what the paper says | what stands here | why
+OPEN = """
+data sets | CIFAR-10, CIFAR-100, TinyImageNet | {data} | the others are not in the data folder
+network | ResNet-18, group norm | {problem} | {network}
+rounds | not stated | {rounds} | {rounds_from}
+clients, a round | 100, 10 | {clients}, {participants} | {size}
+seeds | not stated | {seeds} | paired over splits, first weights and draws
+accuracy | when: not stated | mean over the last {end:.0%} of the measurements | less noise than one round
+Dirichlet(0.1) | of each class or in total: not stated | 0.1 for each class, {samples} samples a client, draw {draw!r} | the authors' public \
+code; with 0.1 in total clients would have one class
+augmentation | not stated | {augment} | {augmented}
+weight decay | 1e-3 | 1e-3, part of every f_i | also where components are trained, as in the public code
+gamma_0 | not stated | 0 | the public code; equals FedDyn's start
+p_0 | not stated | 0; in Tables 7 and 8 also a copy of w_0 | sparse from the start; the public code copies matrices
+lam | 1e-4 | {lam} | {penalty}
+FedSpa | sparsity and masks not stated | density 0.5, moving masks | half the traffic in Table 2
+Per-FedAvg | own step 0.01, rate 0.001 (of a method that is not named) | own step 0.01, rate {rate:g}, first-order, drawn batches | {slow}
+Per-FedAvg, tests | not stated | a client's model is that of the last round it took part in | adapting all clients costs full gradients
+FedRep, Ditto | FedRep: not stated; Ditto: 1 personal epoch | 1 personal epoch each | then 2 shared ones as everybody
+APFL | mixing 0.5 | 0.5, does not adapt | as the paper
+"""
+
+
 def chosen(ctx: Context) -> Table:
     """Return the settings that the paper leaves open or that this size changes, with the value here and why."""
     s = scale(ctx)
     laptop, paper = ctx.size == "laptop", ctx.size == "paper"
-    rows: list[list[Any]] = [
-        [
-            "data sets",
-            "CIFAR-10, CIFAR-100, TinyImageNet",
-            "scikit-learn digits" if laptop else "CIFAR-10",
-            "the others are not in the data folder",
-        ],
-        [
-            "network",
-            "ResNet-18, group norm",
-            s.problem,
-            "group norm with 2 groups, last layer with biases" if paper else "size of the run",
-        ],
-        ["rounds", "not stated", s.rounds, "1000 follow from Table 2" if paper else "size of the run"],
-        [
-            "clients, a round",
-            "100, 10",
-            f"{s.clients}, {s.participants}",
-            "as the paper" if paper else "size of the run",
-        ],
-        [
-            "seeds",
-            "not stated",
-            len(PROTOCOL.judged(ctx)),
-            "paired over splits, first weights and draws",
-        ],
-        [
-            "accuracy",
-            "when: not stated",
-            f"mean over the last {END:.0%} of the measurements",
-            "less noise than one round",
-        ],
-        [
-            "Dirichlet(0.1)",
-            "of each class or in total: not stated",
-            f"0.1 for each class, {s.samples} samples a client, draw {s.draw!r}",
-            "the authors' public code; with 0.1 in total clients would have one class",
-        ],
-        [
-            "augmentation",
-            "not stated",
-            s.options.get("augment", "none"),
-            "none on digits" if laptop else "the public code (crops and flips)",
-        ],
-        ["weight decay", "1e-3", "1e-3, part of every f_i", "also where components are trained, as in the public code"],
-        ["gamma_0", "not stated", "0", "the public code; equals FedDyn's start"],
-        [
-            "p_0",
-            "not stated",
-            "0; in Tables 7 and 8 also a copy of w_0",
-            "sparse from the start; the public code copies matrices",
-        ],
-        [
-            "lam",
-            "1e-4",
-            s.main["lam"],
-            "64 x 64 matrices need more to fall below break-even" if laptop else "as the paper",
-        ],
-        ["FedSpa", "sparsity and masks not stated", "density 0.5, moving masks", "half the traffic in Table 2"],
-        [
-            "Per-FedAvg",
-            "own step 0.01, rate 0.001 (of a method that is not named)",
-            f"own step 0.01, rate {s.per_fedavg_lr:g}, first-order, drawn batches",
-            "as read from the paper" if paper else "with 0.001 it learns next to nothing in so few rounds",
-        ],
-        [
-            "Per-FedAvg, tests",
-            "not stated",
-            "a client's model is that of the last round it took part in",
-            "adapting all clients costs full gradients",
-        ],
-        [
-            "FedRep, Ditto",
-            "FedRep: not stated; Ditto: 1 personal epoch",
-            "1 personal epoch each",
-            "then 2 shared ones as everybody",
-        ],
-        ["APFL", "mixing 0.5", "0.5, does not adapt", "as the paper"],
-    ]
+    told = {
+        "data": "scikit-learn digits" if laptop else "CIFAR-10",
+        "network": "group norm with 2 groups, last layer with biases" if paper else "size of the run",
+        "rounds_from": "1000 follow from Table 2" if paper else "size of the run",
+        "size": "as the paper" if paper else "size of the run",
+        "seeds": len(PROTOCOL.judged(ctx)),
+        "end": END,
+        "augment": s.options.get("augment", "none"),
+        "augmented": "none on digits" if laptop else "the public code (crops and flips)",
+        "lam": s.main["lam"],
+        "penalty": "64 x 64 matrices need more to fall below break-even" if laptop else "as the paper",
+        "rate": s.per_fedavg_lr,
+        "slow": "as read from the paper" if paper else "with 0.001 it learns next to nothing in so few rounds",
+    }
+    values = {name: getattr(s, name) for name in ("problem", "rounds", "clients", "participants", "samples", "draw")}
+    rows = [line.split(" | ") for line in OPEN.format(**told, **values).strip().splitlines()]
     return make_table(f"Settings ({ctx.size} size)", ["setting", "paper", "here", "why"], rows)

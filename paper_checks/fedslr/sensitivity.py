@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Fault, Finding, Part, Reading, Table
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role, Table
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Repeated, Training, claim_ordering, list_runs
-from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
+from fedtheory.claims.experiments import Repeated, claim_ordering, list_runs
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.parts import holds
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.protocol import END, NOISE, PROTOCOL, setting
-from paper_checks.fedslr.runs import POINTS, fedslr, scale
+from paper_checks.fedslr.runs import fedslr, scale
 
 MODELS = {"GKR": "common_accuracy", "mixed": "personal_accuracy"}
-ACCURACY_COLUMNS = [
-    "GKR accuracy",
-    "mixed accuracy",
-    "traffic, of FedAvg's",
-    "GKR parameters, of all",
-    "mixed parameters, of all",
-]
 
 
 def accuracies(ctx: Context, runs: Repeated, model: str) -> NDArray[np.float64]:
@@ -50,113 +46,76 @@ def parameters(ctx: Context, runs: Repeated, model: str = "GKR") -> NDArray[np.f
     return np.asarray(sizes / dense)
 
 
-def sweep(ctx: Context, name: str, values: Sequence[float], mistake: str = "") -> dict[float, Repeated]:
-    """Return runs with one parameter changed, of a method with a mistake in it as a fault."""
-    return {value: fedslr(ctx, **{name: value}).mistaken(mistake) for value in values}  # type: ignore[arg-type]
+#: shares of what models sent and kept in full would take
+SIZES: dict[str, Callable[[Context, Repeated], NDArray[np.float64]]] = {
+    "traffic": traffic,
+    "parameters of GKR": parameters,
+    "parameters of the mixed model": partial(parameters, model="mixed"),
+}
 
 
-def _ours(ctx: Context, title: str, runs: dict[float, Repeated]) -> Table:
+@dataclass(frozen=True)
+class Swept:
+    """A parameter that is raised through the values of a size.
+
+    ``falls``: sizes that become less with every value. ``compared``: the part, and its role, that compares a model's accuracy at the base value
+    with that at another one, as a function of (model, other, base, values); None where they are not compared. ``table`` and ``columns``: the
+    paper's. ``besides``: a further check.
+    """
+
+    name: str
+    symbol: str
+    falls: tuple[str, ...]
+    compared: Callable[[str, float, float, Sequence[float]], tuple[str, Role] | None]
+    table: tuple[str, Mapping[float, tuple[float, ...]]]
+    columns: tuple[str, ...]
+    reading: str = ""
+    at_laptop_size: str = ""
+    besides: Callable[[Context, Mapping[float, Repeated], float], Iterator[Finding]] | None = None
+
+    def runs(self, ctx: Context, mistake: str = "") -> dict[float, Repeated]:
+        """Return runs by value, of a method with a mistake in it as a fault."""
+        return {v: fedslr(ctx, **{self.name: v}).mistaken(mistake) for v in getattr(scale(ctx), self.name)}
+
+
+def check_sweep(ctx: Context, *, swept: Swept, mistake: str = "") -> Iterator[Finding]:
+    """Raise one parameter: sizes fall with every value, and accuracies are compared with those at the base value."""
+    runs, base = swept.runs(ctx, mistake), scale(ctx).main[swept.name]
+    raised = [value for value in runs if value > 0]
+    for what in swept.falls:
+        for k, (less, more) in enumerate(pairwise(raised), 1):
+            text = f"{what}, share of the network's, by which {more:g} is below {less:g}"
+            before, after = (SIZES[what](ctx, runs[value]) for value in (less, more))
+            yield ordered_in_points(f"{what}, step {k}", before, after, text)
+    for model, other in product(MODELS, runs):
+        decided = None if other == base else swept.compared(model, other, base, raised)
+        if decided is not None:
+            text = f"{model} accuracy with {swept.symbol} = {base:g} minus {swept.symbol} = {other:g}"
+            ours, theirs = (accuracies(ctx, runs[value], model) for value in (base, other))
+            yield ordered_in_points(decided[0], ours, theirs, text, role=decided[1])
+    if swept.besides is not None:
+        yield from swept.besides(ctx, runs, base)
+    title, rows = swept.table
+    yield make_table(f"{title} (CIFAR-100, Non-IID)", [swept.symbol, *swept.columns], [[v, *rows[v]] for v in rows])
+    yield _ours(ctx, swept.symbol, runs)
+    if swept.reading:
+        yield Reading(swept.reading)
+    if swept.at_laptop_size and ctx.size == "laptop":
+        yield Reading(swept.at_laptop_size)
+
+
+def _ours(ctx: Context, symbol: str, runs: Mapping[float, Repeated]) -> Table:
     rows = []
     for value, group in runs.items():
-        row: list[Any] = [value, *(mean_and_deviation(accuracies(ctx, group, model)) for model in MODELS)]
-        rows.append(
-            [
-                *row,
-                *(
-                    mean_and_deviation(v, 1)
-                    for v in (traffic(ctx, group), *(parameters(ctx, group, m) for m in MODELS))
-                ),
-            ]
-        )
-    return make_table(f"{title}, ours in per cent ({ctx.size} size, Non-IID)", [title, *ACCURACY_COLUMNS], rows)
+        found = (mean_and_deviation(accuracies(ctx, group, model)) for model in MODELS)
+        rows.append([value, *found, *(mean_and_deviation(size(ctx, group), 1) for size in SIZES.values())])
+    columns = [symbol, *(f"{model} accuracy" for model in MODELS), *SIZES]
+    title = f"{symbol}, ours in per cent, of models in full ({ctx.size} size, Non-IID)"
+    return make_table(title, columns, rows)
 
 
-def _falling(
-    ctx: Context, what: str, runs: dict[float, Repeated], order: Sequence[float], measure: Any
-) -> Iterator[Part]:
-    for k, (less, more) in enumerate(zip(order, order[1:], strict=False), 1):
-        yield ordered(
-            f"{what}, step {k}",
-            measure(ctx, runs[less]),
-            measure(ctx, runs[more]),
-            f"{what}, share of the network's, by which {more:g} is below {less:g}",
-            unit=POINTS,
-            scale=100,
-        )
-
-
-def check_lam(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
-    """Raise the low-rank penalty."""
-    s = scale(ctx)
-    runs = sweep(ctx, "lam", s.lam, mistake)
-    base = s.main["lam"]
-    order = [lam for lam in s.lam if lam > 0]
-    yield from _falling(ctx, "parameters of GKR", runs, order, parameters)
-    yield from _falling(ctx, "traffic", runs, order, traffic)
-    largest = order[-1]
-    for model in MODELS:
-        ours = accuracies(ctx, runs[base], model)
-        yield ordered(
-            f"{model}: too large a penalty",
-            ours,
-            accuracies(ctx, runs[largest], model),
-            f"{model} accuracy with lam = {base:g} minus lam = {largest:g}",
-            unit=POINTS,
-            scale=100,
-        )
-        for small in (lam for lam in s.lam if lam < base):
-            yield ordered(
-                f"{model}: against lam = {small:g}",
-                ours,
-                accuracies(ctx, runs[small], model),
-                f"{model} accuracy with lam = {base:g} minus lam = {small:g}",
-                role="reading",
-                unit=POINTS,
-                scale=100,
-            )
-    yield make_table(
-        "Table 3 (CIFAR-100, Non-IID)",
-        [
-            "lam",
-            "GKR accuracy",
-            "traffic (GB)",
-            "GKR parameters (M)",
-            "mixed accuracy",
-            "traffic (GB)",
-            "mixed parameters (M)",
-        ],
-        [[lam, *row] for lam, row in printed.TABLE_3.items()],
-    )
-    yield _ours(ctx, "lam", runs)
-    yield Reading(
-        "That a moderate penalty is better than none cannot be read off Table 3: it stops at lam = 1e-5, and lam = 0, which is FedDyn with "
-        "penalty 1/eta_g "
-        "(64.29 in Table 1), is above all its entries for GKR; 64.22 against 63.63 is about the difference of two runs of one setting. So "
-        "it is a reading here."
-    )
-    if ctx.size == "laptop":
-        yield Reading(
-            "Small matrices pay late: a layer of 64 x 64 is sent by factors below rank 32 only, so the penalties are larger than the paper's."
-        )
-
-
-def check_mu(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
-    """Raise the sparse penalty."""
-    s = scale(ctx)
-    runs = sweep(ctx, "mu", s.mu, mistake)
-    base = s.main["mu"]
-    yield from _falling(ctx, "parameters of the mixed model", runs, s.mu, lambda c, r: parameters(c, r, "mixed"))
-    for other in (mu for mu in s.mu if mu != base):
-        extreme = other in (s.mu[0], s.mu[-1])
-        yield ordered(
-            f"against mu = {other:g}",
-            accuracies(ctx, runs[base], "mixed"),
-            accuracies(ctx, runs[other], "mixed"),
-            f"mixed accuracy with mu = {base:g} minus mu = {other:g}",
-            role="printed" if extreme else "reading",
-            unit=POINTS,
-            scale=100,
-        )
+def same_common_model(ctx: Context, runs: Mapping[float, Repeated], base: float) -> Iterator[Finding]:
+    """Whether GKR is the same number for number whatever mu is."""
     first = runs[base].logs(ctx)
     same = all(
         (a[name] == b[name]).all()
@@ -164,96 +123,86 @@ def check_mu(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
         for a, b in zip(group.logs(ctx), first, strict=False)  # the seeds that both have
         for name in ("common_accuracy", "floats_down", "factored_size")
     )
-    yield holds(
-        "GKR does not see mu",
-        same,
-        "real data",
+    text = (
         "GKR's accuracy, size and traffic are equal number for number in all runs; Table 4 prints 720.60 GB for two values of mu and 722.60 "
-        "for the others",
-        role="reading",
+        "for the others"
     )
-    yield make_table(
-        "Table 4 (CIFAR-100, Non-IID)",
-        ["mu", "mixed accuracy", "traffic (GB)", "mixed parameters (M)", "deviation over clients"],
-        [[mu, *row] for mu, row in printed.TABLE_4.items()],
-    )
-    yield _ours(ctx, "mu", runs)
-    if ctx.size == "laptop":
-        yield Reading(
-            "On digits a smaller penalty costs no accuracy that could be seen, so this size leaves the lower side of the optimum open."
-        )
+    yield holds("GKR does not see mu", same, "real data", text, role="reading")
 
 
-def check_eta(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
-    """Raise the proximal step size, at a fixed low-rank penalty."""
-    s = scale(ctx)
-    runs = sweep(ctx, "eta", s.eta, mistake)
-    yield from _falling(ctx, "parameters of GKR", runs, s.eta, parameters)
-    yield from _falling(ctx, "traffic", runs, s.eta, traffic)
-    base = s.main["eta"]
-    for model in MODELS:
-        for other in (eta for eta in s.eta if eta != base):
-            yield ordered(
-                f"{model}: against eta_g = {other:g}",
-                accuracies(ctx, runs[base], model),
-                accuracies(ctx, runs[other], model),
-                f"{model} accuracy with eta_g = {base:g} minus eta_g = {other:g}",
-                unit=POINTS,
-                scale=100,
-            )
-    yield make_table(
-        "Table 5 (CIFAR-100, Non-IID)",
-        [
-            "eta_g",
-            "GKR accuracy",
-            "traffic (GB)",
-            "GKR parameters (M)",
-            "mixed accuracy",
-            "traffic (GB)",
-            "mixed parameters (M)",
-        ],
-        [[eta, *row] for eta, row in printed.TABLE_5.items()],
-    )
-    yield _ours(ctx, "eta_g", runs)
-    yield Reading(
-        "The server's threshold is eta_g * lam, but for convex losses the limit and its rank do not depend on eta_g: what a larger one "
-        "prunes belongs to the way "
-        "there. The best eta_g belongs to a problem and a number of rounds; the paper's is CIFAR-100's."
-    )
+def lam_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role] | None:
+    """The largest penalty costs accuracy; whether a smaller one does, Table 3 does not say."""
+    if other == values[-1]:
+        return f"{model}: too large a penalty", "printed"
+    return (f"{model}: against lam = {other:g}", "reading") if other < base else None
+
+
+def mu_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role] | None:
+    """The mixed model is best between the extremes."""
+    role: Role = "printed" if other in (values[0], values[-1]) else "reading"
+    return (f"against mu = {other:g}", role) if model == "mixed" else None
+
+
+def eta_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role]:
+    """Both models are best at the base value."""
+    return f"{model}: against eta_g = {other:g}", "printed"
+
+
+TABLES_3_AND_5 = (
+    *("GKR accuracy", "traffic (GB)", "GKR parameters (M)"),
+    *("mixed accuracy", "traffic (GB)", "mixed parameters (M)"),
+)
+LAM = Swept(
+    "lam",
+    "lam",
+    ("parameters of GKR", "traffic"),
+    lam_compared,
+    ("Table 3", printed.TABLE_3),
+    TABLES_3_AND_5,
+    "That a moderate penalty is better than none cannot be read off Table 3: it stops at lam = 1e-5, and lam = 0, which is FedDyn with "
+    "penalty 1/eta_g (64.29 in Table 1), is above all its entries for GKR; 64.22 against 63.63 is about the difference of two runs of one "
+    "setting. So it is a reading here.",
+    "Small matrices pay late: a layer of 64 x 64 is sent by factors below rank 32 only, so the penalties are larger than the paper's.",
+)
+MU = Swept(
+    "mu",
+    "mu",
+    ("parameters of the mixed model",),
+    mu_compared,
+    ("Table 4", printed.TABLE_4),
+    ("mixed accuracy", "traffic (GB)", "mixed parameters (M)", "deviation over clients"),
+    at_laptop_size="On digits a smaller penalty costs no accuracy that could be seen, so this size leaves the lower side of the optimum open.",
+    besides=same_common_model,
+)
+ETA = Swept(
+    "eta",
+    "eta_g",
+    ("parameters of GKR", "traffic"),
+    eta_compared,
+    ("Table 5", printed.TABLE_5),
+    TABLES_3_AND_5,
+    "The server's threshold is eta_g * lam, but for convex losses the limit and its rank do not depend on eta_g: what a larger one prunes "
+    "belongs to the way there. The best eta_g belongs to a problem and a number of rounds; the paper's is CIFAR-100's.",
+)
 
 
 def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterator[Finding]:
     """Change the local epochs of Phase I; ``stopped`` reads the runs with two of them after a tenth of the rounds."""
     s = scale(ctx)
     runs = {epochs: fedslr(ctx, epochs=epochs) for epochs in s.epochs}
+    most = s.epochs[-1]
     for model in MODELS:
         two = _early(ctx, runs[2], model) if stopped else accuracies(ctx, runs[2], model)
-        yield ordered(
-            f"{model}: one epoch is too few",
-            two,
-            accuracies(ctx, runs[few], model),
-            f"{model} accuracy at the end, two local epochs minus {few}",
-            unit=POINTS,
-            scale=100,
+        text = f"{model} accuracy at the end, two local epochs minus {few}"
+        yield ordered_in_points(f"{model}: one epoch is too few", two, accuracies(ctx, runs[few], model), text)
+        text = f"{model} accuracy after a tenth of the rounds, two local epochs minus {few}"
+        quick, slow = (_early(ctx, runs[epochs], model) for epochs in (2, few))
+        yield ordered_in_points(f"{model}: one epoch is slower", quick, slow, text, role="reading")
+        text = (
+            f"{model} accuracy at the end, two local epochs minus {most}; 'suffice' is read as within {NOISE:g} points"
         )
-        yield ordered(
-            f"{model}: one epoch is slower",
-            _early(ctx, runs[2], model),
-            _early(ctx, runs[few], model),
-            f"{model} accuracy after a tenth of the rounds, two local epochs minus {few}",
-            role="reading",
-            unit=POINTS,
-            scale=100,
-        )
-        yield ordered(
-            f"{model}: two epochs suffice",
-            two,
-            accuracies(ctx, runs[s.epochs[-1]], model),
-            f"{model} accuracy at the end, two local epochs minus {s.epochs[-1]}; 'suffice' is read as within {NOISE:g} points",
-            by=-NOISE,
-            unit=POINTS,
-            scale=100,
-        )
+        name = f"{model}: two epochs suffice"
+        yield ordered_in_points(name, two, accuracies(ctx, runs[most], model), text, by=-NOISE)
     rows: list[list[Any]] = [[epochs, *pair, None, None] for epochs, pair in printed.TABLE_6.items()]
     for row in rows:
         if row[0] in runs:
@@ -275,59 +224,55 @@ def _early(ctx: Context, runs: Repeated, model: str) -> NDArray[np.float64]:
     )
 
 
-def _of(name: str) -> Any:
-    def runs(ctx: Context) -> list[Training]:
-        return list_runs(sweep(ctx, name, getattr(scale(ctx), name)).values())
-
-    return runs
-
-
-def _mistaken(name: str, part: str) -> Fault:
-    """A mistake in the method, with which what should fall stays."""
-    return Fault(name, part, {"mistake": name}, or_undecided=True)
+def claim_sweep(id: str, swept: Swept, source: str, clauses: tuple[Clause, ...], wrong: str, stays: str) -> Claim:
+    """Make the claim of a swept parameter; its fault is a mistake in the method, with which the size of the part ``stays`` does not fall."""
+    return claim_ordering(
+        id,
+        PROTOCOL,
+        source,
+        clauses,
+        partial(check_sweep, swept=swept),
+        (Fault(wrong, stays, {"mistake": wrong}, or_undecided=True),),
+        lambda ctx: list_runs(swept.runs(ctx).values()),
+        setting,
+    )
 
 
 CLAIMS = [
-    claim_ordering(
+    claim_sweep(
         "FEDSLR-Q5",
-        PROTOCOL,
+        LAM,
         "Appendix B.3.2; Table 3",
         (
             Clause("A larger low-rank penalty means fewer parameters", ("parameters of GKR",)),
             Clause("and less traffic,", ("traffic",)),
             Clause("and too large a one costs accuracy.", tuple(f"{model}: too large" for model in MODELS)),
         ),
-        check_lam,
-        (_mistaken("no proximal step at the server", "parameters of GKR, step 2"),),
-        _of("lam"),
-        setting,
+        "no proximal step at the server",
+        "parameters of GKR, step 2",
     ),
-    claim_ordering(
+    claim_sweep(
         "FEDSLR-Q6",
-        PROTOCOL,
+        MU,
         "Appendix B.3.2; Table 4",
         (
             Clause("A larger sparse penalty means fewer parameters of the mixed model,", ("parameters of the mixed",)),
             Clause("whose accuracy is best between the extremes.", ("against mu",)),
         ),
-        check_mu,
-        (_mistaken("no proximal step in the personal component", "parameters of the mixed model, step 1"),),
-        _of("mu"),
-        setting,
+        "no proximal step in the personal component",
+        "parameters of the mixed model, step 1",
     ),
-    claim_ordering(
+    claim_sweep(
         "FEDSLR-Q7",
-        PROTOCOL,
+        ETA,
         "Appendix B.3.2; Table 5",
         (
             Clause("A larger proximal step size means fewer parameters", ("parameters of GKR",)),
             Clause("and less traffic,", ("traffic",)),
             Clause("and accuracy is best at eta_g = 10.", tuple(f"{model}: against eta_g" for model in MODELS)),
         ),
-        check_eta,
-        (_mistaken("no proximal step at the server", "parameters of GKR, step 1"),),
-        _of("eta"),
-        setting,
+        "no proximal step at the server",
+        "parameters of GKR, step 1",
     ),
     claim_ordering(
         "FEDSLR-Q8",

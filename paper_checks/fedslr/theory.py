@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from paper_checks.fedslr import lemmas
+from paper_checks.fedslr.exact_runs import EXACT, PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
 
-PAPER = "fedslr"
-EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
+DERIVED = f"{PAPER}, derived"
 ONE_CLIENT = "the counterexample has one client and R = 0, t >= 1"
 
 CLAIMS: list[Claim] = [
@@ -23,7 +23,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 1, (31)",
         "||w_t - w_{i,t+1}|| <= L eta_g ||w_{i,t+1} - w_{i,t}||.",
-        [Step("squared", lemmas.LEMMA_1)],
+        [Step("squared", lemmas.lemma_1)],
         assumptions=[EXACT],
         readings=["No condition on eta_g is needed. The paper does not say how gamma_{i,0} starts; see FEDSLR-N11."],
     ),
@@ -33,7 +33,7 @@ CLAIMS: list[Claim] = [
         "Lemma 3, (35) and (41)",
         "D_{t+1} - D_t <= (L^2 eta_g + L/2 - 1/(2 eta_g)) mean_i ||w_{i,t+1} - w_{i,t}||^2 - ||w_{t+1} - w_t||^2/(2 eta_g), and D_{t+1} <= D_t for "
         "0 < eta_g <= 1/(2L).",
-        [Step("the descent", lemmas.LEMMA_3), Step("the potential does not rise", lemmas.LEMMA_3_MONOTONE)],
+        [Step("the descent", lemmas.lemma_3), Step("the potential does not rise", lemmas.lemma_3_monotone)],
         assumptions=[EXACT],
         readings=[
             "(35) holds for every eta_g > 0. At eta_g = 1/(2L) its coefficient is 0, where the proof says that it is negative; the potential "
@@ -45,7 +45,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 5, (86) and (87)",
         "<grad f_i(w_t + p_k; xi), p_k - p_{k+1}> >= Rt(p_{k+1}) - Rt(p_k) + ||p_{k+1} - p_k||^2/eta_l.",
-        [Step("Lemma 5", lemmas.LEMMA_5), Step("the subgradient of the proof", lemmas.LEMMA_5_PROOF, "reading")],
+        [Step("Lemma 5", lemmas.lemma_5), Step("the subgradient of the proof", lemmas.lemma_5_proof, "reading")],
         assumptions=["p_{k+1} = Prox(p_k - eta_l a) with the same drawn gradient a on both sides"],
         readings=[
             "p_{i,t} in the gradient is read as p_{i,t,k}. The lemma is true as printed; its proof takes the subgradient at p_k, with which the "
@@ -54,21 +54,21 @@ CLAIMS: list[Claim] = [
         false={"the subgradient of the proof": "Lemma 5"},
     ),
     claim_steps(
-        "FEDSLR-L6", PAPER, "Lemma 6, (88)", "<a, b> <= ||a||^2/2 + ||b||^2/2.", [Step("Lemma 6", lemmas.LEMMA_6)]
+        "FEDSLR-L6", PAPER, "Lemma 6, (88)", "<a, b> <= ||a||^2/2 + ||b||^2/2.", [Step("Lemma 6", lemmas.lemma_6)]
     ),
     claim_steps(
         "FEDSLR-L7",
         PAPER,
         "Lemma 7, (89)",
         "||G_{eta_l, xi} - G_{eta_l}|| <= ||grad f_i(w + p; xi) - grad f_i(w + p)||.",
-        [Step("squared", lemmas.LEMMA_7)],
+        [Step("squared", lemmas.lemma_7)],
     ),
     claim_steps(
         "FEDSLR-F4",
         PAPER,
         "Fact 4, (28)",
         "0 is in dR(w_{t+1}) + mean_i grad f_i(w_{i,t+1}) + (w_{t+1} - mean_i w_{i,t})/eta_g.",
-        [Step("with w_{i,t}", lemmas.FACT_4_PRINTED), Step("with w_{i,t+1}", lemmas.FACT_4, "repaired")],
+        [Step("with w_{i,t}", lemmas.fact_4_printed), Step("with w_{i,t+1}", lemmas.fact_4, "repaired")],
         assumptions=[EXACT, ONE_CLIENT],
         repaired="The last term has w_{i,t+1}.",
         readings=[
@@ -78,11 +78,11 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N1",
-        "fedslr, derived",
+        DERIVED,
         "Lemma 3 and (71)",
         "The potential falls by (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least, which is positive exactly for "
         "eta_g < 1/(2L).",
-        [Step("the descent in factors", lemmas.FACTORED)],
+        [Step("the descent in factors", lemmas.factored)],
         assumptions=[EXACT],
         readings=[
             "This is -C_2: the paper calls C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) positive by assumption, and it is negative."
@@ -90,20 +90,20 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N3",
-        "fedslr, derived",
+        DERIVED,
         "Lemma 3 for convex f_i",
         "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 "
         "at least, for every eta_g < 1/L.",
-        [Step("eta_g <= 1/(2L)", lemmas.CONVEX_SHORT), Step("1/(2L) <= eta_g < 1/L", lemmas.CONVEX_LONG)],
+        [Step("eta_g <= 1/(2L)", lemmas.convex_short), Step("1/(2L) <= eta_g < 1/L", lemmas.convex_long)],
         assumptions=[EXACT, "f_i convex"],
         readings=["One round only; that the method converges for convex f_i and every eta_g is FEDSLR-N13."],
     ),
     claim_steps(
         "FEDSLR-N4",
-        "fedslr, derived",
+        DERIVED,
         "the potential (10)",
         "D(w, {w_i}, {grad f_i(w_i)}) >= f(w) + R(w) + (1/(2 eta_g) - L/2) mean_i ||w - w_i||^2.",
-        [Step("from below", lemmas.LOWER)],
+        [Step("from below", lemmas.lower_bound)],
     ),
     claim_steps(
         "FEDSLR-N6",
@@ -111,8 +111,8 @@ CLAIMS: list[Claim] = [
         "(70) in the proof of Theorem 2",
         "dist^2(0, grad f(w_t) + dR(w_t)) <= C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 with C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
         [
-            Step("with C_1 as printed", lemmas.STATIONARY_PRINTED),
-            Step("with (1/eta_g + eta_g L^2)^2", lemmas.STATIONARY, "repaired"),
+            Step("with C_1 as printed", lemmas.stationary_printed),
+            Step("with (1/eta_g + eta_g L^2)^2", lemmas.stationary, "repaired"),
         ],
         assumptions=[EXACT, f"{ONE_CLIENT}, where the distance is ||grad f(w_t)||"],
         repaired="C_1 = (1/eta_g + eta_g L^2)^2, for every eta_g > 0. The second line of (70) loses a square: 2/eta_g stands for 2/eta_g^2.",
@@ -127,9 +127,9 @@ CLAIMS: list[Claim] = [
         "(72) in the proof of Theorem 2",
         "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) sqrt(r_t), r_t = D_t - D*.",
         [
-            Step("with C_1 as printed", lemmas.RESIDUAL_PRINTED),
-            Step("the distance", lemmas.STATIONARY, "repaired"),
-            Step("the descent", lemmas.FACTORED, "repaired"),
+            Step("with C_1 as printed", lemmas.residual_printed),
+            Step("the distance", lemmas.stationary, "repaired"),
+            Step("the descent", lemmas.factored, "repaired"),
         ],
         conclusions=[
             Conclusion(
@@ -152,10 +152,10 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N11",
-        "fedslr, derived",
+        DERIVED,
         "Lemma 3 at t = 0, which (43) adds",
         "D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from w_{i,0} = w_0 and gamma_{i,0} = grad f_i(w_0), for 0 < eta_g <= 1/(2L).",
-        [Step("gamma_{i,0} = grad f_i(w_0)", lemmas.WARM), Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.COLD, "reading")],
+        [Step("gamma_{i,0} = grad f_i(w_0)", lemmas.warm), Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.cold, "reading")],
         assumptions=["exact local solves"],
         readings=[
             "The paper does not say how gamma_{i,0} and w_{i,0} start. From 0 and w_0, which its public code takes, the potential can rise in the "
@@ -165,10 +165,10 @@ CLAIMS: list[Claim] = [
     ),
     claim_steps(
         "FEDSLR-N17-STEP",
-        "fedslr, derived",
+        DERIVED,
         "a step of Theorem 3, sigma = 0",
         "phi_i(p_{k+1}) <= phi_i(p_k) - (eta_l - L eta_l^2/2) ||G||^2 for 0 < eta_l < 2/L, and dist(0, d phi_i(p_{k+1})) <= (1 + L eta_l) ||G||.",
-        [Step("descent", lemmas.PROXIMAL_DESCENT), Step("stationarity", lemmas.NEXT_POINT)],
+        [Step("descent", lemmas.proximal_descent), Step("stationarity", lemmas.next_point)],
         assumptions=["exact gradients, w_t fixed"],
         readings=[
             "Theorem 3 asks for eta_l < 2/(L + 1), which Young's inequality with weight 1 brings in. Remark 8 says O(eps) for ||G||^2 <= eps; by "

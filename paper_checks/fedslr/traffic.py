@@ -11,7 +11,7 @@ from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Fault, Finding, Picture, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, claim_ordering, list_runs
-from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
+from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.parts import equal
 from fedtheory.claims.protocol import Clause
 from fedtheory.core.layers import ranks
@@ -40,23 +40,11 @@ def check_falling(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
         for name, group in runs.items()
     }
     ours = shares[GKR]
-    yield ordered(
-        "the downlink falls",
-        ours[:, 0],
-        ours[:, -1],
-        "downlink of a round, share of the network's size, first measurement minus last",
-        by=100 * FALL,
-        unit=" points",
-        scale=100,
-    )
-    yield equal(
-        "FedAvg and SCAFFOLD keep theirs",
-        np.concatenate([shares["FedAvg"], shares["SCAFFOLD"] / 2]),
-        1.0,
-        "count",
-        "one and two networks a round, at every measurement",
-        rtol=1e-12,
-    )
+    text = "downlink of a round, share of the network's size, first measurement minus last"
+    yield ordered_in_points("the downlink falls", ours[:, 0], ours[:, -1], text, by=100 * FALL)
+    others = np.concatenate([shares["FedAvg"], shares["SCAFFOLD"] / 2])
+    text = "one and two networks a round, at every measurement"
+    yield equal("FedAvg and SCAFFOLD keep theirs", others, 1.0, "count", text, rtol=1e-12)
     ups = float(np.mean(np.diff(ours, axis=-1) > 0))
     rounds = of(ctx, GKR).logs(ctx)[0]["round"][1:]
     yield Reading(
@@ -68,31 +56,21 @@ def check_falling(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
         ["method", "traffic", "parameters of a client's model"],
         [[name, *_totals(ctx, name)] for name in (*SENDERS, MIXED)],
     )
-    yield Picture(
-        f"Downlink of a round ({ctx.size} size)",
-        "communication rounds",
-        "share of the network's size",
-        [
-            {"label": name, "x": rounds.tolist(), "y": shares[name].mean(axis=0).tolist()}
-            for name in (GKR, "FedAvg", "SCAFFOLD")
-        ],
-    )
+    series = [{"label": name, "x": rounds.tolist(), "y": found.mean(axis=0).tolist()} for name, found in shares.items()]
+    title = f"Downlink of a round ({ctx.size} size)"
+    yield Picture(title, "communication rounds", "share of the network's size", series)
 
 
 def _totals(ctx: Context, name: str) -> tuple[str, str]:
+    """All traffic and a client's parameters, as shares of FedAvg's."""
     logs, plain = of(ctx, name).logs(ctx), of(ctx, "FedAvg").logs(ctx)
-    total = np.array(
-        [
-            (a["floats_up"][-1] + a["floats_down"][-1]) / (2 * b["floats_up"][-1])
-            for a, b in zip(logs, plain, strict=True)
-        ]
-    )
-    sizes = {"APFL": 2.0, "FedSpa": 0.5}
+    both = [
+        (a["floats_up"][-1] + a["floats_down"][-1], 2 * b["floats_up"][-1]) for a, b in zip(logs, plain, strict=True)
+    ]
+    sizes = np.full(len(logs), {"APFL": 2.0, "FedSpa": 0.5}.get(name, 1.0))
     if name in (GKR, MIXED):
-        return mean_and_deviation(total, 1), mean_and_deviation(
-            parameters(ctx, of(ctx, GKR), "mixed" if name == MIXED else "GKR"), 1
-        )
-    return mean_and_deviation(total, 1), mean_and_deviation(np.full(len(logs), sizes.get(name, 1.0)), 1)
+        sizes = parameters(ctx, of(ctx, GKR), "mixed" if name == MIXED else "GKR")
+    return mean_and_deviation(np.array([ours / theirs for ours, theirs in both]), 1), mean_and_deviation(sizes, 1)
 
 
 def _from_zero() -> str:

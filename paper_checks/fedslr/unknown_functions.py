@@ -13,6 +13,7 @@ from fedtheory.algorithms import FedSLR
 from fedtheory.algorithms.catalogue import listed
 from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
+from fedtheory.claims.claim import Fault
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.symbolic import symbols
 
@@ -59,3 +60,8 @@ def changed(name: str) -> Callable[[Any], Any]:
     """FedSLR's Phase I with one of its known mistakes, by name, as a function of eta_g."""
     (mistake,) = (m for m in find_code_mistakes(FedSLR) if m.name == name)
     return lambda eta: build_mistaken(listed("fedslr-global"), {"eta": eta, "exact": True}, (mistake,))
+
+
+def plant(part: str, *names: str) -> tuple[Fault, ...]:
+    """Known mistakes of FedSLR's Phase I as faults: the check is run with ``method``, and the part must fail."""
+    return tuple(Fault(name, part, {"method": changed(name)}) for name in names)

@@ -16,7 +16,9 @@ from paper_checks.safari import (
     learnability,
     limits,
     mnist,
+    no_worse,
     optimisation,
+    positively_related,
     strongly_convex,
 )
 
@@ -29,5 +31,7 @@ CLAIMS: list[Claim] = [
     *strongly_convex.CLAIMS,
     *limits.CLAIMS,
     *learnability.CLAIMS,
+    *positively_related.CLAIMS,
     *generalisation.CLAIMS,
+    *no_worse.CLAIMS,
 ]

@@ -16,6 +16,7 @@ PAPER = "safari"
 DERIVED = "safari, derived"
 ASSUMED = ["Assumptions 3 to 5"]
 CONVEX = ["Assumptions 3 to 5", "F_i mu-strongly convex"]
+INDEPENDENT = "clients draw independently of each other"
 DRIFT = "mean_i ||x_{r,k}^i - x_r||^2 is written as it is; (41) bounds it"
 
 
@@ -150,7 +151,7 @@ CLAIMS: list[Claim] = [
                 ("||G + noise||^2",),
             )
         ],
-        assumptions=ASSUMED,
+        assumptions=[*ASSUMED, INDEPENDENT],
     ),
     claim_steps(
         "SAFARI-T4e",
@@ -159,16 +160,21 @@ CLAIMS: list[Claim] = [
         "A client round with eta_c = 2 eta_s/K: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + 4 sigma_G^2 + (8 L eta_s/K^2 - "
         "2/K^2) ||G||^2 "
         "+ (80 L^2 eta_s^2/K)(sigma^2 + 6 K sigma_G^2) + (8 L eta_s/(mK)) sigma^2.",
-        [Step("(45)", lemmas.CLIENT_ROUND), Step("noise", lemmas.SPLIT), Step("drift", lemmas.DRIFT_STEP)],
+        [
+            Step("(45)", lemmas.CLIENT_ROUND),
+            Step("noise", lemmas.SPLIT),
+            Step("drift", lemmas.DRIFT_STEP),
+            Step("drift, K = 1", lemmas.DRIFT_OF_ONE),
+        ],
         conclusions=[
             Conclusion(
                 "(50)",
                 "(45) with the bounds (41) and (44), where 1/2 - 30 L^2 K^2 eta_c^2 >= 1/4 for eta_c <= 1/(4 sqrt(30) L K), times 2/eta_s",
-                ("(45)", "noise", "drift"),
-                confirmed=client_round_adds_up,
+                ("(45)", "noise", "drift", "drift, K = 1"),
+                confirmed=lambda: drift_adds_up() and client_round_adds_up(),
             )
         ],
-        assumptions=ASSUMED,
+        assumptions=[*ASSUMED, INDEPENDENT],
         readings=["The factor 1/4 needs eta_c <= 1/(2 sqrt(30) L K) only; the printed condition gives 7/16."],
     ),
     claim_steps(
@@ -198,7 +204,7 @@ CLAIMS: list[Claim] = [
                 confirmed=noise_adds_up,
             )
         ],
-        assumptions=[*CONVEX, "eta_c <= 2/L", "clients draw independently of each other"],
+        assumptions=[*CONVEX, "eta_c <= 2/L", INDEPENDENT],
         readings=[
             "The paper gives no reason for the coefficient 1 (gradients depend on earlier noise; (43) pays a factor 2 for this). It is "
             "right for convex F_i, also where the noise depends on the state."
@@ -233,6 +239,7 @@ CLAIMS: list[Claim] = [
             Step("second moment", lemmas.MOMENT),
             Step("noise", lemmas.COCOERCIVE),
             Step("drift", lemmas.DRIFT_STEP),
+            Step("drift, K = 1", lemmas.DRIFT_OF_ONE),
         ],
         conclusions=[
             Conclusion(
@@ -240,11 +247,11 @@ CLAIMS: list[Claim] = [
                 "||x_r - x*||^2 - 2 eta_c E <G, x_r - x*> + eta_c^2 E ||Delta_r||^2, with (63) for x = x_{r,k}^i, y = x*, z = x_r at each "
                 "pair, (61), (70) "
                 "and (41)",
-                ("(63)", "second moment", "noise", "drift"),
-                confirmed=distance_adds_up,
+                ("(63)", "second moment", "noise", "drift", "drift, K = 1"),
+                confirmed=lambda: drift_adds_up() and noise_adds_up() and distance_adds_up(),
             )
         ],
-        assumptions=[*CONVEX, "eta_c <= 1/(8LK)"],
+        assumptions=[*CONVEX, INDEPENDENT, "eta_c <= 1/(8LK)"],
         readings=["Theorem 5 does not ask for eta_c <= 1/(8LK), which (41) needs."],
     ),
     claim_steps(

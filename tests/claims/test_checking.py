@@ -12,7 +12,9 @@ from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
 
 from fedtheory.claims import checking
 from fedtheory.claims.checking import (
+    FaultReport,
     Reference,
+    add_faults,
     check_one,
     load_claims,
     make_check_journal,
@@ -26,12 +28,15 @@ from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import (
     as_json,
     list_changes,
+    list_faults_of,
     read_json,
     summarise,
+    summarise_faults,
     tabulate_verdicts,
     write_counterexamples,
     write_headline,
 )
+from fedtheory.claims.verdict import Verdict
 from fedtheory.core.errors import InvalidInput, NotAvailable
 
 
@@ -182,6 +187,37 @@ def test_faults_are_caught_or_missed(good, troubled) -> None:
     assert not by_id["D-LEAVES"].caught and "SystemExit" in by_id["D-LEAVES"].detail
     # the check is run without a fault first
     assert "the check fails without a fault: ZeroDivisionError" in by_id["B-RAISES"].detail
+
+
+def test_a_verdict_tells_what_its_faults_came_to(good) -> None:
+    before = verdict_of(good, "TOY-RATE")
+    assert before.planted == [] and summarise_faults([before]) == ""
+    assert list_faults_of(before) == ["planted faults: 1, not run here; --selftest runs them"]
+    seen = {
+        word: add_faults(
+            before, [FaultReport("TOY-RATE", "a better rate", word == "caught", "seen", 0.1, word != "not run")]
+        )
+        for word in ("caught", "missed", "not run")
+    }
+    for word, found in seen.items():
+        assert found.planted == [{"fault": "a better rate", "outcome": word, "detail": "seen"}]
+    assert list_faults_of(seen["caught"]) == ["caught  planted fault: a better rate"]
+    assert list_faults_of(seen["missed"]) == ["MISSED  planted fault: a better rate [seen]"]
+    told = "planted faults caught: 1 of 2; missed by TOY-RATE; not run: 1"
+    assert summarise_faults([*seen.values()]) == told
+    (beside,) = add_faults(before, []).planted
+    assert beside["outcome"] == "not run" and "asks how sharp" in beside["detail"], "it has no report"
+
+
+def test_files_from_before_faults_were_stored_are_read(good, tmp_path) -> None:
+    document = json.loads(as_json([verdict_of(good, "TOY-RATE")]))
+    for verdict in document["verdicts"]:
+        del verdict["planted"]
+    file = tmp_path / "old.json"
+    file.write_text(json.dumps(document))
+    (old,) = read_json(file).values()
+    assert document["format"] == 1 and Verdict(**old).planted == []
+    assert list_changes([Verdict(**old)], read_json(file)) == []
 
 
 # ---- the journal --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -13,6 +14,7 @@ from evidence import a_replay as replay
 from fedtheory.claims.claim import Claim, Counterexample, Covered, Fault, Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, equal, holds, refute
+from fedtheory.claims.protocol import Clause
 from fedtheory.claims.verdict import decide, list_uncovered, margin_of
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
@@ -124,6 +126,17 @@ def test_a_check_must_decide_the_printed_statement() -> None:
     for parts in ([], [part(True, "repaired")], [part(True, "reading")]):
         with pytest.raises(FedtheoryError, match="at least one part with role 'printed'"):
             decide("bound", parts)
+
+
+def test_what_is_proved_is_proved_clause_by_clause() -> None:
+    """A clause that was only measured leaves the whole statement supported."""
+    clauses = (Clause("It converges,", ("limit",)), Clause("and ranks fall on the way.", ("ranks",)))
+    proof, measured = replace(part(True, proves=True), name="limit"), replace(part(True), name="ranks at t = 3")
+    assert decide("bound", [proof, measured]) == "proved", "the author says that the proof is of the whole statement"
+    assert decide("bound", [proof, measured], clauses=clauses) == "supported"
+    both = [proof, measured, replace(part(True, proves=True), name="ranks")]
+    assert decide("bound", both, clauses=clauses) == "proved"
+    assert decide("bound", [replace(part(False, refutes=True), name="ranks"), proof], clauses=clauses) == "refuted"
 
 
 def test_no_status_is_better_for_failing() -> None:

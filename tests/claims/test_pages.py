@@ -59,6 +59,36 @@ def test_a_claim_tells_its_faults_commands_and_file(verdicts) -> None:
     assert 'href="counterexamples/TOY-FALSE.json"' in page and re.search(r"\d+/\d+ \u2248 \d", page)
 
 
+def planted(outcome: str) -> dict[str, str]:
+    return {"fault": f"a fault that was {outcome}", "outcome": outcome, "detail": LONG}
+
+
+def test_a_claim_tells_whether_its_faults_were_caught(verdicts) -> None:
+    found = next(v for v in verdicts if v.id == "TOY-RATE")
+    page = as_html([found], "t")
+    assert "They were not run here; <code>fedtheory check --selftest TOY-RATE</code> runs them." in page
+    page = as_html([replace(found, planted=[planted(word) for word in ("caught", "missed", "not run")])], "t")
+    assert "Caught: 1 of 2; not run: 1." in page and "not run here" not in page
+    assert "planted faults caught: 1 of 2; missed by TOY-RATE; not run: 1." in page
+    for word, style in (("caught", "holds"), ("missed", "fails"), ("not run", "undecided")):
+        shown = f'<li class="{style}"><b>a fault that was {word}</b> <span class="o">{word}</span>'
+        assert shown in page
+
+
+SHOWN_FAULTS = """
+for (const details of document.querySelectorAll("details")) details.open = true;
+const listed = [...document.querySelectorAll("ul.faults li")], ink = (item) => getComputedStyle(item.querySelector(".o"));
+const look = (item) => `${ink(item).color} ${ink(item).fontStyle}`;
+return [listed.length, new Set(listed.map(look)).size, listed.every((item) => item.checkVisibility()), document.documentElement.scrollWidth];
+"""
+
+
+def test_outcomes_of_faults_are_told_apart_in_a_browser(verdicts, tmp_path) -> None:
+    outcomes = [planted(word) for word in ("caught", "missed", "not run")]
+    page = as_html([replace(verdicts[0], planted=outcomes)], "t")
+    assert ask_page(page, SHOWN_FAULTS, tmp_path, width=390) == [3, 3, True, 390]
+
+
 def test_pages_of_papers_and_the_index_are_of_one_design(verdicts, tmp_path) -> None:
     *papers, index = write_referee_pages(verdicts, tmp_path, tmp_path / "kept", {v.id: "m" for v in verdicts})
     style = re.search(r"<style>.*?</style>", index.read_text(), flags=re.DOTALL)[0]

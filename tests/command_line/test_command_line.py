@@ -21,6 +21,7 @@ from click.testing import CliRunner
 import fedtheory
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import checking
+from fedtheory.claims.checking import run_all_faults
 from fedtheory.claims.context import Context
 from fedtheory.command_line.experiments import make_shared
 from fedtheory.command_line.main import main
@@ -362,6 +363,37 @@ def test_selftest_counts_what_was_caught_and_names_what_was_missed(call) -> None
     result = call("selftest", "troubled.py", code=1)
     assert result.stdout.splitlines()[-1] == "planted faults caught: 1 / 8"
     assert "MISSED  H-FINE: harmless [it: fine]" in result.stdout and "A-FINE" not in result.stdout
+
+
+def test_check_tells_which_faults_were_caught(call) -> None:
+    call("check", "good.py", "--selftest", "--json", "good.json", "--html", "good.html")
+    stored = strict(Path("good.json").read_text())
+    assert stored["format"] == 1 and not list(Path(".fedtheory").iterdir())
+    assert {v["id"]: [f["outcome"] for f in v["planted"]] for v in stored["verdicts"]} == {
+        v["id"]: ["caught"] for v in stored["verdicts"]
+    }
+    assert "planted faults caught: 5 of 5" in Path("good.html").read_text()
+    shown = call("check", "troubled.py", "--selftest", "--verbose", code=1).stdout
+    assert "caught  planted fault: negated" in shown and "MISSED  planted fault: harmless [it: fine]" in shown
+    assert "planted faults caught: 1 of 8; missed by" in shown and "not run here" not in shown
+    assert "planted faults: 1, not run here; --selftest runs them" in call("check", "good.py", "--verbose").stdout
+
+
+def test_an_interrupted_check_goes_on_with_its_faults(call, monkeypatch) -> None:
+    def interrupted(*arguments, **options):
+        yield next(run_all_faults(*arguments, **options))
+        raise KeyboardInterrupt
+
+    command = ("check", "good.py", "--selftest")
+    monkeypatch.setattr(checking, "run_all_faults", interrupted)
+    result = call(*command, "--json", "part.json", code=130)
+    assert "interrupted after 5 of 5 claims, and planted faults of 1 of 5 claims; the same command" in result.stderr
+    assert sum(bool(v["planted"]) for v in strict(Path("part.json").read_text())["verdicts"]) == 1
+    monkeypatch.setattr(checking, "run_all_faults", run_all_faults)
+    result = call(*command, "--json", "whole.json")
+    assert "5 of 5 claims are done" in result.stderr and "1 of 5 claims are done" in result.stderr
+    assert all(v["planted"] for v in strict(Path("whole.json").read_text())["verdicts"])
+    assert not list(Path(".fedtheory").iterdir()), "complete: nothing is left behind"
 
 
 # ---- list ---------------------------------------------------------------------------------------------------------

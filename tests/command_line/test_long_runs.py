@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import os
 import re
@@ -138,7 +140,7 @@ def test_a_dry_run_makes_nothing_and_says_what_would_be_made(fedtheory, tmp_path
     assert "refused (1 runs): a kept run of fedavg on digits-softmax was made on cuda, here cpu" in said
 
 
-def test_an_estimate_is_of_rounds_and_measurements(tmp_path) -> None:
+def test_an_estimate_is_of_rounds_and_measurements(tmp_path, monkeypatch) -> None:
     """Of each kind one run is measured, until time is up; then kinds take the cost of one of the same method and problem."""
     claims = list(load_claims(str(write_claims(tmp_path, rounds=10))).values())
     asked: list[Training] = []
@@ -153,6 +155,17 @@ def test_an_estimate_is_of_rounds_and_measurements(tmp_path) -> None:
     [late] = estimate(claims, Context(), limit=-1.0, measure=measure)
     assert len(asked) == 1 and late.cost is None and late.alike
     base = asked[0]
+    other = Training(**{**base.configuration, "method": "fedprox", "settings": {**base.settings, "rho": 1.0}})
+    [one] = claims[:1]
+    both = dataclasses.replace(one, needs=lambda context: [*(one.needs or (lambda _: []))(context), other])
+    ticks = itertools.count()  # time is up after the first one: nothing more is measured
+    with monkeypatch.context() as patched:
+        patched.setattr(estimates.time, "monotonic", lambda: float(next(ticks)))
+        kinds = estimate([both], Context(), limit=1.5, measure=measure)
+    assert len(kinds) == 2 and sorted(kind.alike for kind in kinds) == [False, True]
+    assert {kind.cost.round for kind in kinds} == {0.5}, (
+        "another method on the same problem is taken to cost as much as the slowest"
+    )
     assert kind_of(base) == kind_of(
         Training(**{**base.configuration, "seed": 7, "rounds": 99, "settings": dict(base.settings, lr=3.0)})
     )
@@ -196,7 +209,7 @@ def test_on_a_gpu_as_many_runs_are_made_at_once_as_fit(monkeypatch, capsys) -> N
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
     monkeypatch.setattr(experiments, "_measure_memory", lambda needs, context: (30 * 2**30, 139 * 2**30))
     assert count_run_workers(None, gpu, needs) == 4
-    assert "a run takes up to 30 GiB of 1.4e+02 GiB free on cuda: 4 at once" in capsys.readouterr().err
+    assert "a run takes up to 30 GiB of 139 GiB free on cuda: 4 at once" in capsys.readouterr().err
     assert count_run_workers(9, gpu, needs) == 9 and count_run_workers(None, Context(), needs) == 16
     assert count_run_workers(None, gpu, []) == 16, "without runs nothing is measured"
 

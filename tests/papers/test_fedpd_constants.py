@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from fedtheory.algorithms import FedPD
-from paper_checks.fedpd import spreads
+from paper_checks.fedpd import skipping, spreads
 from paper_checks.fedpd.common import total
 from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
 from paper_checks.fedpd.oracle_two_lemmas import lemma_nine_follows
@@ -48,6 +48,23 @@ def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry(
 @pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
 def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: dict[str, object]) -> None:
     assert not spreads.replay_l2(spreads.APART | change).admissible
+
+
+@pytest.mark.parametrize(
+    ("p", "x0", "admissible", "violated"),
+    [
+        ("1e-9", "225e-11", True, True),
+        ("1e-9", "220e-11", False, False),
+        ("1e-9", "0", False, False),
+        ("1e-8", "225e-10", True, False),
+    ],
+)
+def test_remark_5_is_accused_where_its_recipe_is_followed_only(
+    p: str, x0: str, admissible: bool, violated: bool
+) -> None:
+    replay = skipping.replay_r5({"g": "1", "c": "1/2", "u": "1/5", "p": p, "x0": x0})
+    assert (replay.admissible, replay.violated) == (admissible, violated)
+    assert 0.99 * replay.measured < replay.exact_measured <= replay.measured * (1 + 1e-12)
 
 
 @pytest.mark.slow

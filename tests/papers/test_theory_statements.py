@@ -96,8 +96,8 @@ def word_of(lemma: Lemma, region: str) -> str:
 @pytest.mark.slow
 def test_the_printed_c1_is_true_for_long_steps() -> None:
     """(70) as printed is refuted for short steps only: it is proved for L = 1 and eta from 1/4 to 1/2."""
-    assert word_of(fedslr.STATIONARY_PRINTED, "1 <= L <= 1, 1/4 <= eta <= 1/2") != "refuted"
-    assert word_of(fedslr.STATIONARY_PRINTED, "0 < L, 0 < eta < 1/(100*L)") == "refuted"
+    assert word_of(fedslr.stationary_printed, "1 <= L <= 1, 1/4 <= eta <= 1/2") != "refuted"
+    assert word_of(fedslr.stationary_printed, "0 < L, 0 < eta < 1/(100*L)") == "refuted"
 
 
 @pytest.mark.slow
@@ -125,8 +125,8 @@ def test_a_correction_that_is_false_repairs_nothing() -> None:
     from fedtheory.claims.checking import judge_claim
 
     steps = [
-        Step("printed", fedslr.LEMMA_5_PROOF),
-        Step("corrected", fedslr.LEMMA_5.with_constants(c=2), "repaired"),
+        Step("printed", fedslr.lemma_5_proof),
+        Step("corrected", fedslr.lemma_5.with_constants(c=2), "repaired"),
     ]
     made = claim_steps("X", "toy", "Lemma 5", "A statement.", steps, repaired="better", false={"printed": "corrected"})
     found = judge_claim(made, "toy", Context())
@@ -136,6 +136,6 @@ def test_a_correction_that_is_false_repairs_nothing() -> None:
 def test_a_correction_of_what_stands_is_inconclusive() -> None:
     from fedtheory.claims.checking import judge_claim
 
-    steps = [Step("printed", fedslr.LEMMA_5), Step("corrected", fedslr.LEMMA_5, "repaired")]
+    steps = [Step("printed", fedslr.lemma_5), Step("corrected", fedslr.lemma_5, "repaired")]
     made = claim_steps("X", "toy", "Lemma 5", "A statement.", steps, repaired="better")
     assert judge_claim(made, "toy", Context()).status == "inconclusive"

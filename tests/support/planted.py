@@ -1,9 +1,10 @@
-"""A claim's verdict and its planted faults in one test: the check is run without a fault once for both."""
+"""Verdicts and planted faults of claims: the check is run without a fault once, for the faults and for all tests that ask for its verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from fedtheory.claims.checking import Reference, judge_claim, load_claims, run_faults
 from fedtheory.claims.claim import Finding, Part
@@ -13,8 +14,9 @@ from fedtheory.claims.verdict import Verdict
 _SOUND: dict[tuple[str, str], list[Part]] = {}
 
 
+@cache
 def judge(source: str, id: str) -> Verdict:
-    """Return a claim's verdict; its parts are kept for `list_missed`."""
+    """Return a claim's verdict, which no test must change; its parts are kept for `list_missed`."""
     ledger = load_claims(source)
     parts: list[Part] = []
 

@@ -23,6 +23,7 @@ from fedtheory.claims.claim import (
     Finding,
     Kind,
     Part,
+    PictureOfStatement,
     Reading,
     Replay,
     Role,
@@ -31,7 +32,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.formulas import draw_line, draw_rate, write_formula
+from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.lemma import (
@@ -44,6 +45,7 @@ from fedtheory.claims.statements.lemma import (
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
+from fedtheory.claims.statements.pictures import draw_line
 from fedtheory.claims.statements.planting import Planted, Statement, list_faults, put_in_its_place
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.core.errors import InvalidInput
@@ -151,7 +153,8 @@ def _check(
     for part, role, given in stated:
         if given is not None:
             about = planted[1](context) if planted is not None and planted[0] == part else given
-            for finding in find_of_statement(about, context, name=part, role=role):
+            instead = repaired if role == "printed" else None
+            for finding in find_of_statement(about, context, name=part, role=role, corrected=instead):
                 if role == "repaired" and isinstance(finding, Reading):
                     yield Reading(f"{part}: {finding.text}")
                 else:
@@ -159,13 +162,21 @@ def _check(
 
 
 def find_of_statement(
-    statement: Statement, context: Context, *, name: str = STATEMENT, role: Role = "printed"
+    statement: Statement,
+    context: Context,
+    *,
+    name: str = STATEMENT,
+    role: Role = "printed",
+    corrected: Statement | None = None,
 ) -> Iterator[Finding]:
-    """What engines find of a statement of any kind. The part of this name decides; further ones have it before their own."""
+    """What engines find of a statement of any kind. The part of this name decides; further ones have it before their own.
+
+    ``corrected``: the statement in its place where it is false, for its picture.
+    """
     if isinstance(statement, Lemma):
         yield from find_of_lemma(statement, name=name, role=role)
     elif isinstance(statement, Bound | Contraction):
-        yield from find_of_theorem(statement, context, name=name, role=role)
+        yield from find_of_theorem(statement, context, name=name, role=role, corrected=corrected)
     else:
         findings = list(statement.findings(context))
         parts = [finding for finding in findings if isinstance(finding, Part)]
@@ -173,8 +184,6 @@ def find_of_statement(
         yield replace(decides, name=name, role=role)
         yield from (replace(part, name=f"{name}: {part.name}", role=role) for part in parts if part is not decides)
         yield from (finding for finding in findings if not isinstance(finding, Part))
-        if isinstance(statement, Rate) and role == "printed":
-            yield from draw_rate(statement, context.seed)
 
 
 def _how_late(part: Part) -> tuple[int, int]:
@@ -229,10 +238,21 @@ def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> P
 
 
 def find_of_theorem(
-    statement: Bound | Contraction, context: Context, *, name: str = STATEMENT, role: Role = "printed"
+    statement: Bound | Contraction,
+    context: Context,
+    *,
+    name: str = STATEMENT,
+    role: Role = "printed",
+    corrected: Statement | None = None,
 ) -> Iterator[Finding]:
-    """What engines find of a bound or a contraction."""
+    """What engines find of a bound or a contraction, and its picture."""
     outcome = judge_statement(statement, seed=context.seed, budget=context.budget)
+    yield from _parts_of(statement, outcome, name, role)
+    if (line := outcome.line) is not None:
+        yield PictureOfStatement(lambda seed: draw_line(statement, line, seed, corrected))
+
+
+def _parts_of(statement: Bound | Contraction, outcome: StatementOutcome, name: str, role: Role) -> Iterator[Finding]:
     if outcome.word == "refuted" and outcome.refutation is not None:
         point = {name: str(value) for name, value in (outcome.refuted_at or {}).items()}
         instance = {
@@ -254,8 +274,6 @@ def find_of_theorem(
     yield _theorem_part(statement, outcome, name, role)
     yield from (Reading(reason) for reason in outcome.reasons)
     yield from (Reading(str(moved)) for moved in outcome.sensitivity)
-    if outcome.line is not None:
-        yield draw_line(statement, outcome.line, context.seed)
 
 
 def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome, name: str, role: Role) -> Part:

@@ -9,7 +9,7 @@ else, with the reason: too little was solved, or a worst case exceeds the claim 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.lines import find_line
 from fedtheory.claims.statements.outcomes import (
     ConstantSensitivity,
     Line,
@@ -28,12 +29,13 @@ from fedtheory.claims.statements.outcomes import (
 )
 from fedtheory.claims.statements.parametric import ParametricProof, prove_for_all
 from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
-from fedtheory.claims.statements.runs import largest_on_runs, measure_runs
+from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
-from fedtheory.claims.statements.survey import Place, PointValue, Survey
+from fedtheory.claims.statements.survey import PointValue, Survey
 from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.refutations.asked import AskedBound
+from fedtheory.proofs.refutations.refute import Refutation
 from fedtheory.proofs.stated_bounds import ERROR
 
 #: searches over functions at a point: the question, what is claimed, a seed; the largest measured / claimed, None where they do not apply
@@ -43,8 +45,6 @@ InstanceSearch = Callable[[AskedBound, float, int], float | None]
 LEAST_SHARE = 0.8
 #: points that are solved of a statement that is proved for all parameters, to see the room that it leaves
 FEW_POINTS = 4
-#: numbers of rounds that a line shows
-MOST_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Judgement:
                 reason = reason or str(error)
                 continue
             self._clock("refutation")
-            return self._say("refuted", [], refutation=found, refuted_at=point)
+            return self._say("refuted", [], refutation=found, refuted_at=point, line=self._line(point, found))
         self._clock("refutation")
         if worst.ratio >= 1 - ERROR:
             return None
@@ -187,6 +187,11 @@ class _Judgement:
         self._clock("proofs")
         reached = self._run(solved)
         self._clock("runs")
+        line = self._line(solved[0].point)
+        if self.survey.beside and everywhere is None:
+            against = self._against(self.survey.solved[0])
+            if against is not None:
+                return against
         if reached is not None and reached > 1 + ALIKE_RATIOS:
             return self._say(
                 "inconclusive",
@@ -206,7 +211,7 @@ class _Judgement:
             everywhere=everywhere,
             on_runs=reached,
             sensitivity=moved,
-            line=self._line(solved[0]),
+            line=line,
         )
 
     def _prove(self, solved: Sequence[PointValue]) -> tuple[PointProof, ...]:
@@ -258,53 +263,14 @@ class _Judgement:
             return "inconclusive", [f"only {len(solved)} of {len(solved) + unsolved} points were solved", *reasons]
         return "supported", reasons
 
-    def _line(self, worst: PointValue, count: int = 9) -> Line | None:
-        """Claimed value, worst case and runs from the worst point along the number of rounds, or along the last real parameter."""
-        place = next((p for p, value in self.survey.found.items() if value is worst), None)
-        along = None if place is None else self._along_rounds(place) or self._along_last(place, count)
-        if along is None:
+    def _line(self, point: Mapping[str, Fraction], refutation: Refutation | None = None) -> Line | None:
+        """Data of the picture; where the claim turns out to be exceeded on it, the survey has these points, too."""
+        drawn = find_line(self.survey, point, self.seed, refutation)
+        self._clock("line")
+        if drawn is None:
             return None
-        name, places = along
-        values = [value for value in map(self.survey.at, places) if value is not None]
-        values.sort(key=lambda value: value.point[name])
-        if not values:
-            return None
-        rows = [(float(v.point[name]), float(v.claimed), v.worst) for v in values]
-        others = tuple((other, value) for other, value in worst.point.items() if other != name)
-        runs: list[tuple[float, ...]] = []
-        if isinstance(self.statement, Bound):
-            runs = [measure_runs(self.statement.asked_at(value.point), self.seed) for value in values]
-        at, claimed, reached = zip(*rows, strict=True)
-        return Line(name, at, claimed, reached, others, tuple(runs) if all(runs) else ())
-
-    def _along_rounds(self, place: Place) -> tuple[str, list[Place]] | None:
-        """The parameter that the number of rounds depends on, and places that differ in it; none beyond what was solved."""
-        whole = dict(place.whole)
-        named = (
-            sorted(self.statement.expressions["rounds"].names & whole.keys())
-            if isinstance(self.statement, Bound)
-            else []
-        )
-        if not named:
-            return None
-        most = max(value.point[named[0]] for value in self.survey.found.values())
-        alike = [
-            case
-            for case, region in self.survey.cases.items()
-            if {**dict(case), named[0]: most} == {**whole, named[0]: most}
-            and dict(case)[named[0]] <= most
-            and len(region.parameters) == len(place.box)
-        ]
-        step = -(-len(alike) // MOST_ROUNDS)
-        places = [Place(case, place.box) for case in alike[::step]]
-        return (named[0], places) if len(places) > 1 else None
-
-    def _along_last(self, place: Place, count: int) -> tuple[str, list[Place]] | None:
-        """The last real parameter, and places that differ in it."""
-        if not place.box:
-            return None
-        name = self.survey.cases[place.whole].parameters[-1].name
-        return name, [Place(place.whole, (*place.box[:-1], Fraction(k, count - 1))) for k in range(count)]
+        self.survey.beside += [value for value in drawn[1] if value.ratio < 1 - ALIKE_RATIOS]
+        return drawn[0]
 
     def _say(self, word: OutcomeWord, reasons: Sequence[str], **evidence: Any) -> StatementOutcome:
         solved = self.survey.solved

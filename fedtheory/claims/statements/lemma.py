@@ -1,7 +1,6 @@
 """Lemmas as data: a region of parameters, a text that builds hypotheses and a conclusion, and named constants.
 
-    Lemma("descent", "textbook", "0<L", descent, {"c": 1})
-
+    @lemma("descent", "textbook", "0<L", c=1)
     def descent(world, p, c):
         f = world.function(p.L, -p.L)
         y = world.vector("y"); x = y * 0
@@ -105,6 +104,21 @@ class Lemma:
     def cases(self) -> tuple[Case, ...]:
         """One for each value of the whole numbers."""
         return tuple(Case(self, fixed, ParameterField(region)) for fixed, region in self.region.cases())
+
+
+def lemma(name: str, source: str, region: Any, **constants: Any) -> Callable[[Build], Lemma]:
+    """Decorate the function that builds a lemma: it becomes the lemma.
+
+    Examples
+    --------
+    >>> @lemma("triangle", "Lemma 1", "0 < a", c=2)
+    ... def triangle(world, p, c):
+    ...     x, y = world.vector("x"), world.vector("y")
+    ...     return norm2(x + y) - (norm2(x) + norm2(y)) * c.c
+    >>> print(triangle.name, triangle.constants)
+    triangle {'c': Fraction(2, 1)}
+    """
+    return lambda build: Lemma(name, source, region, build, constants)
 
 
 @dataclass(frozen=True, eq=False)

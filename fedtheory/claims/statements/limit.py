@@ -20,12 +20,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Finding, Part, Replay
+from fedtheory.claims.claim import Finding, Part, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula
 from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, read_point, show_values
+from fedtheory.claims.statements.pictures import draw_divergence, draw_limit
 from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.randomness import Key
@@ -98,6 +100,24 @@ class Limit(InstanceStatement):
             yield from self._at_points(context)
         if self.point == MINIMISER:
             yield self._held_against_ground_truth(context)
+        yield self._pictured(self.points[0])
+
+    def _pictured(self, point: Point) -> PictureOfStatement:
+        return PictureOfStatement(partial(draw_limit, self, point))
+
+    def find_end(self, point: Point, seed: int = 0) -> tuple[NDArray[np.float64] | None, bool]:
+        """Where the field ends, entry by entry, and whether that was followed exactly; None where it does not end within a quick run."""
+        found = self.followed(point, self.field)
+        if found is not None:
+            inside = lies_within(found.polynomial, ONE) is True
+            return (np.array([float(v) for v in found.limit()]) if inside else None), True
+        x, left, _, _ = self._end(point, Context(seed=seed))
+        return (None if left is None else np.ravel(x)), False
+
+    def claimed_in_floats(self, point: Point, problem: Any, entries: int) -> NDArray[np.float64]:
+        """The claimed limit in floats, one number for each entry of the field."""
+        told = self._coordinates(point, problem.d, partial(_find_minimiser, problem))
+        return np.tile([float(v) for v in told], entries // problem.d)
 
     def claimed_at(self, point: Point, problem: Any, entries: int) -> list[Any]:
         """The claimed limit, one number for each entry of the field."""
@@ -170,6 +190,7 @@ class Limit(InstanceStatement):
                 text = f"{self}: at {where} a multiplier lies above one: it diverges"
                 if inside is False:
                     yield disproved("limit", True, text, "spectrum")
+                    yield self._pictured(point)
                     return
                 yield Part("limit", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided")
                 continue
@@ -180,6 +201,7 @@ class Limit(InstanceStatement):
                 k = same.index(False)
                 text = f"{self}: at {where} the limit of {self.field} is {limit[k]}, not {claimed[k]}"
                 yield self.at_point(decided("limit", False, text, "spectrum"), point)
+                yield self._pictured(point)
                 return
             shown += 1
         if shown:
@@ -215,8 +237,7 @@ class Limit(InstanceStatement):
             if left is None:
                 return Part("runs", None, "numeric", f"{self}: at {where} the run does not settle")
             entries = np.ravel(x)
-            told = self._coordinates(point, problem.d, partial(_find_minimiser, problem))
-            claimed = np.tile([float(v) for v in told], entries.size // problem.d)
+            claimed = self.claimed_in_floats(point, problem, entries.size)
             allowed = EQUAL * size + 10 * left
             away = float(np.abs(entries - claimed).max())
             excess = away / allowed if allowed else 0.0 if away == 0 else np.inf
@@ -301,6 +322,13 @@ class Divergence(InstanceStatement):
             return {}
         return {"a multiplier one per cent larger": replace(self, multiplier=f"101/100*({self.multiplier})")}
 
+    def multiplier_at(self, point: Point) -> float | None:
+        """The claimed multiplier; None where none is claimed."""
+        return None if self.multiplier is None else float(Expression.parse(self.multiplier).at(point))
+
+    def _pictured(self, point: Point) -> PictureOfStatement:
+        return PictureOfStatement(partial(draw_divergence, self, point))
+
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: for all parameters where the state is one number, else at points; runs where rounds are not affine."""
         try:
@@ -313,6 +341,7 @@ class Divergence(InstanceStatement):
                 True,
                 f"{self}: for all parameters the one multiplier is above one in modulus and the start excites it",
             )
+            yield self._pictured(self.points[0])
             return
         take_facts()
         shown, runs = 0, list[Point]()
@@ -334,10 +363,12 @@ class Divergence(InstanceStatement):
                         "divergence", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided"
                     )
                 )
+                yield self._pictured(point)
                 return
             wrong = self._wrong_multiplier(point, found.polynomial)
             if wrong:
                 yield self.at_point(decided("multiplier", False, f"{self}: at {where} {wrong}", "spectrum"), point)
+                yield self._pictured(point)
                 return
             shown += 1
         if shown:
@@ -352,6 +383,7 @@ class Divergence(InstanceStatement):
             if self.multiplier is not None:
                 text = f"{self}: runs tell that it diverges, and not by which multiplier"
                 yield Part("multiplier", None, "numeric", text)
+        yield self._pictured(self.points[0])
 
     def _measured(self, point: Point) -> Replay:
         found, where = self.followed(point), show_values(point)

@@ -81,9 +81,10 @@ class ConstantSensitivity:
 
 @dataclass(frozen=True)
 class Line:
-    """Claimed value and worst case along one parameter, the others as at the worst point: data of a picture.
+    """Claimed value and worst case along one parameter, the others as at the worst point, or where it is refuted: data of a picture.
 
-    ``runs``: for each value the measures of runs on random functions of the class; empty where there are none.
+    ``runs``: for each value the measures of runs on random functions of the class; empty where there are none. ``points``: all parameters of each
+    value. ``instance``: of the refutation the parameter's value, and what is reached exactly.
     """
 
     parameter: str
@@ -92,6 +93,8 @@ class Line:
     worst: tuple[float, ...]
     others: tuple[tuple[str, Fraction], ...] = ()
     runs: tuple[tuple[float, ...], ...] = ()
+    points: tuple[Mapping[str, Fraction], ...] = ()
+    instance: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

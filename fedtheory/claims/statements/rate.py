@@ -16,16 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Finding, Part, Replay
+from fedtheory.claims.claim import Finding, Part, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
 from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, show_values
+from fedtheory.claims.statements.pictures import draw_rate
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import choose_metrics, look_up
@@ -122,6 +124,10 @@ class Rate(InstanceStatement):
 
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: exact where that can be had, fits otherwise."""
+        yield from self._find(context)
+        yield PictureOfStatement(partial(draw_rate, self))
+
+    def _find(self, context: Context) -> Iterator[Finding]:
         if self.factor is None or self.metric not in SQUARES or self.summary != "last":
             yield self._fitted(self.points, context)
             return

@@ -94,11 +94,15 @@ class Place:
 
 
 class Survey:
-    """Points of a region with their claimed values and worst cases, as they are computed; ``unsolved`` holds those without, and why."""
+    """Points of a region with their claimed values and worst cases, as they are computed; ``unsolved`` holds those without, and why.
+
+    ``beside``: values at points that are no place of a box, added by who found them.
+    """
 
     def __init__(self, statement: Bound | Contraction, time_limit: float | None = None) -> None:
         self.statement, self.time_limit = statement, time_limit
         self.found: dict[Place, PointValue] = {}
+        self.beside: list[PointValue] = []
         self.unsolved: dict[Place, tuple[Mapping[str, Fraction], str]] = {}
         self.cases: dict[tuple[tuple[str, Fraction], ...], Region] = {
             tuple(fixed.items()): case for fixed, case in statement.parameters.cases()
@@ -107,7 +111,7 @@ class Survey:
     @property
     def solved(self) -> list[PointValue]:
         """What was found, the worst first."""
-        return sorted(self.found.values(), key=lambda value: value.ratio)
+        return sorted([*self.found.values(), *self.beside], key=lambda value: value.ratio)
 
     def point_of(self, place: Place) -> dict[str, Fraction] | None:
         """The point of a place; None outside of the statement's region."""

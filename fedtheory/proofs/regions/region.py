@@ -55,6 +55,16 @@ class Parameter:
         below = high is None or value < high or (self.high_closed and value == high)
         return bool(above and below and (not self.integer or value == int(value)))
 
+    def at_share(self, u: Fraction, earlier: Mapping[str, Any]) -> Any:
+        """The value at u in [0, 1], t = u/(1 - u): an end that is closed is reached, others are approached to `NEAR_AN_END`."""
+        low, high = self.ends(earlier)
+        if u <= 0 and self.low_closed:
+            return low
+        if u >= 1 and self.high_closed:
+            return high
+        t = min(max(u / (1 - u) if u < 1 else 1 / NEAR_AN_END, NEAR_AN_END), 1 / NEAR_AN_END)
+        return low + t if high is None else low + (high - low) * t / (1 + t)
+
     def values(self) -> range:
         """All values of a whole number."""
         assert self.high is not None
@@ -147,14 +157,7 @@ class Region:
             raise InvalidInput(f"expected {len(self.real)} numbers u for {', '.join(p.name for p in self.real)}")
         found: dict[str, Fraction] = {}
         for parameter, u in zip(self.parameters, us, strict=True):
-            low, high = parameter.ends(found)
-            if u <= 0 and parameter.low_closed:
-                found[parameter.name] = low
-            elif u >= 1 and parameter.high_closed:
-                found[parameter.name] = high
-            else:
-                t = min(max(u / (1 - u) if u < 1 else 1 / NEAR_AN_END, NEAR_AN_END), 1 / NEAR_AN_END)
-                found[parameter.name] = low + t if high is None else low + (high - low) * t / (1 + t)
+            found[parameter.name] = parameter.at_share(u, found)
         return found
 
     def corners(self, most: int = 81) -> list[dict[str, Fraction]]:

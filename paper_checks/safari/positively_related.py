@@ -1,0 +1,295 @@
+"""SAFARI's Assumption 2, that P and Q are positively related: the paper's example, mixtures, and classes without the right rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Lemma,
+    Picture,
+    Reading,
+    Replay,
+    assume,
+    decided,
+    draw_bound,
+    norm2,
+    proved,
+    refute,
+)
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.proofs.facts import compare
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.safari.optimisation import DERIVED, PAPER
+from paper_checks.steps import Conclusion, Step, claim_steps
+from problems.learning import FiniteClass
+from problems.thresholds import mixture, relatedness, uniform
+
+OUTSIDE = {"b": "1/2", "star": "2/5", "t": "1"}
+MISSPECIFIED = {"d": ("13/15", "0", "2/15"), "weight": "3/5"}
+RULES = FiniteClass(((1, 1, 1), (0, 1, 1), (0, 0, 1), (0, 0, 0)), (Fraction(1), Fraction(0), Fraction(1)))
+TARGET = (Fraction(1, 5), Fraction(1, 2), Fraction(3, 10))
+
+
+def draw_example(b: Fraction = Fraction(1, 2), star: Fraction = Fraction(2, 5)) -> Picture:
+    """The difference of excess errors by threshold, against alpha eps_Q as printed."""
+    P, Q, thresholds = uniform(Fraction(0), Fraction(1)), uniform(Fraction(0), b), [Fraction(k, 40) for k in range(41)]
+    at_p, at_q = ([law.mass(t, star) for t in thresholds] for law in (P, Q))
+    return draw_bound(
+        "Assumption 2 in the paper's example",
+        thresholds,
+        [(1 - b) * q for q in at_q],
+        xlabel="threshold t",
+        ylabel="|eps_P - eps_Q|",
+        about=f"P uniform on [0, 1], Q uniform on [0, {b}], t* = {star}; claimed: (1 - {b}) eps_Q; masses of intervals in fractions, no seeds",
+        more=[("exact", [abs(p - q) for p, q in zip(at_p, at_q, strict=True)])],
+    )
+
+
+def replay_a2a(instance: Mapping[str, Any]) -> Replay:
+    """P = U[0, 1], Q = U[0, b]: |eps_P - eps_Q| of h_t against (1 - b) eps_Q."""
+    b, star, t = (Fraction(instance[name]) for name in ("b", "star", "t"))
+    eps_p, eps_q = uniform(0, 1).mass(t, star), uniform(Fraction(0), b).mass(t, star)
+    left, right = abs(eps_p - eps_q), (1 - b) * eps_q
+    met = (
+        assume("t* in [a', b'], inside of [a, b] = [0, 1]", "0 <= s <= b <= 1", s=star, b=b),
+        assume("t in [a, b]", "0 <= t <= 1", t=t),
+    )
+    return Replay(
+        f"|eps_P - eps_Q| at t = {t} against alpha eps_Q", float(left), float(right), left, right, "fractions", met
+    )
+
+
+def check_a2a(
+    ctx: Context, *, instance: Mapping[str, Any] = OUTSIDE, high: Fraction = Fraction(1, 2)
+) -> Iterator[Finding]:
+    """For any threshold, and for those between a' and b'."""
+    yield refute(
+        "any threshold", replay_a2a, dict(instance), text="A threshold beyond b' errs under P where Q has no mass."
+    )
+    b, star = Fraction(1, 2), Fraction(2, 5)
+    alpha = relatedness(uniform(Fraction(0), Fraction(1)), uniform(Fraction(0), b), star, Fraction(0), high)
+    u, wide, narrow = symbols("u wide narrow", positive=True)
+    yield proved(
+        "thresholds in [a', b']",
+        compare(alpha, "==", 1 - b) and is_zero(u / narrow - u / wide - (1 - narrow / wide) * u / narrow),
+        "with u = |t - t*|, wide = b - a and narrow = b' - a' <= wide: eps_P = u/wide and eps_Q = u/narrow for t, t* in [a', b'], and their "
+        "difference is (1 - narrow/wide) eps_Q; for [0, 1/2] in [0, 1] no less alpha serves",
+        role="repaired",
+    )
+    yield draw_example()
+    yield Reading(
+        "An illustration in the paper, which later speaks of one support; only 'for any t' fails, and for t* = b' < b no alpha serves."
+    )
+
+
+def mixed(d: Sequence[Any], weight: Fraction) -> tuple[Fraction, ...]:
+    """Q = weight D + (1 - weight) P on the three points, P = `TARGET`."""
+    return tuple(weight * Fraction(v) + (1 - weight) * p for v, p in zip(d, TARGET, strict=True))
+
+
+def replay_misspecified(instance: Mapping[str, Any]) -> Replay:
+    """Thresholds on three points with labels 1, 0, 1: eps_P of the best rule under Q, against 0."""
+    weight = Fraction(instance["weight"])
+    drawn = mixed(instance["d"], weight)
+    excess = RULES.excess(TARGET)[RULES.best(drawn)]
+    total = sum((Fraction(d) for d in instance["d"]), Fraction(0))
+    met = (
+        assume("D is a law", "d == 1", d=total),
+        assume("Q = lambda_1 D + lambda_2 P, lambda_2 > 0", "0 < w < 1", w=weight),
+        assume("eps_Q(h*_Q) = 0", "e == 0", e=RULES.excess(drawn)[RULES.best(drawn)]),
+    )
+    return Replay(
+        "|eps_P - eps_Q| at h*_Q against alpha eps_Q(h*_Q)^beta, beta > 0",
+        float(excess),
+        0.0,
+        excess,
+        Fraction(0),
+        "fractions",
+        met,
+    )
+
+
+def linear_in_the_mixture(sign: int) -> Any:
+    """Numbers p = eps_P, d = eps_D >= 0, as squares, and q = l p + k d: |p - q| <= max(1, k/l) q, one sign at a time."""
+
+    def build(w: Any, p: Any, c: Any) -> Any:
+        at_p, at_d = norm2(w.vector("root of eps_P")), norm2(w.vector("root of eps_D"))
+        pooled = at_p * p.l + at_d * (1 - p.l)
+        alpha = (1 - p.l) / p.l if sign > 0 else 1
+        return (at_p - pooled) * sign - pooled * (c.c * alpha)
+
+    return build
+
+
+def error_under_the_target(w: Any, p: Any, c: Any) -> Any:
+    """eps_P <= c eps_Q/l for q = l p + (1 - l) d: where eps_Q = 0, eps_P is."""
+    at_p, at_d = norm2(w.vector("root of eps_P")), norm2(w.vector("root of eps_D"))
+    return at_p - (at_p * p.l + at_d * (1 - p.l)) * (c.c / p.l)
+
+
+WEIGHT = "0 < l < 1"
+ABOVE = Lemma("eps_P above eps_Q", "mixture", WEIGHT, linear_in_the_mixture(1), {"c": 1})
+BELOW = Lemma("eps_P below eps_Q", "mixture", WEIGHT, linear_in_the_mixture(-1), {"c": 1})
+UNDER_THE_TARGET = Lemma("eps_P by eps_Q", "mixture", WEIGHT, error_under_the_target, {"c": 1})
+EXAMPLES = {("9/10", "1/2"): 1, ("9/10", "1/10"): 9, ("9/10", "1/100"): 99, ("1/2", "1/10"): Fraction(27, 47)}
+
+
+def examples_agree() -> bool:
+    """P = U[0, 1], D = U[3/10, 7/10]: the least alpha for some thresholds and weights; and for P = U[0, 1/2], D = U[0, 1], lambda_1 = 1/10."""
+    P, D = uniform(Fraction(0), Fraction(1)), uniform(Fraction(3, 10), Fraction(7, 10))
+    found = {
+        (s, w): relatedness(P, mixture(1 - Fraction(w), D, P), Fraction(s), Fraction(0), Fraction(1))
+        for s, w in EXAMPLES
+    }
+    half, few = Fraction(1, 2), Fraction(1, 10)
+    narrow = uniform(Fraction(0), half)
+    return (
+        all(compare(found[key], "<=", max(1, (1 - Fraction(key[1])) / Fraction(key[1]))) for key in EXAMPLES)
+        and all(compare(found[key], "==", value) for key, value in EXAMPLES.items() if key[0] == "9/10")
+        and compare(relatedness(narrow, mixture(few, P, narrow), half, Fraction(0), Fraction(1)), "==", 1)
+    )
+
+
+def draw_needed_alpha(ctx: Context) -> Picture:
+    """Least alpha of thresholds by the share of clients' data, where they cover t* and where they do not, against max(1, lambda_1/lambda_2)."""
+    P, D = uniform(Fraction(0), Fraction(1)), uniform(Fraction(3, 10), Fraction(7, 10))
+    shares = [Fraction(k, 40) for k in range(1, 40)]
+    return draw_bound(
+        "What Assumption 2 costs with beta = 1",
+        shares,
+        [max(Fraction(1), share / (1 - share)) for share in shares],
+        xlabel="lambda_1, share of the clients' law D",
+        ylabel="least alpha",
+        about="P uniform on [0, 1], D on [3/10, 7/10], labels without noise; suprema over all thresholds in fractions, no seeds",
+        more=[
+            (f"t* = {star}", [relatedness(P, mixture(share, D, P), star, Fraction(0), Fraction(1)) for share in shares])
+            for star in (Fraction(1, 2), Fraction(9, 10))
+        ],
+    )
+
+
+def draw_misspecified() -> Picture:
+    """eps_P of the best rule under the mixture by the share of clients' data, against the 0 that Assumption 2 with beta > 0 asks for."""
+    shares = [Fraction(k, 40) for k in range(40)]
+    return draw_bound(
+        "The best rule under Q, judged under P",
+        shares,
+        [0] * len(shares),
+        xlabel="lambda_1, share of the clients' law D",
+        ylabel="eps_P(h*_Q)",
+        about="thresholds on three points with labels 1, 0, 1, P = (1/5, 1/2, 3/10), D = (13/15, 0, 2/15); claimed: eps_P(h*_Q) = 0, which "
+        "Assumption 2 with beta > 0 says at h = h*_Q; risks in fractions, no seeds",
+        more=[("exact", [RULES.excess(TARGET)[RULES.best(mixed(MISSPECIFIED["d"], share))] for share in shares])],
+    )
+
+
+def check_mild(ctx: Context, *, instance: Mapping[str, Any] = MISSPECIFIED, times: str = "1") -> Iterator[Finding]:
+    """A class without the right rule: no alpha for any beta > 0; with it beta = 1 serves."""
+    yield refute(
+        "some alpha and beta > 0 exist", replay_misspecified, dict(instance), text="Labels 1, 0, 1 are no threshold."
+    )
+    yield proved(
+        "where the right rule is in H",
+        is_derived(ABOVE.with_constants(c=times)) and is_derived(BELOW),
+        "it is the best rule under every law, so that excess errors are linear in the law (SAFARI-X5): beta = 1, alpha = max(1, lambda_1/lambda_2)",
+        role="repaired",
+    )
+    yield draw_misspecified()
+    yield Reading(
+        "The paper lets beta tend to 0. beta = 0 with alpha = 1 is always possible, and makes Theorem 2 say nothing; what is denied is beta > 0, "
+        "for a class without the right rule."
+    )
+
+
+def check_x7(ctx: Context, *, weight: str = "3/5") -> Iterator[Finding]:
+    """Risks of the four rules under P and Q."""
+    drawn = mixed(MISSPECIFIED["d"], Fraction(weight))
+    risks = [[Fraction(v) for v in row] for row in (("1/2", "7/10", "1/5", "1/2"), ("1/5", "4/5", "3/5", "4/5"))]
+    same = [
+        compare(a, "==", b)
+        for law, row in ((TARGET, risks[0]), (drawn, risks[1]))
+        for a, b in zip(RULES.risks(law), row, strict=True)
+    ]
+    yield decided(
+        "risks",
+        all(same)
+        and compare(RULES.excess(TARGET)[RULES.best(drawn)], "==", Fraction(3, 10))
+        and compare(RULES.noise(TARGET, 1), "==", Fraction(7, 3)),
+        "the best rule under Q labels all points 1; its excess under P is 3/10, though labels given x are the same and Assumption 1 holds "
+        "with beta_P = 1, "
+        "alpha_P = 7/3: pooled learning tends to it, the server alone to 0",
+    )
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "SAFARI-A2a",
+        PAPER,
+        "bound",
+        "example after Assumption 2",
+        "For P = U[a, b], Q = U[a', b'] inside and t* in [a', b'], every threshold satisfies Assumption 2 with beta = 1, alpha = 1 - (b' - "
+        "a')/(b - a).",
+        check_a2a,
+        (
+            Fault("t = b'", "any threshold", {"instance": OUTSIDE | {"t": "1/2"}}, holds=True),
+            Fault("thresholds up to 3/4, past b' = 1/2", "thresholds in [a', b']", {"high": Fraction(3, 4)}),
+        ),
+        repaired="For every threshold in [a', b'].",
+        replay=replay_a2a,
+    ),
+    Claim(
+        "SAFARI-A2b",
+        PAPER,
+        "bound",
+        "after Assumption 2",
+        "Assumption 2 is mild: it holds for some alpha and some beta > 0, small enough if need be.",
+        check_mild,
+        (
+            Fault(
+                "D where the right rule does not change",
+                "some alpha and beta > 0 exist",
+                {"instance": {"d": TARGET, "weight": "3/5"}},
+                holds=True,
+            ),
+            Fault("one per cent less alpha", "where the right rule is in H", {"times": "99/100"}),
+        ),
+        repaired="Where the right rule is in H, labels given x have one law and lambda_2 > 0 it holds with beta = 1, alpha = max(1, "
+        "lambda_1/lambda_2).",
+        replay=replay_misspecified,
+    ),
+    claim_steps(
+        "SAFARI-X5",
+        DERIVED,
+        "Assumption 2 for mixtures",
+        "If the right rule is in H and labels given x have one law, Q = lambda_1 D + lambda_2 P satisfies Assumption 2 with beta = 1, "
+        "alpha = max(1, lambda_1/lambda_2), and no less serves in general.",
+        [Step("eps_P above eps_Q", ABOVE), Step("eps_P below eps_Q", BELOW)],
+        conclusions=[
+            Conclusion(
+                "attained",
+                "excess errors are linear in the law, eps_Q = lambda_1 eps_D + lambda_2 eps_P; for P = U[0, 1], D = U[3/10, 7/10], t* = "
+                "9/10 the least alpha is lambda_1/lambda_2, and for P = U[0, 1/2], D = U[0, 1], t* = 1/2 it is 1, lambda_1 = 1/10",
+                ("eps_P above eps_Q", "eps_P below eps_Q"),
+                confirmed=examples_agree,
+            )
+        ],
+        kind="bound",
+        picture=draw_needed_alpha,
+    ),
+    Claim(
+        "SAFARI-X7",
+        DERIVED,
+        "divergence",
+        "Assumption 2 without the right rule",
+        "Thresholds on {1, 2, 3} with labels 1, 0, 1: the best rule under a mixture Q has eps_P = 3/10, though Assumption 1 holds and "
+        "labels given x have one law.",
+        check_x7,
+        (Fault("weight 1/10", "risks", {"weight": "1/10"}),),
+    ),
+]
