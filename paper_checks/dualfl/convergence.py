@@ -69,9 +69,9 @@ def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **chan
 
 PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
 LINEAR_STEPS = [Step("one round", inexact.STEP_SMOOTH), Step("inexact step", inexact.ERROR_SMOOTH)]
-TO_MODELS = Step("(29)", lemmas.PRIMAL_ERROR)
-TO_VALUES = Step("(30)", lemmas.ENERGY_ERROR)
-BY_GAPS = Step("gaps", inexact.GAP_BOUNDS_THE_ERROR)
+TO_MODELS = Step("(29)", lemmas.primal_error)
+TO_VALUES = Step("(30)", lemmas.energy_error)
+BY_GAPS = Step("gaps", inexact.gap_bounds_the_error)
 
 
 def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
@@ -193,7 +193,7 @@ CLAIMS: list[Claim] = [
                 "every round",
                 "1/kappa = nu/L for nu = mu, so that it is a case of the first part. " + RECURSION + LINEAR + FROM_GAPS,
                 ("(29)", "(30)"),
-                confirmed=(*LINEAR_ROUNDS, inexact.GAP_BOUNDS_THE_ERROR),
+                confirmed=(*LINEAR_ROUNDS, inexact.gap_bounds_the_error),
             )
         ],
         assumptions=[

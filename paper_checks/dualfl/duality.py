@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, norm2
+from fedtheory.claims import Claim, Context, Fault, Finding, Replay, bar, dot, lemma, norm2
 from fedtheory.claims.parts import assume, at_most, equal, proved, refute
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
@@ -46,6 +46,7 @@ def zero_gap(w: Any, p: Any, c: Any) -> Any:
     return local.at_o * c.c + local.least
 
 
+@lemma("solution of (6)", "Proposition 3.1", "0 < nu", c=1)
 def dual_solution(w: Any, p: Any, c: Any) -> Any:
     """E_d^{n,j}(xi_j) <= E_d^{n,j}(xi) - c ||xi - xi_j||^2/(2 nu) for every xi, with xi_j = nu (zeta - o), of which o is a subgradient of g^*."""
     g = w.function(None, 0, name="g*")
@@ -58,7 +59,6 @@ def dual_solution(w: Any, p: Any, c: Any) -> Any:
 
 
 GAP_AT_MOST, GAP_AT_LEAST = equality("gap", "Proposition 3.1", "0 < nu", zero_gap)
-DUAL_SOLUTION = Lemma("solution of (6)", "Proposition 3.1", "0 < nu", dual_solution, {"c": 1})
 
 
 def problems(context: Context) -> list[Any]:
@@ -98,6 +98,7 @@ def local_instances(context: Context, *, gap: Callable[..., Any] = local_gap, st
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
 
 
+@lemma("weak duality", "(20)", "0 < nu", c=1)
 def weak_duality(w: Any, p: Any, c: Any) -> Any:
     """-E_d(xi)/N + c (nu/2) ||theta + mean xi/nu||^2 <= E(theta) for all theta and xi.
 
@@ -118,6 +119,7 @@ def strong_duality(w: Any, p: Any, c: Any) -> Any:
     return value + norm2(star) * (p.nu / 2) + dual_energy
 
 
+@lemma("the dual determines theta*", "(21)", "0 < nu", c=1)
 def relation(w: Any, p: Any, c: Any) -> Any:
     """(nu/2) ||mean xi/nu + theta*||^2 <= c (E_d(xi) - E_d(xi*))/N for all xi, so that every minimiser of E_d has theta* = -mean xi/nu."""
     d = lemmas.dual(w, p, p.nu * 0)
@@ -127,7 +129,6 @@ def relation(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(xi)) / (2 * p.nu) - (d.energy(xi, value) - d.energy(xi * 0, least)) * c.c
 
 
-WEAK = Lemma("weak duality", "(20)", "0 < nu", weak_duality, {"c": 1})
 STRONG_ABOVE, STRONG_BELOW = equality("strong duality", "(20)", "0 < nu", strong_duality)
 
 
@@ -162,9 +163,6 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
         limits.append(truth.distance + 1e-5 * (1 + float(np.linalg.norm(truth.x))))
         told.append(f"{problem.name}: {apart[-1]:.1g}, theta* certified to {truth.distance:.1g}")
     yield at_most("CVXPY's optima", apart, limits, "numeric", "||-mean xi*/nu - theta*||: " + "; ".join(told))
-
-
-RELATION = Lemma("the dual determines theta*", "(21)", "0 < nu", relation, {"c": 1})
 
 
 # ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
@@ -234,7 +232,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-P3.1",
         "Proposition 3.1",
         "If theta_j solves (2), xi_j = nu (zeta_j - theta_j) solves (6), and E^{n,j}(theta_j) + E_d^{n,j}(xi_j) = 0.",
-        [Step("at most", GAP_AT_MOST), Step("at least", GAP_AT_LEAST), Step("solves (6)", DUAL_SOLUTION)],
+        [Step("at most", GAP_AT_MOST), Step("at least", GAP_AT_LEAST), Step("solves (6)", dual_solution)],
         assumptions=[CONVEX],
         kind="identity",
         besides=local_instances,
@@ -258,7 +256,7 @@ CLAIMS: list[Claim] = [
                 "y), so that values are equal exactly if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for "
                 "(19) and (20) that is derived",
                 role="repaired",
-                confirmed=(WEAK, STRONG_ABOVE, STRONG_BELOW),
+                confirmed=(weak_duality, STRONG_ABOVE, STRONG_BELOW),
             )
         ],
         assumptions=["F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains"],
@@ -272,7 +270,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-D20",
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
-        [Step("weak", WEAK), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
+        [Step("weak", weak_duality), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
         assumptions=[CONVEX],
         kind="identity",
         besides=dual_optima,
@@ -282,7 +280,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-D21",
         "(21)",
         "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
-        [Step("theta*", RELATION), Step("weak duality", WEAK), Step("strong duality", STRONG_ABOVE)],
+        [Step("theta*", relation), Step("weak duality", weak_duality), Step("strong duality", STRONG_ABOVE)],
         conclusions=[
             Conclusion(
                 "xi*",
@@ -302,7 +300,7 @@ CLAIMS: list[Claim] = [
         "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
         "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= delta_n/N and sending zeta_j - u_j/nu solves the "
         "block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
-        [Step("repaired rule", inexact.REPAIRED_ERROR)],
+        [Step("repaired rule", inexact.repaired_error)],
         assumptions=[CONVEX],
         kind="bound",
         besides=infinite_and_repaired,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, FedDyn, FedPD, FedSplit
-from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, bar, norm2
+from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, bar, lemma, norm2
 from fedtheory.claims.parts import disproved, equal
 from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.core.problem import Problem, constant
@@ -25,7 +25,7 @@ from fedtheory.local.solvers import Exact, LocalSolver
 from fedtheory.proofs.facts import compare
 from paper_checks.dualfl.common import claim, derived
 from paper_checks.dualfl.heterogeneity import mistaken
-from paper_checks.dualfl.inexact import GAP_BOUNDS_THE_ERROR
+from paper_checks.dualfl.inexact import gap_bounds_the_error
 from paper_checks.dualfl.lemmas import round_objective
 from paper_checks.dualfl.sequence import printed_t
 from paper_checks.steps import Conclusion, Step, equality
@@ -132,6 +132,7 @@ def blocks_and_whole(w: Any, p: Any, c: Any) -> Any:
 SUM_BELOW, SUM_ABOVE = equality("sum of the blocks", "Lemma 6.4", "0 < nu", blocks_and_whole)
 
 
+@lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", c=1)
 def accuracy(w: Any, p: Any, c: Any) -> Any:
     """E_d^n(xi) - E_d^n(z) <= c d for every z, where the blocks' errors at xi are at most d in the mean, and d >= 0."""
     g = w.function(None, 0, client=True, name="g*")
@@ -146,10 +147,7 @@ def accuracy(w: Any, p: Any, c: Any) -> Any:
     return round_objective(p, eta, xi, at_xi) - round_objective(p, eta, z, at_z) - d * c.c
 
 
-BLOCK_ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})
-
-
-BLOCKS = [Step("sum, at most", SUM_BELOW), Step("sum, at least", SUM_ABOVE), Step("accuracy", BLOCK_ACCURACY)]
+BLOCKS = [Step("sum, at most", SUM_BELOW), Step("sum, at least", SUM_ABOVE), Step("accuracy", accuracy)]
 
 
 # ---- Lemma 6.6: (4), (25a) and (25b) against (24); capitals are of the round before ---------------------------------------
@@ -246,7 +244,7 @@ CLAIMS: list[Claim] = [
                 "accuracy",
                 "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N "
                 "bounds the error of each block; by Lemma 6.4 the step (23) is then taken to delta_n",
-                confirmed=(GAP_BOUNDS_THE_ERROR, BLOCK_ACCURACY),
+                confirmed=(gap_bounds_the_error, accuracy),
             ),
             Conclusion(
                 "display in the proof",

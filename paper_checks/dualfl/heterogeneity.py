@@ -182,7 +182,7 @@ CLAIMS = [
         "DUALFL-C3",
         "after Theorem 3.3",
         "DualFL is linearly convergent with the rate 1 - sqrt(rho) even if its hyper-parameters are not chosen optimally.",
-        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.primal_error)],
         conclusions=[
             Conclusion(
                 "every choice in the range",
@@ -215,7 +215,7 @@ CLAIMS = [
         [
             Step("one step", lemmas.STEP),
             Step("one step, smooth", lemmas.STEP_SMOOTH),
-            Step("(29)", lemmas.PRIMAL_ERROR),
+            Step("(29)", lemmas.primal_error),
         ],
         conclusions=[
             Conclusion(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Lemma, Limit, bar, dot, draw_bound, norm2
+from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Limit, bar, dot, draw_bound, lemma, norm2
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import objective
@@ -67,6 +67,7 @@ def unstable_runs(context: Context, *, factor: float = 1.45) -> Iterator[Finding
 # ---- DUALFL-N5 --------------------------------------------------------------------------------------------------------
 
 
+@lemma("step against the linearisation", "ours", "0 < nu, 1 <= t", c=1)
 def linear_step(w: Any, p: Any, c: Any) -> Any:
     """t^2 D(s+) + ||s - u+||^2/(2 nu) <= t (t - 1) D(s^n) + t (D(y) + <x, s - y>) + c ||s - u||^2/(2 nu) for every s of zero sum, rho = 0.
 
@@ -85,6 +86,7 @@ def linear_step(w: Any, p: Any, c: Any) -> Any:
     return left - at_old * (p.t * (p.t - 1)) - (at_y + dot(x, s - y)) * p.t - norm2(s - u) * (c.c / (2 * p.nu))
 
 
+@lemma("spread of the average", "ours", "0 < nu, 0 < T", c=1)
 def spread_of_average(w: Any, p: Any, c: Any) -> Any:
     """<g, x^ - x> - (nu T/2) ||x - x^||^2 <= c ||g - mean g||^2/(2 nu T), x^ = mean x: what is left of E(x^) - E* with T = t_{n-1}^2."""
     x, g = w.vector("average of theta_j", True), w.vector("g_j", True)
@@ -92,6 +94,7 @@ def spread_of_average(w: Any, p: Any, c: Any) -> Any:
     return dot(g, apart) - norm2(apart) * (p.nu * p.T / 2) - norm2(g - bar(g)) * (c.c / (2 * p.nu * p.T))
 
 
+@lemma("last iterate", "ours", "0 < mu", c=1)
 def last_iterate(w: Any, p: Any, c: Any) -> Any:
     """E(theta) - E* <= <g, theta - theta*> - c (mu/2) ||theta - theta*||^2 for a subgradient g at theta, so at most ||g|| ||theta - theta*||."""
     e = w.function(None, 0, name="E")
@@ -101,9 +104,6 @@ def last_iterate(w: Any, p: Any, c: Any) -> Any:
     return value + norm2(x) * (p.mu / 2) - least - dot(g + x * p.mu, x) + norm2(x) * (c.c * p.mu / 2)
 
 
-LINEAR_STEP = Lemma("step against the linearisation", "ours", "0 < nu, 1 <= t", linear_step, {"c": 1})
-SPREAD = Lemma("spread of the average", "ours", "0 < nu, 0 < T", spread_of_average, {"c": 1})
-LAST = Lemma("last iterate", "ours", "0 < mu", last_iterate, {"c": 1})
 BY_AVERAGING = (
     "Sum the steps over k < n, with t_k (t_k - 1) = t_{k-1}^2 and T = sum_k t_k = t_{n-1}^2: T D(s^n) <= sum_k t_k "
     "(<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s of zero sum. With x^_j the weighted averages "
@@ -196,10 +196,10 @@ CLAIMS: list[Claim] = [
         "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
         "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
         [
-            Step("one step", LINEAR_STEP),
-            Step("spread", SPREAD),
-            Step("last iterate", LAST),
-            Step("(29)", lemmas.PRIMAL_ERROR),
+            Step("one step", linear_step),
+            Step("spread", spread_of_average),
+            Step("last iterate", last_iterate),
+            Step("(29)", lemmas.primal_error),
         ],
         conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=WITHOUT_MODULUS)],
         assumptions=[CONVEX, "exact local solves, rho = 0"],
@@ -217,7 +217,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-T3.3c",
         "Theorem 3.3, complexity",
         "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
-        [Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("(29)", lemmas.primal_error)],
         conclusions=[
             Conclusion(
                 "upper bound",

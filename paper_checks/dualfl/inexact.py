@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, dot, norm2
+from fedtheory.claims import Lemma, dot, lemma, norm2
 from paper_checks.dualfl.lemmas import PLAIN, WITH_ROOT, accelerated_step, one_round
 
 
@@ -48,6 +48,7 @@ def local_problem(w: Any, p: Any) -> SimpleNamespace:
     return SimpleNamespace(zeta=zeta, x=x, o=o, dual_of=dual_of, **values)
 
 
+@lemma("Gamma bounds the dual error", "Lemma 6.6", "0 < nu", c=1)
 def gap_bounds_the_error(w: Any, p: Any, c: Any) -> Any:
     """E_d^{n,j}(xi) - min E_d^{n,j} <= Gamma(theta) - c (nu/2) ||theta - o||^2 at xi = nu (zeta - theta).
 
@@ -58,9 +59,7 @@ def gap_bounds_the_error(w: Any, p: Any, c: Any) -> Any:
     return value - local.least - (local.at_x + value) + norm2(local.x - local.o) * (c.c * p.nu / 2)
 
 
-GAP_BOUNDS_THE_ERROR = Lemma("Gamma bounds the dual error", "Lemma 6.6", "0 < nu", gap_bounds_the_error, {"c": 1})
-
-
+@lemma("dual error of the repaired upload", "ours", "0 < nu", c=1)
 def repaired_error(w: Any, p: Any, c: Any) -> Any:
     """With a subgradient u of g at theta, xi = u has E_d^{n,j}(xi) - min E_d^{n,j} <= c ||u + nu (theta - zeta)||^2/(2 nu), for every nu <= mu."""
     g = w.function(None, 0, name="g")
@@ -73,6 +72,3 @@ def repaired_error(w: Any, p: Any, c: Any) -> Any:
         return dot(xi, y) - g_y + norm2(xi - zeta * p.nu) / (2 * p.nu)
 
     return value(u, x, at_x) - value(best, o, at_o) - norm2(u + (x - zeta) * p.nu) * (c.c / (2 * p.nu))
-
-
-REPAIRED_ERROR = Lemma("dual error of the repaired upload", "ours", "0 < nu", repaired_error, {"c": 1})

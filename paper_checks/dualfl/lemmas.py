@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims import Lemma, bar, dot, lemma, norm2
 
 
 def dual(w: Any, p: Any, modulus: Any) -> SimpleNamespace:
@@ -79,6 +79,7 @@ STEP = Lemma("step, rho = 0", "Proposition 6.2", PLAIN, accelerated_step(False, 
 STEP_SMOOTH = Lemma("step, rho = r^2", "Proposition 6.3", WITH_ROOT, accelerated_step(True, True), {"c": 1})
 
 
+@lemma("primal error", "(29)", "0 < nu", c=1)
 def primal_error(w: Any, p: Any, c: Any) -> Any:
     """(29): ||theta - theta*||^2 <= c (2/(N nu)) (E_d(xi) - E_d*), theta = -mean xi/nu."""
     d = dual(w, p, p.nu * 0)
@@ -88,9 +89,7 @@ def primal_error(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(x) / p.nu) - (d.energy(x, value) - d.energy(x * 0, least)) * (c.c * 2 / p.nu)
 
 
-PRIMAL_ERROR = Lemma("primal error", "(29)", "0 < nu", primal_error, {"c": 1})
-
-
+@lemma("energy error", "(30)", "0 < mu < L", c=1)
 def energy_error(w: Any, p: Any, c: Any) -> Any:
     """(30): E(theta) - E* <= c (L/2) ||theta - theta*||^2; theta* = 0, where the mean gradient is 0."""
     f = w.function(p.L, p.mu, client=True)
@@ -102,18 +101,14 @@ def energy_error(w: Any, p: Any, c: Any) -> Any:
     return v - least - norm2(x) * (c.c * p.L / 2)
 
 
-ENERGY_ERROR = Lemma("energy error", "(30)", "0 < mu < L", energy_error, {"c": 1})
-
-
+@lemma("F_d is 1/nu-smooth", "Section 6.2", "0 < nu", c=1)
 def smooth_part(w: Any, p: Any, c: Any) -> Any:
     """||grad F_d(xi) - grad F_d(eta)||^2 <= c ||xi - eta||^2/nu^2, where grad F_d(xi) has the blocks mean xi/nu; z = xi - eta."""
     z = w.vector("xi - eta", True)
     return norm2(bar(z) / p.nu) - norm2(z) * (c.c / p.nu**2)
 
 
-SMOOTH_PART = Lemma("F_d is 1/nu-smooth", "Section 6.2", "0 < nu", smooth_part, {"c": 1})
-
-
+@lemma("G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < mu < L, 0 < nu <= mu", c=1)
 def convex_part(w: Any, p: Any, c: Any) -> Any:
     """g_j^*(xi) >= g_j^*(eta) + <theta, xi - eta> + c ||xi - eta||^2/(2 (L - nu)) for xi = grad g_j(psi), eta = grad g_j(theta).
 
@@ -127,11 +122,7 @@ def convex_part(w: Any, p: Any, c: Any) -> Any:
     return -(dot(xi, a) - va) + (dot(b, x) - vb) + dot(x, xi - b) + norm2(xi - b) * (c.c / (2 * (p.L - p.nu)))
 
 
-CONVEX_PART = Lemma(
-    "G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < mu < L, 0 < nu <= mu", convex_part, {"c": 1}
-)
-
-
+@lemma("primal-dual gap", "ours", "0 < nu < mu", c=1)
 def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
     """Gamma(theta) <= c mu/(mu - nu) times the gap of the local problem (2), without smoothness; zeta is that of the client.
 
@@ -154,9 +145,7 @@ def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
     return gap - local * (c.c * p.mu / (p.mu - p.nu))
 
 
-GAP = Lemma("primal-dual gap", "ours", "0 < nu < mu", primal_dual_gap, {"c": 1})
-
-
+@lemma("first round", "ours", "0 < mu < L", c=1)
 def first_round(w: Any, p: Any, c: Any) -> Any:
     """||theta^(1) - theta*||^2 <= c (1/mu - 1/L)^2 V*/4, V* = mean ||grad f_j(theta*)||^2; theta* = 0, and theta_j^(1) minimises f_j."""
     f = w.function(p.L, p.mu, client=True)
@@ -167,9 +156,7 @@ def first_round(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(x)) - norm2(g) * (c.c * (1 / p.mu - 1 / p.L) ** 2 / 4)
 
 
-FIRST_ROUND = Lemma("first round", "ours", "0 < mu < L", first_round, {"c": 1})
-
-
+@lemma("second round", "ours", "0 < mu, 0 < nu <= mu", c=1)
 def second_round(w: Any, p: Any, c: Any) -> Any:
     """||theta^(2) - theta*||^2 <= c V*/(4 mu (mu + nu)) without smoothness: zeta_j^(1) = theta^(1) - theta_j^(1); theta* = 0."""
     h = w.function(None, 0, client=True)
@@ -179,6 +166,3 @@ def second_round(w: Any, p: Any, c: Any) -> Any:
     w.at(h, y, "round 2", g=(bar(x) - x) * p.nu - y * p.mu)
     w.at(h, x * 0, "theta*", g=g)
     return norm2(bar(y)) - norm2(g) * (c.c / (4 * p.mu * (p.mu + p.nu)))
-
-
-SECOND_ROUND = Lemma("second round", "ours", "0 < mu, 0 < nu <= mu", second_round, {"c": 1})

@@ -1,7 +1,7 @@
 """Theorems 3.4 and 3.5: local iterations for the tolerances (8) and (9).
 
 Both substitute a tolerance into the complexity of a local solver. Where that is one of the energy of (2), as complexities are, nu < mu turns it
-into one of Gamma (DUALFL-N1, `lemmas.GAP`); for nu = mu nothing does, see DUALFL-G1.
+into one of Gamma (DUALFL-N1, `lemmas.primal_dual_gap`); for nu = mu nothing does, see DUALFL-G1.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-T3.4",
         "Theorem 3.4",
         "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local solver of complexity O(1/eps).",
-        [Step("from energies to gaps", lemmas.GAP)],
+        [Step("from energies to gaps", lemmas.primal_dual_gap)],
         conclusions=[
             Conclusion(
                 "substitution",
@@ -131,7 +131,7 @@ CLAIMS: list[Claim] = [
         "Theorem 3.5",
         "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of "
         "complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",
-        [Step("from energies to gaps", lemmas.GAP)],
+        [Step("from energies to gaps", lemmas.primal_dual_gap)],
         conclusions=[
             Conclusion(
                 "substitution",

@@ -50,21 +50,21 @@ CLAIMS: list[Claim] = [
         "DUALFL-E29",
         "(29)",
         "||theta^(n) - theta*||^2 <= (2/(N nu)) (E_d(xi^(n)) - E_d*).",
-        [Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("(29)", lemmas.primal_error)],
         assumptions=[CONVEX],
     ),
     claim(
         "DUALFL-E30",
         "(30)",
         "E(theta) - E* <= (L/2) ||theta - theta*||^2.",
-        [Step("(30)", lemmas.ENERGY_ERROR)],
+        [Step("(30)", lemmas.energy_error)],
         assumptions=["f_j mu-strongly convex and L-smooth"],
     ),
     claim(
         "DUALFL-D22",
         "Section 6.2, below (22)",
         "F_d is 1/nu-smooth, and G_d is 1/(L - nu)-strongly convex where f_j is L-smooth.",
-        [Step("F_d", lemmas.SMOOTH_PART), Step("G_d", lemmas.CONVEX_PART)],
+        [Step("F_d", lemmas.smooth_part), Step("G_d", lemmas.convex_part)],
         assumptions=[CONVEX],
     ),
     claim(
@@ -73,7 +73,7 @@ CLAIMS: list[Claim] = [
         "||theta^(n) - theta*||^2 <= 4/(n+1)^2 mean_j ||xi_j*||^2/nu^2 for rho = 0 and n >= 1, xi_j* = s_j* - nu theta* with "
         "subgradients s_j* of f_j at "
         "theta* whose sum is 0.",
-        [Step("one step", lemmas.STEP), Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("one step", lemmas.STEP), Step("(29)", lemmas.primal_error)],
         conclusions=[
             Conclusion(
                 "every round",
@@ -93,7 +93,7 @@ CLAIMS: list[Claim] = [
         "Theorem 3.3 with exact local solves",
         "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= (1 - sqrt(rho))^(n-1) mean_j "
         "||xi_j*||^2/nu^2 for 0 < rho <= nu/L, n >= 1.",
-        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.PRIMAL_ERROR), Step("(30)", lemmas.ENERGY_ERROR)],
+        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.primal_error), Step("(30)", lemmas.energy_error)],
         conclusions=[
             Conclusion(
                 "every round",
@@ -117,7 +117,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-N1",
         "the primal-dual gap (7)",
         "Gamma(theta) <= mu/(mu - nu) times the gap of the local problem (2) for nu < mu.",
-        [Step("the gap", lemmas.GAP)],
+        [Step("the gap", lemmas.primal_dual_gap)],
         assumptions=["f_j mu-strongly convex, 0 < nu < mu; no smoothness"],
         readings=["For nu = mu, which the paper recommends, Gamma can be infinite at every inexact theta."],
     ),
@@ -126,7 +126,7 @@ CLAIMS: list[Claim] = [
         "the first two rounds",
         "||theta^(1) - theta*||^2 <= (1/mu - 1/L)^2 V*/4, and ||theta^(2) - theta*||^2 <= V*/(4 mu (mu + nu)) for rho = 0 without smoothness; "
         "V* = mean_j ||s_j*||^2.",
-        [Step("first round", lemmas.FIRST_ROUND), Step("second round", lemmas.SECOND_ROUND)],
+        [Step("first round", lemmas.first_round), Step("second round", lemmas.second_round)],
         assumptions=["f_j mu-strongly convex, L-smooth in the first round; exact local solves, 0 < nu <= mu"],
         readings=["Both are worst cases: a smaller constant is refuted by an exact instance."],
     ),
