@@ -5,6 +5,7 @@ Conclusions follow from them by arguments whose grounds checkers confirm. An ine
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,10 +13,12 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
+from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_statement, replay_statement
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
 from fedtheory.claims.statements.planting import Statement
+from fedtheory.core.errors import InvalidInput
 from paper_checks.grounds import Ground, are_so
 
 
@@ -79,8 +82,8 @@ def claim_steps(
     id: str,
     paper: str,
     source: str,
-    text: str,
-    steps: Sequence[Step],
+    text: str | Sequence[Clause],
+    steps: Sequence[Step] = (),
     *,
     conclusions: Sequence[Conclusion] = (),
     runs: Sequence[Runs] = (),
@@ -93,6 +96,7 @@ def claim_steps(
     faults: Sequence[Fault] = (),
     replay: Callable[[Mapping[str, Any]], Replay] | None = None,
     picture: Callable[[Context], Picture] | None = None,
+    setting: Callable[[Context], Setting] | None = None,
 ) -> Claim:
     """Make a claim of steps.
 
@@ -101,7 +105,7 @@ def claim_steps(
 
     Parameters
     ----------
-    id, paper, source, text, assumptions, repaired, kind : as for `Claim`
+    id, paper, source, text, assumptions, repaired, kind, setting : as for `Claim`; the text may be given as its clauses
     steps : Step ...
         A false step that is printed comes before its correction.
     conclusions : Conclusion ...
@@ -116,7 +120,15 @@ def claim_steps(
     faults : Fault ...
     replay : function, optional
         Of its counterexample; by default that of a false step.
+
+    Raises
+    ------
+    InvalidInput
+        A fault changes an argument that is the steps' own.
     """
+    own = sorted({name for fault in faults for name in fault.subject} & {*inspect.signature(_check).parameters})
+    if own:
+        raise InvalidInput(f"{id}: {own[0]!r} is an argument of the steps' own check; call that of the fault otherwise")
     false = dict(false or {})
     by_name = {step.name: step for step in steps}
     planted = [
@@ -140,7 +152,7 @@ def claim_steps(
         paper,
         kind,
         source,
-        text,
+        text if isinstance(text, str) else join_clauses(text),
         partial(
             _check,
             steps=tuple(steps),
@@ -154,7 +166,24 @@ def claim_steps(
         assumptions=(*assumptions, *regions),
         repaired=repaired,
         replay=replay if shown is None else partial(_replay, lemma=shown),
+        setting=setting,
+        clauses=() if isinstance(text, str) else tuple(text),
     )
+
+
+def equality(name: str, source: str, region: str, build: Callable[[Any, Any, Any], Any]) -> tuple[Lemma, Lemma]:
+    """``form = 0``, of a form with the constant c, as two lemmas: it is at most zero, and at least."""
+    below = Lemma(f"{name}, at most", source, region, build, {"c": 1})
+    return below, Lemma(f"{name}, at least", source, region, lambda w, p, c: build(w, p, c) * -1, {"c": 1})
+
+
+def claims_of(paper: str) -> Callable[..., Claim]:
+    """Return `claim_steps` of one paper, without that argument."""
+
+    def claim(id: str, source: str, text: str | Sequence[Clause], steps: Sequence[Step] = (), **more: Any) -> Claim:
+        return claim_steps(id, paper, source, text, steps, **more)
+
+    return claim
 
 
 def _check(

@@ -27,21 +27,6 @@ from paper_checks.dualfl import (
     theory,
 )
 
-CLAIMS: list[Claim] = [
-    *theory.CLAIMS,
-    *sequence.CLAIMS,
-    *convergence.CLAIMS,
-    *equivalences.CLAIMS,
-    *duality.CLAIMS,
-    *regularised.CLAIMS,
-    *horizons.CLAIMS,
-    *local_work.CLAIMS,
-    *primal_baselines.CLAIMS,
-    *local_gap.CLAIMS,
-    *heterogeneity.CLAIMS,
-    *character.CLAIMS,
-    *acceleration.CLAIMS,
-    *optimality.CLAIMS,
-    *experiments.CLAIMS,
-    *sparse.CLAIMS,
-]
+THEORY = (theory, sequence, convergence, equivalences, duality, regularised, horizons, local_work)
+COMPARISONS = (primal_baselines, local_gap, heterogeneity, character, acceleration, optimality, experiments, sparse)
+CLAIMS: list[Claim] = [claim for module in (*THEORY, *COMPARISONS) for claim in module.CLAIMS]

@@ -28,14 +28,14 @@ from fedtheory.algorithms import (
     RandProx,
     Scaffnew,
 )
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Reading, Table, at_most, draw_bound, holds
+from fedtheory.claims import Context, Covered, Fault, Finding, Part, Reading, Table, at_most, draw_bound, holds
 from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.solvers import Memoryless
 from fedtheory.local.stopping import ResidualBound
 from fedtheory.measures.metrics import squared_distance, stationarity
 from fedtheory.running.runner import run
+from paper_checks.dualfl.common import claim
 from paper_checks.dualfl.heterogeneity import mistaken
-from paper_checks.dualfl.runs import PAPER
 from problems.chains import nesterov_chain, total_variation_chain
 
 KAPPAS = (10, 30, 100, 300)
@@ -182,7 +182,10 @@ def check_table(ctx: Context, *, change: Any = None) -> Iterator[Finding]:
     plain = exponent(inverse["RandProx"], flats["RandProx"])
     text = f"RandProx, p = 1/10, takes {[round(v) for v in flats['RandProx']]} to the first three: exponent {plain:.3f}"
     yield holds("flat: RandProx does not accelerate", plain > SQRT, "numeric", text, role="reading")
-    measured = [("smooth, kappa", KAPPAS, rounds), ("local gradients, kappa", KAPPAS, local)]
+    measured: list[tuple[str, Any, Any]] = [
+        ("smooth, kappa", KAPPAS, rounds),
+        ("local gradients, kappa", KAPPAS, local),
+    ]
     measured += [("nonsmooth, length", LENGTHS, lengths), ("not strongly convex, 1/eps", inverse, flats)]
     rows = []
     for column, x, found in measured:
@@ -219,15 +222,16 @@ WITHOUT_MOMENTUM = mistaken("momentum of the first round in all")
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "DUALFL-TAB1",
-        PAPER,
-        "rate",
         "Table 1",
         "Scaffnew, APDA-Inexact, 5GCS, RandProx and DualFL have communications of order sqrt(kappa), local iterations of order sqrt(kappa) "
         "or better, up to logarithms; DualFL accelerates also without smoothness or without strong convexity.",
-        check_table,
-        (Fault("no momentum", "rounds: DualFL", {"change": lambda method: WITHOUT_MOMENTUM(method.nu, method.rho)}),),
+        kind="rate",
+        besides=check_table,
+        faults=(
+            Fault("no momentum", "rounds: DualFL", {"change": lambda method: WITHOUT_MOMENTUM(method.nu, method.rho)}),
+        ),
         assumptions=(
             "smooth and strongly convex: chain with L = 1, mu = 1/kappa, two clients",
             "parameters as each theory sets them",

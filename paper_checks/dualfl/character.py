@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import DualFL, Scaffnew
 from fedtheory.algorithms.dualfl import DualFLState
 from fedtheory.algorithms.momentum import beta
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Reading, at_most, holds
+from fedtheory.claims import Context, Covered, Fault, Finding, Reading, at_most, holds
 from fedtheory.core.arrays import squared_norm
 from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.inexact import ToAccuracy
@@ -23,8 +23,7 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.metrics import squared_distance
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
-from paper_checks.dualfl import theory
-from paper_checks.dualfl.runs import PAPER
+from paper_checks.dualfl.common import CONVEX, EXACT, claim
 from problems.quadratics import random_quadratics
 
 MU = 0.1
@@ -67,13 +66,13 @@ def check_c7(ctx: Context, *, local: Any = None) -> Iterator[Finding]:
     yield Reading("Deterministic is the outer method; a local solver may draw samples.")
 
 
-def check_c8(ctx: Context, *, steps: int = 0) -> Iterator[Finding]:
+def check_c8(ctx: Context, *, count: int = 0) -> Iterator[Finding]:
     """Models after 15 rounds with Newton's method against those with two iterative solvers of equal accuracy."""
     problem = _regression(ctx)
     L = float(problem.certify()["L"].value)
     reference = server_models(DualFL(MU, MU / L), problem, 15)
     solvers: dict[str, Any] = {
-        "gradient descent": GradientSteps(steps, 1 / L) if steps else ToAccuracy(RESIDUAL, 1 / L),
+        "gradient descent": GradientSteps(count, 1 / L) if count else ToAccuracy(RESIDUAL, 1 / L),
         "optimised gradient method": Adaptive(ResidualBound(RESIDUAL, 1 / 2)),
     }
     for name, solver in solvers.items():
@@ -131,33 +130,32 @@ def check_c11(ctx: Context, *, sampled: Any = OneStaysAway) -> Iterator[Finding]
 
 
 CLAIMS = [
-    Claim(
+    claim(
         "DUALFL-C7",
-        PAPER,
-        "identity",
         "Sections 1 and 5, Table 1",
         "DualFL is deterministic: neither the method nor its analysis needs coins.",
-        check_c7,
-        (Fault("a local solver that draws samples", "local Exact", {"local": StochasticSteps(3, 0.1, batch=8)}),),
+        kind="identity",
+        besides=check_c7,
+        faults=(
+            Fault("a local solver that draws samples", "local Exact", {"local": StochasticSteps(3, 0.1, batch=8)}),
+        ),
     ),
-    Claim(
+    claim(
         "DUALFL-C8",
-        PAPER,
-        "identity",
         "Section 1",
         "DualFL can adopt any optimisation algorithm as its local solver.",
-        check_c8,
-        (Fault("forty gradient steps, whatever is left", "gradient descent", {"steps": 40}),),
-        assumptions=(theory.CONVEX,),
+        kind="identity",
+        besides=check_c8,
+        faults=(Fault("forty gradient steps, whatever is left", "gradient descent", {"count": 40}),),
+        assumptions=(CONVEX,),
     ),
-    Claim(
+    claim(
         "DUALFL-C11",
-        PAPER,
-        "divergence",
         "Section 8.1",
         "Client sampling is not covered: where some clients stay away in a round, DualFL as it stands does not converge to theta*.",
-        check_c11,
-        (Fault("nobody stays away", "one stays away", {"sampled": DualFL}),),
-        assumptions=(theory.CONVEX, theory.EXACT),
+        kind="divergence",
+        besides=check_c11,
+        faults=(Fault("nobody stays away", "one stays away", {"sampled": DualFL}),),
+        assumptions=(CONVEX, EXACT),
     ),
 ]

@@ -22,12 +22,9 @@ from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, draw_inexact_runs, nonsmooth_runs, smooth_runs
+from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
 from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
-from paper_checks.steps import Conclusion, Step, claim_steps
-
-PAPER, DERIVED = "dualfl", "dualfl, derived"
-CONVEX = "f_j mu-strongly convex (f_j - (mu/2)||.||^2 convex), 0 < nu <= mu"
-SMOOTH = "f_j L-smooth in the usual sense (the displayed definition repeats strong convexity)"
+from paper_checks.steps import Conclusion, Step
 
 RECURSION = (
     "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
@@ -72,9 +69,9 @@ def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **chan
 
 PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
 LINEAR_STEPS = [Step("one round", inexact.STEP_SMOOTH), Step("inexact step", inexact.ERROR_SMOOTH)]
-TO_MODELS = Step("(29)", lemmas.PRIMAL_ERROR)
-TO_VALUES = Step("(30)", lemmas.ENERGY_ERROR)
-BY_GAPS = Step("gaps", inexact.GAP_BOUNDS_THE_ERROR)
+TO_MODELS = Step("(29)", lemmas.primal_error)
+TO_VALUES = Step("(30)", lemmas.energy_error)
+BY_GAPS = Step("gaps", inexact.gap_bounds_the_error)
 
 
 def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
@@ -112,9 +109,8 @@ def faults(part: str) -> list[Fault]:
 
 NOT_FALLING = Fault("local gaps that do not fall", "gaps at the limit", {"falling": False})
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-P6.2",
-        PAPER,
         "Proposition 6.2",
         "E_d(xi^n) - E_d* <= C/n^2 for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum sqrt(b_n) < infinity.",
         PLAIN_STEPS,
@@ -128,9 +124,8 @@ CLAIMS: list[Claim] = [
         kind="rate",
         picture=partial(draw_inexact_runs, smooth=False),
     ),
-    claim_steps(
+    claim(
         "DUALFL-P6.3",
-        PAPER,
         "Proposition 6.3",
         "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
         LINEAR_STEPS,
@@ -142,9 +137,8 @@ CLAIMS: list[Claim] = [
         kind="rate",
         picture=partial(draw_inexact_runs, smooth=True),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.2",
-        PAPER,
         "Theorem 3.2",
         "||theta^(n) - theta*||^2 <= C/n^2 for rho = 0, local gaps as in (8), no smoothness.",
         [TO_MODELS, BY_GAPS],
@@ -166,9 +160,8 @@ CLAIMS: list[Claim] = [
         besides=partial(theorem_runs, smooth=False),
         faults=(*faults("total variation chain"), NOT_FALLING),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.3a",
-        PAPER,
         "Theorem 3.3",
         "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9).",
         [TO_MODELS, TO_VALUES, BY_GAPS],
@@ -190,9 +183,8 @@ CLAIMS: list[Claim] = [
         besides=partial(theorem_runs, smooth=True),
         faults=(*faults("two clients"), NOT_FALLING),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.3b",
-        PAPER,
         "Theorem 3.3, second part",
         "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = mu, kappa = L/mu.",
         [TO_MODELS, TO_VALUES],
@@ -201,7 +193,7 @@ CLAIMS: list[Claim] = [
                 "every round",
                 "1/kappa = nu/L for nu = mu, so that it is a case of the first part. " + RECURSION + LINEAR + FROM_GAPS,
                 ("(29)", "(30)"),
-                confirmed=(*LINEAR_ROUNDS, inexact.GAP_BOUNDS_THE_ERROR),
+                confirmed=(*LINEAR_ROUNDS, inexact.gap_bounds_the_error),
             )
         ],
         assumptions=[
@@ -215,9 +207,8 @@ CLAIMS: list[Claim] = [
         besides=partial(theorem_runs, smooth=True),
         faults=(*faults("two clients"), NOT_FALLING),
     ),
-    claim_steps(
+    derived(
         "DUALFL-N2",
-        DERIVED,
         "Theorems 3.2 and 3.3 with constants",
         "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
         "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",

@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, norm2
+from fedtheory.claims import Claim, Context, Fault, Finding, Replay, bar, dot, lemma, norm2
 from fedtheory.claims.parts import assume, at_most, equal, proved, refute
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
@@ -30,29 +30,23 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.certified_runs import below_inexact, hinge_machines
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import CONVEX, claim, derived
+from paper_checks.steps import Conclusion, Step, equality
 from problems.chains import total_variation_chain
 from problems.huber import Huber
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics
 
-PAPER = "dualfl"
-CONVEX = "f_j mu-strongly convex, 0 < nu <= mu"
-
-
 # ---- the local problem: Proposition 3.1 -------------------------------------------------------------------------------
 
 
-def zero_gap(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (E^{n,j}(o) + c E_d^{n,j}(nu (zeta - o))) <= 0 at the solution o of (2), whose gap is zero."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        local = inexact.local_problem(w, p)
-        return (local.at_o * c.c + local.least) * side
-
-    return build
+def zero_gap(w: Any, p: Any, c: Any) -> Any:
+    """E^{n,j}(o) + c E_d^{n,j}(nu (zeta - o)) = 0 at the solution o of (2)."""
+    local = inexact.local_problem(w, p)
+    return local.at_o * c.c + local.least
 
 
+@lemma("solution of (6)", "Proposition 3.1", "0 < nu", c=1)
 def dual_solution(w: Any, p: Any, c: Any) -> Any:
     """E_d^{n,j}(xi_j) <= E_d^{n,j}(xi) - c ||xi - xi_j||^2/(2 nu) for every xi, with xi_j = nu (zeta - o), of which o is a subgradient of g^*."""
     g = w.function(None, 0, name="g*")
@@ -64,9 +58,7 @@ def dual_solution(w: Any, p: Any, c: Any) -> Any:
     return difference + norm2(xi - best) * (c.c / (2 * p.nu))
 
 
-NOT_ABOVE = Lemma("gap at most zero", "Proposition 3.1", "0 < nu", zero_gap(1), {"c": 1})
-NOT_BELOW = Lemma("gap at least zero", "Proposition 3.1", "0 < nu", zero_gap(-1), {"c": 1})
-DUAL_SOLUTION = Lemma("solution of (6)", "Proposition 3.1", "0 < nu", dual_solution, {"c": 1})
+GAP_AT_MOST, GAP_AT_LEAST = equality("gap", "Proposition 3.1", "0 < nu", zero_gap)
 
 
 def problems(context: Context) -> list[Any]:
@@ -106,6 +98,7 @@ def local_instances(context: Context, *, gap: Callable[..., Any] = local_gap, st
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
 
 
+@lemma("weak duality", "(20)", "0 < nu", c=1)
 def weak_duality(w: Any, p: Any, c: Any) -> Any:
     """-E_d(xi)/N + c (nu/2) ||theta + mean xi/nu||^2 <= E(theta) for all theta and xi.
 
@@ -118,18 +111,15 @@ def weak_duality(w: Any, p: Any, c: Any) -> Any:
     return norm2(x + bar(xi) / p.nu) * (c.c * p.nu / 2) - dual_energy - energy
 
 
-def strong_duality(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (E(theta*) + E_d(xi*)/N) <= 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
-        optimal = (s - bar(s)) - star * p.nu
-        dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
-        return (value + norm2(star) * (p.nu / 2) + dual_energy) * side
-
-    return build
+def strong_duality(w: Any, p: Any, c: Any) -> Any:
+    """E(theta*) + E_d(xi*)/N = 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
+    star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
+    optimal = (s - bar(s)) - star * p.nu
+    dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
+    return value + norm2(star) * (p.nu / 2) + dual_energy
 
 
+@lemma("the dual determines theta*", "(21)", "0 < nu", c=1)
 def relation(w: Any, p: Any, c: Any) -> Any:
     """(nu/2) ||mean xi/nu + theta*||^2 <= c (E_d(xi) - E_d(xi*))/N for all xi, so that every minimiser of E_d has theta* = -mean xi/nu."""
     d = lemmas.dual(w, p, p.nu * 0)
@@ -139,9 +129,7 @@ def relation(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(xi)) / (2 * p.nu) - (d.energy(xi, value) - d.energy(xi * 0, least)) * c.c
 
 
-WEAK = Lemma("weak duality", "(20)", "0 < nu", weak_duality, {"c": 1})
-STRONG_ABOVE = Lemma("strong duality, at most", "(20)", "0 < nu", strong_duality(1), {"c": 1})
-STRONG_BELOW = Lemma("strong duality, at least", "(20)", "0 < nu", strong_duality(-1), {"c": 1})
+STRONG_ABOVE, STRONG_BELOW = equality("strong duality", "(20)", "0 < nu", strong_duality)
 
 
 @lru_cache(maxsize=4)
@@ -175,9 +163,6 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
         limits.append(truth.distance + 1e-5 * (1 + float(np.linalg.norm(truth.x))))
         told.append(f"{problem.name}: {apart[-1]:.1g}, theta* certified to {truth.distance:.1g}")
     yield at_most("CVXPY's optima", apart, limits, "numeric", "||-mean xi*/nu - theta*||: " + "; ".join(told))
-
-
-RELATION = Lemma("the dual determines theta*", "(21)", "0 < nu", relation, {"c": 1})
 
 
 # ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
@@ -243,12 +228,11 @@ def infinite_and_repaired(context: Context, *, share: float = 1.0, step: str = "
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-P3.1",
-        PAPER,
         "Proposition 3.1",
         "If theta_j solves (2), xi_j = nu (zeta_j - theta_j) solves (6), and E^{n,j}(theta_j) + E_d^{n,j}(xi_j) = 0.",
-        [Step("at most", NOT_ABOVE), Step("at least", NOT_BELOW), Step("solves (6)", DUAL_SOLUTION)],
+        [Step("at most", GAP_AT_MOST), Step("at least", GAP_AT_LEAST), Step("solves (6)", dual_solution)],
         assumptions=[CONVEX],
         kind="identity",
         besides=local_instances,
@@ -261,12 +245,10 @@ CLAIMS: list[Claim] = [
             Fault("a dual point 5 % too long", "instances", {"step": 1.05}),
         ),
     ),
-    claim_steps(
+    claim(
         "DUALFL-P6.1",
-        PAPER,
         "Proposition 6.1, (18)",
         "Fenchel-Rockafellar duality, with -K^T y* in dF(x*) and Kx* in dG(y*).",
-        [],
         conclusions=[
             Conclusion(
                 "Kx* in dG^*(y*)",
@@ -274,7 +256,7 @@ CLAIMS: list[Claim] = [
                 "y), so that values are equal exactly if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for "
                 "(19) and (20) that is derived",
                 role="repaired",
-                confirmed=(WEAK, STRONG_ABOVE, STRONG_BELOW),
+                confirmed=(weak_duality, STRONG_ABOVE, STRONG_BELOW),
             )
         ],
         assumptions=["F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains"],
@@ -284,23 +266,21 @@ CLAIMS: list[Claim] = [
         faults=[Fault("a = 1, where G = G^*", "Kx* in dG(y*)", {"a": "1"}, holds=True)],
         replay=replay_inclusion,
     ),
-    claim_steps(
+    claim(
         "DUALFL-D20",
-        PAPER,
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
-        [Step("weak", WEAK), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
+        [Step("weak", weak_duality), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
         assumptions=[CONVEX],
         kind="identity",
         besides=dual_optima,
         faults=(Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-D21",
-        PAPER,
         "(21)",
         "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
-        [Step("theta*", RELATION), Step("weak duality", WEAK), Step("strong duality", STRONG_ABOVE)],
+        [Step("theta*", relation), Step("weak duality", weak_duality), Step("strong duality", STRONG_ABOVE)],
         conclusions=[
             Conclusion(
                 "xi*",
@@ -314,14 +294,13 @@ CLAIMS: list[Claim] = [
         besides=primal_from_dual,
         faults=(Fault("the sign of (21)", "CVXPY's optima", {"sign": 1.0}),),
     ),
-    claim_steps(
+    derived(
         "DUALFL-G1",
-        "dualfl, derived",
         "the gap (7) for nu = mu, and a rule in its place",
         "Gamma can be infinite at every iterate of a convergent local solver when nu = mu. With u_j in dg_j(theta_j), "
         "stopping at ||u_j + nu (theta_j - zeta_j)||^2/(2 nu) <= delta_n/N and sending zeta_j - u_j/nu solves the "
         "block of Lemma 6.4 to delta_n/N, for every nu <= mu.",
-        [Step("repaired rule", inexact.REPAIRED_ERROR)],
+        [Step("repaired rule", inexact.repaired_error)],
         assumptions=[CONVEX],
         kind="bound",
         besides=infinite_and_repaired,

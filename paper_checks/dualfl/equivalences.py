@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, FedDyn, FedPD, FedSplit
-from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, bar, dot, norm2
+from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, bar, lemma, norm2
 from fedtheory.claims.parts import disproved, equal
 from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.core.problem import Problem, constant
@@ -23,13 +23,13 @@ from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.local.inexact import Inexact
 from fedtheory.local.solvers import Exact, LocalSolver
 from fedtheory.proofs.facts import compare
+from paper_checks.dualfl.common import claim, derived
 from paper_checks.dualfl.heterogeneity import mistaken
-from paper_checks.dualfl.inexact import GAP_BOUNDS_THE_ERROR
+from paper_checks.dualfl.inexact import gap_bounds_the_error
+from paper_checks.dualfl.lemmas import round_objective
 from paper_checks.dualfl.sequence import printed_t
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step, equality
 from problems.quadratics import random_quadratics
-
-PAPER = "dualfl"
 
 
 class KeepsVariates(DualFL):
@@ -118,22 +118,21 @@ def on_runs(context: Context, *, method: Callable[..., Any] = DualFL) -> Iterato
 # ---- Lemma 6.4 --------------------------------------------------------------------------------------------------------
 
 
-def blocks_and_whole(side: int) -> Callable[[Any, Any, Any], Any]:
-    """side (sum_j of the blocks' objectives - E_d^n(xi) - c (N/(2 nu)) ||mean eta||^2) <= 0, divided by N; g_j^*(xi_j) stands on both sides."""
-
-    def build(w: Any, p: Any, c: Any) -> Any:
-        xi, eta, value = w.vector("xi", True), w.vector("eta", True), w.value("mean of g_j^*(xi_j)")
-        block = norm2(xi - eta + bar(eta)) / (2 * p.nu) + value
-        whole = dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
-        return (block - whole - norm2(bar(eta)) * (c.c / (2 * p.nu))) * side
-
-    return build
+def block(p: Any, eta: Any, xi: Any, value: Any) -> Any:
+    """The blocks' objectives over N, where the mean of g_j^*(xi_j) is ``value``."""
+    return norm2(xi - eta + bar(eta)) / (2 * p.nu) + value
 
 
-SUM_BELOW = Lemma("sum of the blocks, at most", "Lemma 6.4", "0 < nu", blocks_and_whole(1), {"c": 1})
-SUM_ABOVE = Lemma("sum of the blocks, at least", "Lemma 6.4", "0 < nu", blocks_and_whole(-1), {"c": 1})
+def blocks_and_whole(w: Any, p: Any, c: Any) -> Any:
+    """The blocks' objectives sum to E_d^n(xi) + c (N/(2 nu)) ||mean eta||^2, divided by N."""
+    xi, eta, value = w.vector("xi", True), w.vector("eta", True), w.value("mean of g_j^*(xi_j)")
+    return block(p, eta, xi, value) - round_objective(p, eta, xi, value) - norm2(bar(eta)) * (c.c / (2 * p.nu))
 
 
+SUM_BELOW, SUM_ABOVE = equality("sum of the blocks", "Lemma 6.4", "0 < nu", blocks_and_whole)
+
+
+@lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", c=1)
 def accuracy(w: Any, p: Any, c: Any) -> Any:
     """E_d^n(xi) - E_d^n(z) <= c d for every z, where the blocks' errors at xi are at most d in the mean, and d >= 0."""
     g = w.function(None, 0, client=True, name="g*")
@@ -143,21 +142,12 @@ def accuracy(w: Any, p: Any, c: Any) -> Any:
     (_, at_xi), (_, at_z) = w.at(g, xi, "theta at xi"), w.at(g, z, "theta at z")
     d = w.value("delta/N")
 
-    def block(y: Any, value: Any) -> Any:
-        return norm2(y - eta + bar(eta)) / (2 * p.nu) + value
-
-    def whole(y: Any, value: Any) -> Any:
-        return dot(bar(eta), y - eta) / p.nu + norm2(y - eta) / (2 * p.nu) + value
-
-    w.assume("accuracy", block(xi, at_xi) - block(best, at_best) - d)
+    w.assume("accuracy", block(p, eta, xi, at_xi) - block(p, eta, best, at_best) - d)
     w.assume("size", -d)
-    return whole(xi, at_xi) - whole(z, at_z) - d * c.c
+    return round_objective(p, eta, xi, at_xi) - round_objective(p, eta, z, at_z) - d * c.c
 
 
-BLOCK_ACCURACY = Lemma("accuracy of the blocks", "Lemma 6.4", "0 < nu", accuracy, {"c": 1})
-
-
-BLOCKS = [Step("sum, at most", SUM_BELOW), Step("sum, at least", SUM_ABOVE), Step("accuracy", BLOCK_ACCURACY)]
+BLOCKS = [Step("sum, at most", SUM_BELOW), Step("sum, at least", SUM_ABOVE), Step("accuracy", accuracy)]
 
 
 # ---- Lemma 6.6: (4), (25a) and (25b) against (24); capitals are of the round before ---------------------------------------
@@ -226,9 +216,8 @@ AFTER = Fault(
     "the inertia of the round after", "Algorithm 2 as printed", {"method": mistaken("momentum of the round after")}
 )
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-L6.4",
-        PAPER,
         "Lemma 6.4",
         "The blocks' objectives sum to E_d^n plus the constant (N/(2 nu)) ||mean eta||^2; blocks solved to delta_n/N "
         "solve (23) to delta_n.",
@@ -236,9 +225,8 @@ CLAIMS: list[Claim] = [
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu"],
         kind="identity",
     ),
-    claim_steps(
+    claim(
         "DUALFL-L6.6",
-        PAPER,
         "Lemma 6.6",
         "xi and eta of (25a), (25b) are those of Algorithm 2 where every local gap Gamma is at most delta_n/N.",
         steps_of("states", dualfl_is_fista),
@@ -256,7 +244,7 @@ CLAIMS: list[Claim] = [
                 "accuracy",
                 "Gamma is the sum of the errors of (2) and of its dual (6), by Proposition 3.1, so that Gamma <= delta_n/N "
                 "bounds the error of each block; by Lemma 6.4 the step (23) is then taken to delta_n",
-                confirmed=(GAP_BOUNDS_THE_ERROR, BLOCK_ACCURACY),
+                confirmed=(gap_bounds_the_error, accuracy),
             ),
             Conclusion(
                 "display in the proof",
@@ -270,9 +258,8 @@ CLAIMS: list[Claim] = [
         besides=on_runs,
         faults=[AFTER],
     ),
-    claim_steps(
+    claim(
         "DUALFL-E26",
-        PAPER,
         "(26)",
         "sum_i zeta_i^(n) = 0 in every round; DualFL is accelerated gradient with step nu on the consensus dual, whose "
         "points sum to zero.",
@@ -282,9 +269,8 @@ CLAIMS: list[Claim] = [
         besides=on_runs,
         faults=[AFTER],
     ),
-    claim_steps(
+    claim(
         "DUALFL-E27",
-        PAPER,
         "(27)",
         "nu zeta_j^(n) = eta_j^(n) - mean_i eta_i^(n).",
         steps_of("every round", dualfl_is_fista),
@@ -293,18 +279,16 @@ CLAIMS: list[Claim] = [
         besides=on_runs,
         faults=[AFTER],
     ),
-    claim_steps(
+    claim(
         "DUALFL-PRE",
-        PAPER,
         "Sections 6.2 and 6.3",
         "DualFL is a predualisation of Algorithm 2, whose step is a prerelaxed block Jacobi (parallel subspace correction) step.",
         [*BLOCKS, *steps_of("predualisation", dualfl_is_fista)],
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu"],
         kind="equivalence",
     ),
-    claim_steps(
+    derived(
         "DUALFL-N6",
-        "dualfl, derived",
         "the baselines of Section 7",
         "FedPD(eta) = FedDR(eta, 1) = FedDyn(1/eta), and FedDR(eta, 2) = FedSplit(eta), round by round.",
         [
@@ -317,9 +301,8 @@ CLAIMS: list[Claim] = [
         ],
         kind="equivalence",
     ),
-    claim_steps(
+    claim(
         "DUALFL-X1-SAME",
-        PAPER,
         "Section 7, Table 2 and the text on Figure 1",
         "FedPD, FedDR and FedDyn, each tuned by a search over the same decimal grid, have different best values and different curves.",
         [

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFL, listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Picture, Reading, at_most, draw_bound, holds
+from fedtheory.claims import Context, Covered, Fault, Finding, Part, Picture, Reading, at_most, draw_bound, holds
 from fedtheory.core.arrays import mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 from fedtheory.measures.metrics import squared_distance, value
@@ -26,9 +26,9 @@ from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas, theory
 from paper_checks.dualfl.certified_runs import bound_n2, heterogeneity_at, squared_errors
-from paper_checks.dualfl.runs import PAPER
-from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import CONVEX, EXACT, claim
+from paper_checks.dualfl.sequence import GROWTH, WITH_MODULUS
+from paper_checks.steps import Conclusion, Step
 from problems.chains import nesterov_chain
 from problems.quadratics import Quadratic, random_quadratics
 
@@ -178,12 +178,11 @@ def _faults(part: str) -> tuple[Fault, ...]:
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "DUALFL-C3",
-        PAPER,
         "after Theorem 3.3",
         "DualFL is linearly convergent with the rate 1 - sqrt(rho) even if its hyper-parameters are not chosen optimally.",
-        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.primal_error)],
         conclusions=[
             Conclusion(
                 "every choice in the range",
@@ -192,7 +191,7 @@ CLAIMS = [
                 confirmed=WITH_MODULUS,
             )
         ],
-        assumptions=[theory.CONVEX, "f_j L-smooth", "0 < rho <= nu/L", theory.EXACT],
+        assumptions=[CONVEX, "f_j L-smooth", "0 < rho <= nu/L", EXACT],
         readings=[
             "The factor is 1 - sqrt(rho) for rho in (0, nu/L]; larger rho, which the experiments use, are outside."
         ],
@@ -200,25 +199,23 @@ CLAIMS = [
         besides=rate_runs,
         faults=_faults("nu = 1 mu, rho = 1 nu/L"),
     ),
-    Claim(
+    claim(
         "DUALFL-C9",
-        PAPER,
-        "identity",
         "Section 5",
         "-nu zeta_j serves as a gradient shift that cancels client drift: nu zeta_j^(n) tends to grad f_j(theta*).",
-        check_c9,
-        _faults("control variates"),
+        kind="identity",
+        besides=check_c9,
+        faults=_faults("control variates"),
         assumptions=("random quadratics, mu = 1/50, L = 1, five clients", "nu = mu, rho = nu/L, exact local solves"),
     ),
-    claim_steps(
+    claim(
         "DUALFL-C10",
-        PAPER,
         "Sections 1 and 2",
         "Convergence needs no similarity of the local cost functions.",
         [
             Step("one step", lemmas.STEP),
             Step("one step, smooth", lemmas.STEP_SMOOTH),
-            Step("(29)", lemmas.PRIMAL_ERROR),
+            Step("(29)", lemmas.primal_error),
         ],
         conclusions=[
             Conclusion(
@@ -226,10 +223,10 @@ CLAIMS = [
                 "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
                 + theory.FALLS,
                 ("one step", "one step, smooth", "(29)"),
-                confirmed=(*WITHOUT_MODULUS, *WITH_MODULUS),
+                confirmed=(*GROWTH, *WITH_MODULUS),
             )
         ],
-        assumptions=[theory.CONVEX, theory.EXACT],
+        assumptions=[CONVEX, EXACT],
         readings=[
             "The bounds scale with V*, the size of the gradients at theta*, and that is all that heterogeneity does."
         ],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Lemma, Limit, bar, dot, draw_bound, norm2
+from fedtheory.claims import Claim, Context, Divergence, Fault, Finding, Limit, bar, dot, draw_bound, lemma, norm2
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import objective
@@ -19,13 +19,13 @@ from fedtheory.measures.rates import fit_exponent
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.acceleration import smooth
 from paper_checks.dualfl.certified_runs import outside, squared_errors
-from paper_checks.dualfl.convergence import CONVEX, LINEAR_ROUNDS, SMOOTH
+from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
+from paper_checks.dualfl.convergence import LINEAR_ROUNDS
 from paper_checks.dualfl.sequence import WITHOUT_MODULUS, printed_t
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
 
-PAPER, DERIVED = "dualfl", "dualfl, derived"
 SLOW = ("dual ascent", "gradient descent")
 
 
@@ -67,6 +67,7 @@ def unstable_runs(context: Context, *, factor: float = 1.45) -> Iterator[Finding
 # ---- DUALFL-N5 --------------------------------------------------------------------------------------------------------
 
 
+@lemma("step against the linearisation", "ours", "0 < nu, 1 <= t", c=1)
 def linear_step(w: Any, p: Any, c: Any) -> Any:
     """t^2 D(s+) + ||s - u+||^2/(2 nu) <= t (t - 1) D(s^n) + t (D(y) + <x, s - y>) + c ||s - u||^2/(2 nu) for every s of zero sum, rho = 0.
 
@@ -85,6 +86,7 @@ def linear_step(w: Any, p: Any, c: Any) -> Any:
     return left - at_old * (p.t * (p.t - 1)) - (at_y + dot(x, s - y)) * p.t - norm2(s - u) * (c.c / (2 * p.nu))
 
 
+@lemma("spread of the average", "ours", "0 < nu, 0 < T", c=1)
 def spread_of_average(w: Any, p: Any, c: Any) -> Any:
     """<g, x^ - x> - (nu T/2) ||x - x^||^2 <= c ||g - mean g||^2/(2 nu T), x^ = mean x: what is left of E(x^) - E* with T = t_{n-1}^2."""
     x, g = w.vector("average of theta_j", True), w.vector("g_j", True)
@@ -92,6 +94,7 @@ def spread_of_average(w: Any, p: Any, c: Any) -> Any:
     return dot(g, apart) - norm2(apart) * (p.nu * p.T / 2) - norm2(g - bar(g)) * (c.c / (2 * p.nu * p.T))
 
 
+@lemma("last iterate", "ours", "0 < mu", c=1)
 def last_iterate(w: Any, p: Any, c: Any) -> Any:
     """E(theta) - E* <= <g, theta - theta*> - c (mu/2) ||theta - theta*||^2 for a subgradient g at theta, so at most ||g|| ||theta - theta*||."""
     e = w.function(None, 0, name="E")
@@ -101,9 +104,6 @@ def last_iterate(w: Any, p: Any, c: Any) -> Any:
     return value + norm2(x) * (p.mu / 2) - least - dot(g + x * p.mu, x) + norm2(x) * (c.c * p.mu / 2)
 
 
-LINEAR_STEP = Lemma("step against the linearisation", "ours", "0 < nu, 1 <= t", linear_step, {"c": 1})
-SPREAD = Lemma("spread of the average", "ours", "0 < nu, 0 < T", spread_of_average, {"c": 1})
-LAST = Lemma("last iterate", "ours", "0 < mu", last_iterate, {"c": 1})
 BY_AVERAGING = (
     "Sum the steps over k < n, with t_k (t_k - 1) = t_{k-1}^2 and T = sum_k t_k = t_{n-1}^2: T D(s^n) <= sum_k t_k "
     "(<x^{k+1}, s> - mean_j f_j(x_j^{k+1})) + ||s||^2/(2 nu) for every s of zero sum. With x^_j the weighted averages "
@@ -134,8 +134,9 @@ def averages(context: Context, *, share: float = 1.0, weighted: bool = True) -> 
     yield at_most("chain", ratios, 1.0, "numeric", text, error=1e-9)
     about = "DualFL with nu = mu, rho = 0 on the total variation chain with 40 links; the bound is that of the weighted averages"
     more = [("last iterate", last), ("weighted average", mean)]
-    n = range(1, count + 1)
-    yield draw_bound("Values of averages", n, limits, ylabel="E - E*", about=about, more=more, logx=True)
+    yield draw_bound(
+        "Values of averages", range(1, count + 1), limits, ylabel="E - E*", about=about, more=more, logx=True
+    )
 
 
 # ---- Theorem 3.3: complexity ------------------------------------------------------------------------------------------
@@ -168,9 +169,8 @@ def chain_runs(context: Context, *, fast: str = "DualFL", reach: float = 1.0) ->
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    derived(
         "DUALFL-N4",
-        DERIVED,
         "the range of nu",
         "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
         "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
@@ -189,18 +189,17 @@ CLAIMS: list[Claim] = [
         besides=unstable_runs,
         faults=[Fault("nu below the edge", "runs", {"factor": 1.25})],
     ),
-    claim_steps(
+    derived(
         "DUALFL-N5",
-        DERIVED,
         "Theorem 3.2 in values",
         "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
         "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
         "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
         [
-            Step("one step", LINEAR_STEP),
-            Step("spread", SPREAD),
-            Step("last iterate", LAST),
-            Step("(29)", lemmas.PRIMAL_ERROR),
+            Step("one step", linear_step),
+            Step("spread", spread_of_average),
+            Step("last iterate", last_iterate),
+            Step("(29)", lemmas.primal_error),
         ],
         conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=WITHOUT_MODULUS)],
         assumptions=[CONVEX, "exact local solves, rho = 0"],
@@ -214,12 +213,11 @@ CLAIMS: list[Claim] = [
             Fault("averages with equal weights", "chain", {"weighted": False}),
         ),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.3c",
-        PAPER,
         "Theorem 3.3, complexity",
         "O(sqrt(kappa) log(1/eps)) rounds suffice for rho = 1/kappa, nu = mu; the paper calls this order optimal.",
-        [Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("(29)", lemmas.primal_error)],
         conclusions=[
             Conclusion(
                 "upper bound",

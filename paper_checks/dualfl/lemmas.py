@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims import Lemma, bar, dot, lemma, norm2
 
 
 def dual(w: Any, p: Any, modulus: Any) -> SimpleNamespace:
@@ -32,10 +32,33 @@ def dual(w: Any, p: Any, modulus: Any) -> SimpleNamespace:
     return SimpleNamespace(at=at, energy=energy)
 
 
-def accelerated_step(smooth: bool) -> Callable[[Any, Any, Any], Any]:
-    """One round of Algorithm 2 with an exact step and t = t_n, where u^n is xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1}):
+def round_objective(p: Any, eta: Any, xi: Any, value: Any) -> Any:
+    """E_d^n(xi)/N of (23), up to what does not depend on xi, where the mean of g_j^*(xi_j) is ``value``."""
+    return dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
 
-    2 nu (1 - rho) t^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2
+
+def one_round(w: Any, p: Any, rho: Any, exact: bool) -> SimpleNamespace:
+    """A round of Algorithm 2 with t = t_n: xi = xi^n, u = u^n, eta by the inertia, the exact step xi^, the minimiser of E_d^n, and any point xi+.
+
+    ``error`` is E_d^n(xi+) - E_d^n(xi^), at most delta_n by (23); with an exact step xi+ is xi^.
+    """
+    d = dual(w, p, rho / (p.nu * (1 - rho)))
+    x, u, s = (w.vector(name, True) for name in ("xi", "u", "theta_j^"))
+    eta = x + (u - x) * ((1 - p.t * rho) / (p.t * (1 - rho)))
+    best = eta - bar(eta) - s * p.nu
+    new = best if exact else w.vector("xi+", True)
+    (_, old), (_, at_best), (_, least) = d.at(x, "theta"), d.at(best, "theta^", s), d.at(x * 0, "theta*", x * 0)
+    at_new = at_best if exact else d.at(new, "theta+")[1]
+
+    error = round_objective(p, eta, new, at_new) - round_objective(p, eta, best, at_best)
+    gap, gap_new = (d.energy(xi, value) - d.energy(x * 0, least) for xi, value in ((x, old), (new, at_new)))
+    return SimpleNamespace(x=x, u=u, exact=best, new=new, error=error, gap=gap, gap_new=gap_new)
+
+
+def accelerated_step(smooth: bool, exact: bool) -> Callable[[Any, Any, Any], Any]:
+    """One round with t = t_n, where u^n is xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1}) and u^ = xi^n + t (xi^ - xi^n) belongs to the exact step:
+
+    2 nu (1 - rho) t^2 (E_d(xi+) - E_d* - error) + ||u^ - xi*||^2
         <= 2 nu (1 - rho) t (t - 1) (E_d(xi^n) - E_d*) + c (1 - rho t) ||u^n - xi*||^2.
 
     rho = 0 where g_j is not smooth; with rho <= nu/L, g_j^* is rho/(nu (1 - rho))-strongly convex.
@@ -43,28 +66,20 @@ def accelerated_step(smooth: bool) -> Callable[[Any, Any, Any], Any]:
 
     def build(w: Any, p: Any, c: Any) -> Any:
         rho = p.r**2 if smooth else p.nu * 0
-        d = dual(w, p, rho / (p.nu * (1 - rho)))
-        x, u, s = w.vector("xi", True), w.vector("u", True), w.vector("theta_j+", True)
-        _, old = d.at(x, "theta")
-        eta = x + (u - x) * ((1 - p.t * rho) / (p.t * (1 - rho)))
-        xn = eta - bar(eta) - s * p.nu
-        _, new = d.at(xn, "theta+", s)
-        _, least = d.at(x * 0, "theta*", s * 0)
-        un = xn * p.t - x * (p.t - 1)
+        at = one_round(w, p, rho, exact)
         weight = 2 * p.nu * (1 - rho)
-        gap, gap_new = d.energy(x, old) - d.energy(x * 0, least), d.energy(xn, new) - d.energy(x * 0, least)
-        left = gap_new * (weight * p.t**2) + norm2(un)
-        return left - gap * (weight * p.t * (p.t - 1)) - norm2(u) * (c.c * (1 - rho * p.t))
+        left = (at.gap_new - at.error) * (weight * p.t**2) + norm2(at.exact * p.t - at.x * (p.t - 1))
+        return left - at.gap * (weight * p.t * (p.t - 1)) - norm2(at.u) * (c.c * (1 - rho * p.t))
 
     return build
 
 
-STEP = Lemma("step, rho = 0", "Proposition 6.2", "0 < nu, 1 <= t", accelerated_step(False), {"c": 1})
-STEP_SMOOTH = Lemma(
-    "step, rho = r^2", "Proposition 6.3", "0 < nu, 0 < r < 1, 1 <= t <= 1/r", accelerated_step(True), {"c": 1}
-)
+PLAIN, WITH_ROOT = "0 < nu, 1 <= t", "0 < nu, 0 < r < 1, 1 <= t <= 1/r"
+STEP = Lemma("step, rho = 0", "Proposition 6.2", PLAIN, accelerated_step(False, True), {"c": 1})
+STEP_SMOOTH = Lemma("step, rho = r^2", "Proposition 6.3", WITH_ROOT, accelerated_step(True, True), {"c": 1})
 
 
+@lemma("primal error", "(29)", "0 < nu", c=1)
 def primal_error(w: Any, p: Any, c: Any) -> Any:
     """(29): ||theta - theta*||^2 <= c (2/(N nu)) (E_d(xi) - E_d*), theta = -mean xi/nu."""
     d = dual(w, p, p.nu * 0)
@@ -74,9 +89,7 @@ def primal_error(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(x) / p.nu) - (d.energy(x, value) - d.energy(x * 0, least)) * (c.c * 2 / p.nu)
 
 
-PRIMAL_ERROR = Lemma("primal error", "(29)", "0 < nu", primal_error, {"c": 1})
-
-
+@lemma("energy error", "(30)", "0 < mu < L", c=1)
 def energy_error(w: Any, p: Any, c: Any) -> Any:
     """(30): E(theta) - E* <= c (L/2) ||theta - theta*||^2; theta* = 0, where the mean gradient is 0."""
     f = w.function(p.L, p.mu, client=True)
@@ -88,18 +101,14 @@ def energy_error(w: Any, p: Any, c: Any) -> Any:
     return v - least - norm2(x) * (c.c * p.L / 2)
 
 
-ENERGY_ERROR = Lemma("energy error", "(30)", "0 < mu < L", energy_error, {"c": 1})
-
-
+@lemma("F_d is 1/nu-smooth", "Section 6.2", "0 < nu", c=1)
 def smooth_part(w: Any, p: Any, c: Any) -> Any:
     """||grad F_d(xi) - grad F_d(eta)||^2 <= c ||xi - eta||^2/nu^2, where grad F_d(xi) has the blocks mean xi/nu; z = xi - eta."""
     z = w.vector("xi - eta", True)
     return norm2(bar(z) / p.nu) - norm2(z) * (c.c / p.nu**2)
 
 
-SMOOTH_PART = Lemma("F_d is 1/nu-smooth", "Section 6.2", "0 < nu", smooth_part, {"c": 1})
-
-
+@lemma("G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < mu < L, 0 < nu <= mu", c=1)
 def convex_part(w: Any, p: Any, c: Any) -> Any:
     """g_j^*(xi) >= g_j^*(eta) + <theta, xi - eta> + c ||xi - eta||^2/(2 (L - nu)) for xi = grad g_j(psi), eta = grad g_j(theta).
 
@@ -113,11 +122,7 @@ def convex_part(w: Any, p: Any, c: Any) -> Any:
     return -(dot(xi, a) - va) + (dot(b, x) - vb) + dot(x, xi - b) + norm2(xi - b) * (c.c / (2 * (p.L - p.nu)))
 
 
-CONVEX_PART = Lemma(
-    "G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < mu < L, 0 < nu <= mu", convex_part, {"c": 1}
-)
-
-
+@lemma("primal-dual gap", "ours", "0 < nu < mu", c=1)
 def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
     """Gamma(theta) <= c mu/(mu - nu) times the gap of the local problem (2), without smoothness; zeta is that of the client.
 
@@ -140,9 +145,7 @@ def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
     return gap - local * (c.c * p.mu / (p.mu - p.nu))
 
 
-GAP = Lemma("primal-dual gap", "ours", "0 < nu < mu", primal_dual_gap, {"c": 1})
-
-
+@lemma("first round", "ours", "0 < mu < L", c=1)
 def first_round(w: Any, p: Any, c: Any) -> Any:
     """||theta^(1) - theta*||^2 <= c (1/mu - 1/L)^2 V*/4, V* = mean ||grad f_j(theta*)||^2; theta* = 0, and theta_j^(1) minimises f_j."""
     f = w.function(p.L, p.mu, client=True)
@@ -153,9 +156,7 @@ def first_round(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(x)) - norm2(g) * (c.c * (1 / p.mu - 1 / p.L) ** 2 / 4)
 
 
-FIRST_ROUND = Lemma("first round", "ours", "0 < mu < L", first_round, {"c": 1})
-
-
+@lemma("second round", "ours", "0 < mu, 0 < nu <= mu", c=1)
 def second_round(w: Any, p: Any, c: Any) -> Any:
     """||theta^(2) - theta*||^2 <= c V*/(4 mu (mu + nu)) without smoothness: zeta_j^(1) = theta^(1) - theta_j^(1); theta* = 0."""
     h = w.function(None, 0, client=True)
@@ -165,6 +166,3 @@ def second_round(w: Any, p: Any, c: Any) -> Any:
     w.at(h, y, "round 2", g=(bar(x) - x) * p.nu - y * p.mu)
     w.at(h, x * 0, "theta*", g=g)
     return norm2(bar(y)) - norm2(g) * (c.c / (4 * p.mu * (p.mu + p.nu)))
-
-
-SECOND_ROUND = Lemma("second round", "ours", "0 < mu, 0 < nu <= mu", second_round, {"c": 1})

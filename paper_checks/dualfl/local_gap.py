@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import Context, Fault, Finding, Lemma, Replay, assume, dot, norm2, refute
+from fedtheory.claims import Context, Fault, Finding, Lemma, Replay, assume, dot, lemma, norm2, refute
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import play_exactly
 from paper_checks.dualfl import lemmas
-from paper_checks.dualfl.runs import PAPER
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import claim
+from paper_checks.steps import Conclusion, Step
 from problems.quadratics import scalar_quadratics
 
 
+@lemma("Gamma is above the energy gap", "(7)", "0 < nu", c=1)
 def above_energy(w: Any, p: Any, c: Any) -> Any:
     """E(theta) - E(o) + c (nu/2) ||theta - o||^2 <= the term of Gamma(theta) at z = o; theta = 0."""
     f = w.function(None, 0)
@@ -34,9 +35,6 @@ def above_energy(w: Any, p: Any, c: Any) -> Any:
     term = f_x - norm2(x) * (p.nu / 2) + dot(xi, o) - (f_o - norm2(o) * (p.nu / 2)) - dot(xi, x)
     energy = f_x - dot(zeta, x) * p.nu - (f_o - dot(zeta, o) * p.nu)
     return energy + norm2(x - o) * (c.c * p.nu / 2) - term
-
-
-ABOVE = Lemma("Gamma is above the energy gap", "(7)", "0 < nu", above_energy, {"c": 1})
 
 
 def zero_at_solution(w: Any, p: Any, c: Any) -> Any:
@@ -52,13 +50,13 @@ def zero_at_solution(w: Any, p: Any, c: Any) -> Any:
     return term + norm2(z - o) * (c.c * (p.mu - p.nu) / 2)
 
 
+@lemma("Gamma vanishes at the solution, nu = mu", "(7)", "0 < nu")
 def at_modulus(w: Any, p: Any, c: Any) -> Any:
     """The same for nu = mu."""
     return zero_at_solution(w, SimpleNamespace(mu=p.nu, nu=p.nu), SimpleNamespace(c=p.nu * 0))
 
 
 ZERO = Lemma("Gamma vanishes at the solution", "(7)", "0 < nu < mu", zero_at_solution, {"c": 1})
-ZERO_AT_MODULUS = Lemma("Gamma vanishes at the solution, nu = mu", "(7)", "0 < nu", at_modulus)
 
 
 # ---- C2: an iterative solver whose gap is infinite all the way -----------------------------------------------------------------
@@ -111,15 +109,14 @@ def infinite_all_the_way(ctx: Context, *, nu: str = INSTANCE["nu"]) -> Iterator[
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "DUALFL-C1",
-        PAPER,
         "Section 3.1, (7)",
         "Gamma is not negative, and theta_j solves the local problem (2) if and only if Gamma(theta_j) = 0.",
         [
-            Step("above the energy gap", ABOVE),
+            Step("above the energy gap", above_energy),
             Step("zero at the solution", ZERO),
-            Step("zero, nu = mu", ZERO_AT_MODULUS),
+            Step("zero, nu = mu", at_modulus),
         ],
         conclusions=[
             Conclusion(
@@ -131,13 +128,12 @@ CLAIMS = [
         ],
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu; no smoothness"],
     ),
-    claim_steps(
+    claim(
         "DUALFL-C2",
-        PAPER,
         "Section 3.1, after (7)",
         "If the local problem (2) is solved by a convergent iterative algorithm, the gap Gamma can be made arbitrarily small by enough inner "
         "iterations, so that it is an implementable criterion.",
-        [Step("nu < mu", lemmas.GAP, "repaired")],
+        [Step("nu < mu", lemmas.primal_dual_gap, "repaired")],
         assumptions=["f_j mu-strongly convex and L-smooth, nu in (0, mu]"],
         repaired="For nu < mu, Gamma(theta) <= mu/(mu - nu) times the gap of the local problem, which a convergent solver drives to zero.",
         readings=[

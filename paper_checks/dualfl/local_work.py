@@ -1,7 +1,7 @@
 """Theorems 3.4 and 3.5: local iterations for the tolerances (8) and (9).
 
 Both substitute a tolerance into the complexity of a local solver. Where that is one of the energy of (2), as complexities are, nu < mu turns it
-into one of Gamma (DUALFL-N1, `lemmas.GAP`); for nu = mu nothing does, see DUALFL-G1.
+into one of Gamma (DUALFL-N1, `lemmas.primal_dual_gap`); for nu = mu nothing does, see DUALFL-G1.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fedtheory.claims.parts import at_most
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from paper_checks.dualfl import lemmas
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.dualfl.common import claim
+from paper_checks.steps import Conclusion, Step
 from problems.huber import Huber
 from problems.quadratics import random_quadratics
 
-PAPER = "dualfl"
 BY_ENERGY = (
     "'Iteration complexity' is read as that of the accuracy which is asked, Gamma, or of the energy of (2) with nu < "
     "mu, where Gamma <= mu/(mu - nu) times the error in energy.",
@@ -107,12 +107,11 @@ def accelerated_counts(context: Context, *, share: float = 1.0, momentum: bool =
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-T3.4",
-        PAPER,
         "Theorem 3.4",
         "M_n = O(N (n+1)^(4+gamma)) = O(N eps_out^(-2-gamma/2)) local iterations suffice for (8), for a local solver of complexity O(1/eps).",
-        [Step("from energies to gaps", lemmas.GAP)],
+        [Step("from energies to gaps", lemmas.primal_dual_gap)],
         conclusions=[
             Conclusion(
                 "substitution",
@@ -127,13 +126,12 @@ CLAIMS: list[Claim] = [
         besides=subgradient_counts,
         faults=(Fault("an exponent of 2 + gamma", "counts", {"power": 2.0}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.5",
-        PAPER,
         "Theorem 3.5",
         "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of "
         "complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",
-        [Step("from energies to gaps", lemmas.GAP)],
+        [Step("from energies to gaps", lemmas.primal_dual_gap)],
         conclusions=[
             Conclusion(
                 "substitution",

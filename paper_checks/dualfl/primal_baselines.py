@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import DualFL, FedAvg, FedCM, FedPD
 from fedtheory.claims import Claim, Context, Fault, Finding, Picture
 from fedtheory.claims.orderings import ordered
-from fedtheory.claims.protocol import Clause, Setting, join_clauses
+from fedtheory.claims.protocol import Clause, Setting
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.problem import constant
 from fedtheory.local.sam import SamSteps
@@ -21,6 +21,7 @@ from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
+from paper_checks.dualfl.common import claim
 
 #: as in the paper's setting: clients, weight of the ridge; local steps of the primal methods, and rounds
 CLIENTS, RIDGE, LOCAL_STEPS, ROUNDS = 8, 1e-2, 10, 40
@@ -81,19 +82,17 @@ CLAUSES = (
     ),
 )
 CLAIMS: list[Claim] = [
-    Claim(
+    claim(
         "DUALFL-R7.1",
-        "dualfl",
-        "ordering",
         "Remark 7.1",
-        join_clauses(CLAUSES),
-        check_remark,
-        (Fault("after one round, when none has converged", "FedAvg", {"round": 1}),),
-        assumptions=(
+        CLAUSES,
+        assumptions=[
             "logistic regression on breast cancer data, 8 clients, l2 = 1/100, ten random splits; 10 local steps; step "
             "sizes from a decimal grid",
-        ),
+        ],
+        kind="ordering",
+        besides=check_remark,
+        faults=[Fault("after one round, when none has converged", "FedAvg", {"round": 1})],
         setting=lambda ctx: Setting("breast cancer data, 8 clients", "logistic regression", False),
-        clauses=CLAUSES,
     )
 ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, bar, draw_bound, norm2
+from fedtheory.claims import Claim, Context, Fault, Finding, bar, draw_bound, lemma, norm2
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth
@@ -19,19 +19,19 @@ from fedtheory.running.runner import run
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.acceleration import WITHOUT_MOMENTUM
 from paper_checks.dualfl.certified_runs import bound_n2, truth_of
+from paper_checks.dualfl.common import SMOOTH, claim
 from paper_checks.dualfl.convergence import FROM_GAPS, LINEAR, LINEAR_ROUNDS, PLAIN, PLAIN_ROUNDS, RECURSION
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 from problems.chains import nesterov_chain
 from problems.huber import Huber
 
-PAPER = "dualfl"
 REGIME = "f_j convex, E coercive; DualFL on f_j + (alpha/2)||.||^2 with nu = alpha"
-SMOOTH = "f_j L-smooth in the usual sense"
 
 
 # ---- minimisers of the regularised problem ----------------------------------------------------------------------------
 
 
+@lemma("value of the regularised minimiser", "(11)", "0 < alpha", c=1)
 def regularised_value(w: Any, p: Any, c: Any) -> Any:
     """E(theta^alpha) - E* <= (alpha/2) (||theta*||^2 - ||theta^alpha||^2 - c ||theta* - theta^alpha||^2)."""
     e = w.function(None, 0, name="E")
@@ -41,6 +41,7 @@ def regularised_value(w: Any, p: Any, c: Any) -> Any:
     return value - least - (norm2(star) - norm2(x) - norm2(star - x) * c.c) * (p.alpha / 2)
 
 
+@lemma("norm of the regularised minimiser", "(13)", "0 <= alpha < beta", c=1)
 def regularised_norm(w: Any, p: Any, c: Any) -> Any:
     """||theta^beta||^2 <= c ||theta^alpha||^2 for beta >= alpha, and with alpha = 0 for any minimiser of E."""
     e = w.function(None, 0, name="E")
@@ -50,10 +51,7 @@ def regularised_norm(w: Any, p: Any, c: Any) -> Any:
     return norm2(y) - norm2(x) * c.c
 
 
-VALUE = Lemma("value of the regularised minimiser", "(11)", "0 < alpha", regularised_value, {"c": 1})
-NORM = Lemma("norm of the regularised minimiser", "(13)", "0 <= alpha < beta", regularised_norm, {"c": 1})
-
-
+@lemma("gradient", "(14)", "0 < L", c=1)
 def gradient_error(w: Any, p: Any, c: Any) -> Any:
     """||grad E(theta) - grad E(theta^alpha)||^2 <= c L^2 ||theta - theta^alpha||^2; theta^alpha is the origin."""
     f = w.function(p.L, 0, client=True)
@@ -61,9 +59,6 @@ def gradient_error(w: Any, p: Any, c: Any) -> Any:
     g, _ = w.at(f, copies * 0, "grad f_j(theta^alpha)")
     h, _ = w.at(f, x + g * 0, "grad f_j(theta)")
     return norm2(bar(h - g)) - norm2(x) * (c.c * p.L**2)
-
-
-GRADIENT = Lemma("gradient", "(14)", "0 < L", gradient_error, {"c": 1})
 
 
 def two_hubers() -> Huber:
@@ -170,12 +165,11 @@ MODULUS = "1 - alpha/(L + alpha) == L/(L + alpha)"
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-T4.1-aux",
-        PAPER,
         "proof of Theorem 4.1, (11), (13)",
         "E^alpha decreases to E, E(theta^alpha) -> E* as alpha -> 0+, and all theta^alpha lie in a ball.",
-        [Step("value", VALUE), Step("norm", NORM)],
+        [Step("value", regularised_value), Step("norm", regularised_norm)],
         conclusions=[
             Conclusion(
                 "limit and ball",
@@ -186,12 +180,11 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=["E convex with a minimiser; theta* one of least norm"],
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.1",
-        PAPER,
         "Theorem 4.1",
         "E(theta^(n)) - E* -> 0 as n -> infinity and alpha -> 0+, for rho = 0, nu = alpha, local gaps as in (8).",
-        [Step("value", VALUE)],
+        [Step("value", regularised_value)],
         conclusions=[
             Conclusion(
                 "iterated limit",
@@ -203,7 +196,7 @@ CLAIMS: list[Claim] = [
                 "continuous, so that lim_n E(theta^(n)) - E* = E(theta^alpha) - E* <= (alpha/2)||theta*||^2, which "
                 "tends to zero.",
                 ("value",),
-                confirmed=(*PLAIN_ROUNDS, lemmas.PRIMAL_ERROR),
+                confirmed=(*PLAIN_ROUNDS, lemmas.primal_error),
             )
         ],
         assumptions=[REGIME, "(8) for some gamma > 0"],
@@ -215,13 +208,12 @@ CLAIMS: list[Claim] = [
         besides=iterated_limit,
         faults=(Fault("twenty rounds, whatever alpha", "two Huber losses", {"rounds": lambda alpha: 20}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.3a",
-        PAPER,
         "Theorem 4.3, (14)",
         "||grad E(theta^(n))|| <= C (1 - sqrt(alpha/(L + alpha)))^{n/2} + alpha ||theta^alpha|| for rho = alpha/(L "
         "+ alpha), nu = alpha, local gaps as in (9).",
-        [Step("gradient", GRADIENT)],
+        [Step("gradient", gradient_error)],
         conclusions=[
             Conclusion(
                 "every round",
@@ -233,7 +225,7 @@ CLAIMS: list[Claim] = [
                 + "With exact local solves "
                 "C = (L/alpha) sqrt((1 + sqrt(rho)) V*/(1 - rho)), V* at theta^alpha.",
                 ("gradient",),
-                confirmed=(*LINEAR_ROUNDS, lemmas.PRIMAL_ERROR, MODULUS),
+                confirmed=(*LINEAR_ROUNDS, lemmas.primal_error, MODULUS),
             )
         ],
         assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
@@ -242,13 +234,12 @@ CLAIMS: list[Claim] = [
         besides=gradient_runs,
         faults=(Fault("a bound 5 % lower", "chain", {"share": 0.95}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.3b",
-        PAPER,
         "Theorem 4.3, (15)",
         "With alpha = eps/(2 R_0), ||grad E|| <= eps after at most (1 + 2 sqrt(1 + 2 L R_0/eps)) (log(1/eps) + "
         "constant) = O(eps^{-1/2} log(1/eps)) rounds.",
-        [Step("gradient", GRADIENT), Step("norm", NORM)],
+        [Step("gradient", gradient_error), Step("norm", regularised_norm)],
         conclusions=[
             Conclusion(
                 "rounds",
@@ -257,7 +248,7 @@ CLAIMS: list[Claim] = [
                 "2/(2 t + 1). C is a power of 1/eps at most (V* at theta^alpha is bounded, as theta^alpha is), so "
                 "that log C = O(log(1/eps)).",
                 ("gradient", "norm"),
-                confirmed=(*LOGARITHM_OF_15, *LINEAR_ROUNDS, lemmas.PRIMAL_ERROR),
+                confirmed=(*LOGARITHM_OF_15, *LINEAR_ROUNDS, lemmas.primal_error),
             )
         ],
         assumptions=[REGIME, SMOOTH, "(9) for some gamma > 0"],
@@ -269,12 +260,10 @@ CLAIMS: list[Claim] = [
         besides=rounds_of_15,
         faults=(Fault("dual ascent without inertia", "chain", {"plain": True}),),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T4.3-ineq",
-        PAPER,
         "proof of Theorem 4.3",
         "log(1 + 1/t) >= 2/(2 t + 1) for t > 0.",
-        [],
         conclusions=[
             Conclusion(
                 "inequality",

@@ -9,7 +9,8 @@ from typing import Any
 from fedtheory.algorithms.momentum import beta
 from fedtheory.claims import Claim, Context, Fault, Finding
 from fedtheory.claims.parts import equal
-from paper_checks.steps import Conclusion, claim_steps
+from paper_checks.dualfl.common import claim
+from paper_checks.steps import Conclusion
 
 EQUATION = "T*(T - 1) == t**2*(1 - rho*T) where T = (1 - rho*t**2 + sqrt((1 - rho*t**2)**2 + 4*t**2))/2"
 #: for rho = 0, (2 T - 1)^2 lies between (2 t)^2 and (2 t + 1)^2, so that (n+2)/2 <= t_n <= n + 1
@@ -49,13 +50,11 @@ def sixty_rounds(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta) ->
 
 AT_LIMIT = "(t - 1)/t*(1 - t*rho)/(1 - rho) == (1 - r)/(1 + r){} where t = 1/r, rho = r**2"
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-T-SEQ",
-        "dualfl",
         "equation (5)",
         "t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1}); t_n rises to 1/sqrt(rho), or without bound for rho = 0; beta_0 = 0 and "
         "beta_n -> (1 - sqrt(rho))/(1 + sqrt(rho)).",
-        [],
         conclusions=[
             Conclusion(
                 "equation",

@@ -6,17 +6,17 @@ FedDR and FedDualAvg. The settings are those that Table 2's grids gave on the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Ordering, Part, Reading, Side
-from fedtheory.claims.protocol import Clause, Setting, join_clauses
+from fedtheory.claims import Ordering, Side
+from fedtheory.claims.protocol import Clause, Setting
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.running.families import build_problem
-from paper_checks.dualfl.runs import MU, PAPER, STOPPED_AT
+from paper_checks.dualfl.common import claim
+from paper_checks.dualfl.runs import MU, STOPPED_AT
+from paper_checks.steps import Step
 
 WEIGHT, CLIENTS, ROUNDS, DRAWS = 1e-2, 8, 20, 10
 
@@ -30,45 +30,37 @@ def regression(rng: np.random.Generator) -> Any:
     return regularised(smooth, L1(WEIGHT))
 
 
-SIDES = {
-    "DualFL": Side(
-        "dualfl", f"nu = {MU}, rho = 3/1000, accuracy = {STOPPED_AT:.0e}", problem=regression, name="DualFL"
-    ),
-    "FedDualAvg": Side("feddualavg", "lr = 1, steps = 10", problem=regression, name="FedDualAvg"),
-    "short steps": Side("feddualavg", "lr = 1/10, steps = 10", problem=regression, name="FedDualAvg, short steps"),
-    "FedDR": Side("feddr", f"eta = 10, alpha = 1, accuracy = {STOPPED_AT:.0e}", problem=regression, name="FedDR"),
-}
+SHORT = Side("feddualavg", "lr = 1/10, steps = 10", problem=regression, name="FedDualAvg, short steps")
+AVERAGING = Side("feddualavg", "lr = 1, steps = 10", problem=regression, name="FedDualAvg")
+OURS = Side("dualfl", f"nu = {MU}, rho = 3/1000, accuracy = {STOPPED_AT:.0e}", problem=regression, name="DualFL")
+SPLITTING = Side("feddr", f"eta = 10, alpha = 1, accuracy = {STOPPED_AT:.0e}", problem=regression, name="FedDR")
 
 
-def check(ctx: Context, *, first: str = "DualFL") -> Iterator[Finding]:
+def better(first: Side, second: Side) -> Ordering:
     """The objective's gap after the last round, draw by draw; two comparisons share the level."""
-    for name in ("FedDualAvg", "FedDR"):
-        found = Ordering(SIDES[first], SIDES[name], metric="gap", rounds=ROUNDS, draws=DRAWS, level=0.95, comparisons=2)
-        for finding in found.findings(ctx):
-            of: Any = "printed" if name == "FedDualAvg" else "reading"
-            yield replace(finding, name=f"below {name}", role=of) if isinstance(finding, Part) else finding
-    yield Reading(
-        f"Measured on scikit-learn's wines, {CLIENTS} clients, mu = {MU:g}, l1 weight {WEIGHT:g}, {ROUNDS} rounds; the paper has no such experiment."
-    )
+    return Ordering(first, second, metric="gap", rounds=ROUNDS, draws=DRAWS, level=0.95, comparisons=2)
 
 
-CLAUSES = (
-    Clause(
-        "With an l1 norm in the objective DualFL outperforms a recent method for such objectives, FedDualAvg.",
-        ("below FedDualAvg",),
-    ),
-)
+TEXT = "With an l1 norm in the objective DualFL outperforms a recent method for such objectives, FedDualAvg."
 CLAIMS = [
-    Claim(
+    claim(
         "DUALFL-X4-L1",
-        PAPER,
-        "ordering",
         "Sections 1 and 8, on a nonsmooth cost",
-        join_clauses(CLAUSES),
-        check,
-        (Fault("FedDualAvg with short steps in DualFL's place", "below FedDualAvg", {"first": "short steps"}),),
-        assumptions=("the norm is the server's, whose step is proximal",),
+        [Clause(TEXT, ("below FedDualAvg",))],
+        [
+            Step(
+                "below FedDualAvg",
+                better(OURS, AVERAGING),
+                wrong={"FedDualAvg with short steps in DualFL's place": better(SHORT, AVERAGING)},
+            ),
+            Step("below FedDR", better(OURS, SPLITTING), "reading"),
+        ],
+        assumptions=["the norm is the server's, whose step is proximal"],
+        readings=[
+            f"Measured on scikit-learn's wines, {CLIENTS} clients, mu = {MU:g}, l1 weight {WEIGHT:g}, {ROUNDS} rounds; the paper has no such "
+            "experiment."
+        ],
+        kind="ordering",
         setting=lambda ctx: Setting("scikit-learn's wines, 8 clients", "multinomial logistic regression, l1", False),
-        clauses=CLAUSES,
     )
 ]

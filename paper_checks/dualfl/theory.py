@@ -12,23 +12,17 @@ from functools import partial
 from fedtheory.claims import Claim
 from paper_checks.dualfl import lemmas
 from paper_checks.dualfl.certified_runs import draw_exact_runs
+from paper_checks.dualfl.common import CONVEX, EXACT, claim, derived
 from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
-from paper_checks.steps import Conclusion, Step, claim_steps
-
-PAPER = "dualfl"
-DERIVED = "dualfl, derived"
-EXACT = "exact local solves; the start xi^(0) = 0 of Algorithm 2"
-CONVEX = "f_j mu-strongly convex, 0 < nu <= mu"
-
+from paper_checks.steps import Conclusion, Step
 
 FALLS = (
     "t = t_n >= 1 solves t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n), by which the left side of a round's step is what stands on the right of the next; "
     "for n = 0, t_0 = 1 and u^0 = xi^0. So 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= prod_{k<n} (1 - rho t_k) ||xi^0 - xi*||^2. "
 )
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "DUALFL-P6.2-STEP",
-        PAPER,
         "Proposition 6.2, one exact step of Algorithm 2",
         "2 nu t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= 2 nu t_{n-1}^2 (E_d(xi^n) - E_d*) + ||u^n - xi*||^2 for rho = 0.",
         [Step("one step", lemmas.STEP)],
@@ -36,11 +30,10 @@ CLAIMS: list[Claim] = [
             CONVEX,
             "t = t_n >= 1 with t_n (t_n - 1) = t_{n-1}^2; u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})",
         ],
-        readings=["The proposition is quoted by the paper, for inexact steps, too; those are not judged here."],
+        readings=["The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.2."],
     ),
-    claim_steps(
+    claim(
         "DUALFL-P6.3-STEP",
-        PAPER,
         "Proposition 6.3, one exact step of Algorithm 2",
         "2 nu (1 - rho) t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= (1 - rho t_n) (2 nu (1 - rho) t_{n-1}^2 "
         "(E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for "
@@ -51,40 +44,36 @@ CLAIMS: list[Claim] = [
             "f_j L-smooth",
             "rho = r^2; 1 <= t = t_n <= 1/r with t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n)",
         ],
-        readings=["The proposition is quoted by the paper, for inexact steps, too; those are not judged here."],
+        readings=["The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.3."],
     ),
-    claim_steps(
+    claim(
         "DUALFL-E29",
-        PAPER,
         "(29)",
         "||theta^(n) - theta*||^2 <= (2/(N nu)) (E_d(xi^(n)) - E_d*).",
-        [Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("(29)", lemmas.primal_error)],
         assumptions=[CONVEX],
     ),
-    claim_steps(
+    claim(
         "DUALFL-E30",
-        PAPER,
         "(30)",
         "E(theta) - E* <= (L/2) ||theta - theta*||^2.",
-        [Step("(30)", lemmas.ENERGY_ERROR)],
+        [Step("(30)", lemmas.energy_error)],
         assumptions=["f_j mu-strongly convex and L-smooth"],
     ),
-    claim_steps(
+    claim(
         "DUALFL-D22",
-        PAPER,
         "Section 6.2, below (22)",
         "F_d is 1/nu-smooth, and G_d is 1/(L - nu)-strongly convex where f_j is L-smooth.",
-        [Step("F_d", lemmas.SMOOTH_PART), Step("G_d", lemmas.CONVEX_PART)],
+        [Step("F_d", lemmas.smooth_part), Step("G_d", lemmas.convex_part)],
         assumptions=[CONVEX],
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.2-EXACT",
-        PAPER,
         "Theorem 3.2 with exact local solves",
         "||theta^(n) - theta*||^2 <= 4/(n+1)^2 mean_j ||xi_j*||^2/nu^2 for rho = 0 and n >= 1, xi_j* = s_j* - nu theta* with "
         "subgradients s_j* of f_j at "
         "theta* whose sum is 0.",
-        [Step("one step", lemmas.STEP), Step("(29)", lemmas.PRIMAL_ERROR)],
+        [Step("one step", lemmas.STEP), Step("(29)", lemmas.primal_error)],
         conclusions=[
             Conclusion(
                 "every round",
@@ -95,19 +84,16 @@ CLAIMS: list[Claim] = [
             )
         ],
         assumptions=[CONVEX, EXACT],
-        readings=[
-            "The theorem states the order 1/n^2, also for local solves as exact as (8); inexact ones are not judged here."
-        ],
+        readings=["The theorem states the order 1/n^2, also for local solves as exact as (8): DUALFL-T3.2."],
         kind="rate",
         picture=partial(draw_exact_runs, smooth=False),
     ),
-    claim_steps(
+    claim(
         "DUALFL-T3.3a-EXACT",
-        PAPER,
         "Theorem 3.3 with exact local solves",
         "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= (1 - sqrt(rho))^(n-1) mean_j "
         "||xi_j*||^2/nu^2 for 0 < rho <= nu/L, n >= 1.",
-        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.PRIMAL_ERROR), Step("(30)", lemmas.ENERGY_ERROR)],
+        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.primal_error), Step("(30)", lemmas.energy_error)],
         conclusions=[
             Conclusion(
                 "every round",
@@ -121,29 +107,26 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=[CONVEX, "f_j L-smooth", EXACT],
         readings=[
-            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - "
-            "sqrt(rho))^n, also for local solves as "
-            "exact as (9); inexact ones are not judged here. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
+            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - sqrt(rho))^n, also for local "
+            "solves as exact as (9): DUALFL-T3.3a. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
         ],
         kind="rate",
         picture=partial(draw_exact_runs, smooth=True),
     ),
-    claim_steps(
+    derived(
         "DUALFL-N1",
-        DERIVED,
         "the primal-dual gap (7)",
         "Gamma(theta) <= mu/(mu - nu) times the gap of the local problem (2) for nu < mu.",
-        [Step("the gap", lemmas.GAP)],
+        [Step("the gap", lemmas.primal_dual_gap)],
         assumptions=["f_j mu-strongly convex, 0 < nu < mu; no smoothness"],
         readings=["For nu = mu, which the paper recommends, Gamma can be infinite at every inexact theta."],
     ),
-    claim_steps(
+    derived(
         "DUALFL-N3",
-        DERIVED,
         "the first two rounds",
         "||theta^(1) - theta*||^2 <= (1/mu - 1/L)^2 V*/4, and ||theta^(2) - theta*||^2 <= V*/(4 mu (mu + nu)) for rho = 0 without smoothness; "
         "V* = mean_j ||s_j*||^2.",
-        [Step("first round", lemmas.FIRST_ROUND), Step("second round", lemmas.SECOND_ROUND)],
+        [Step("first round", lemmas.first_round), Step("second round", lemmas.second_round)],
         assumptions=["f_j mu-strongly convex, L-smooth in the first round; exact local solves, 0 < nu <= mu"],
         readings=["Both are worst cases: a smaller constant is refuted by an exact instance."],
     ),

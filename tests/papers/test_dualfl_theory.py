@@ -70,11 +70,23 @@ LEMMAS = [
         inexact.STEP_SMOOTH,
         inexact.ERROR,
         inexact.ERROR_SMOOTH,
-        inexact.GAP_BOUNDS_THE_ERROR,
-        inexact.REPAIRED_ERROR,
+        inexact.gap_bounds_the_error,
+        inexact.repaired_error,
     ),
-    *(equivalences.SUM_BELOW, equivalences.BLOCK_ACCURACY, duality.WEAK, duality.DUAL_SOLUTION, duality.RELATION),
-    *(regularised.VALUE, regularised.NORM, horizons.LINEAR_STEP, horizons.SPREAD, horizons.LAST),
+    *(
+        equivalences.SUM_BELOW,
+        equivalences.accuracy,
+        duality.weak_duality,
+        duality.dual_solution,
+        duality.relation,
+    ),
+    *(
+        regularised.regularised_value,
+        regularised.regularised_norm,
+        horizons.linear_step,
+        horizons.spread_of_average,
+        horizons.last_iterate,
+    ),
 ]
 
 

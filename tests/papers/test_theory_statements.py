@@ -114,7 +114,7 @@ def test_a_fedpds_descent_is_true_of_exact_solves() -> None:
 
 @pytest.mark.parametrize("constant", ["99/100", "9/10"])
 def test_dualfls_worst_cases_are_sharp(constant: str) -> None:
-    for lemma in (dualfl.FIRST_ROUND, dualfl.SECOND_ROUND, dualfl.PRIMAL_ERROR):
+    for lemma in (dualfl.first_round, dualfl.second_round, dualfl.primal_error):
         assert prove_lemma(lemma.with_constants(c=constant)).word == "refuted"
 
 
