@@ -33,6 +33,7 @@ from fedtheory.claims.claim import (
     Table,
 )
 from fedtheory.claims.context import Context
+from fedtheory.claims.experiments import list_trainings
 from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
 from fedtheory.claims.parts import draw_shares
@@ -345,11 +346,20 @@ def find_store(folder: Path = JOURNALS) -> Path:
     return folder / f"runs-{hash_dependencies([*find_papers().values(), *find_problem_modules()])}"
 
 
-def forget_runs(store: Path, fresh: bool) -> None:
-    """Remove the runs of older code, and with ``fresh`` also this one's."""
+def forget_older_runs(store: Path) -> None:
+    """Remove the runs of older code."""
     for other in store.parent.glob("runs-*"):
-        if fresh or other.name != store.name:
+        if other.name != store.name:
             shutil.rmtree(other, ignore_errors=True)
+
+
+def forget_runs(references: Sequence[Reference], context: Context) -> None:
+    """Remove the kept runs that these claims ask for, and no others."""
+    if context.results is None:
+        return
+    for reference in references:
+        for training in list_trainings(load_claims(reference.source)[reference.id], context):
+            shutil.rmtree(Path(context.results) / training.key, ignore_errors=True)
 
 
 def list_needs(references: Sequence[Reference], context: Context) -> dict[str, Need]:

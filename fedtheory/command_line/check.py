@@ -158,7 +158,10 @@ def check_command(
             f"all {len(references)} claims; 'fedtheory check PAPER' or 'CLAIM' judges fewer ('fedtheory list' names them)",
             err=True,
         )
-    context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
+    forgotten = references if fresh and not dry_run else ()
+    context = make_experiment_context(
+        budget, seed, data, experiments, remote=scheduler is not None, forgotten=forgotten
+    )
     if dry_run:
         tell_plan(references, context, workers)
         return
@@ -318,7 +321,10 @@ def selftest_command(
     from fedtheory.claims.checking import select
 
     references = select(targets)
-    context = make_experiment_context(budget, seed, data, fresh, experiments, remote=scheduler is not None)
+    forgotten = references if fresh and not dry_run else ()
+    context = make_experiment_context(
+        budget, seed, data, experiments, remote=scheduler is not None, forgotten=forgotten
+    )
     if dry_run:
         tell_plan(references, context, workers)
         return

@@ -15,6 +15,7 @@ from fedtheory.command_line.later import add_later
 from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
 
 if TYPE_CHECKING:
+    from fedtheory.claims.checking import Reference
     from fedtheory.claims.context import Context
     from fedtheory.running.families import ProblemOption
     from fedtheory.tools.journal import Journal
@@ -133,26 +134,35 @@ def add_experiment_options(function: Any) -> Any:
 
 
 def make_experiment_context(
-    budget: Any, seed: int, data: Path | None, fresh: bool, asked: dict[str, Any], *, remote: bool
+    budget: Any,
+    seed: int,
+    data: Path | None,
+    asked: dict[str, Any],
+    *,
+    remote: bool,
+    forgotten: Sequence[Reference] = (),
 ) -> Context:
-    """Return what checks may use; ``fresh`` forgets the runs of experiments that were kept without a folder being named.
+    """Return what checks may use; of ``forgotten`` claims it removes the runs that were kept without a folder being named.
 
     A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
     """
-    from fedtheory.claims.checking import find_store, forget_runs
+    from fedtheory.claims.checking import find_store, forget_older_runs, forget_runs
     from fedtheory.claims.context import Context
 
     results = asked["results"]
     if results is None:
         results = find_store()
-        forget_runs(results, fresh)
+        forget_older_runs(results)
     if not remote:
         choose_place(asked["device"], asked["library"])
-    return Context(
+    context = Context(
         *(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve())),
         experiment_seeds=asked["seeds"],
         library=asked["library"],
     )
+    if asked["results"] is None:
+        forget_runs(forgotten, context)
+    return context
 
 
 data_option = click.option(

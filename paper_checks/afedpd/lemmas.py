@@ -183,8 +183,8 @@ POTENTIAL_INEXACT = Lemma(
 ONE_STEP = Lemma(
     "one step",
     "App. B.2.2, display before the sum, corrected",
-    "1 <= L, 16*L**3 + 6*L <= rho",
-    falls(lambda p: 1 / p.rho, lambda p: 3 / (8 * p.rho), False),
+    "1 <= L, 16*L**3 + 6*L <= rho, 0 < epsilon",
+    falls(lambda p: 1 / p.rho, lambda p: 3 / (8 * p.rho), True),
     {"c": 1},
 )
 

@@ -8,7 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedtheory.claims.checking import check_one, find_store, forget_runs, list_needs, make_needs, run_faults, select
+from fedtheory.claims.checking import (
+    check_one,
+    find_store,
+    forget_older_runs,
+    forget_runs,
+    list_needs,
+    make_needs,
+    run_faults,
+    select,
+)
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Training, repeat_run
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
@@ -211,10 +220,21 @@ def test_runs_of_older_code_are_forgotten(tmp_path) -> None:
     old, new = tmp_path / "runs-old", find_store(tmp_path)
     for folder in (old, new):
         folder.mkdir()
-    forget_runs(new, fresh=False)
+    forget_older_runs(new)
     assert new.exists() and not old.exists()
-    forget_runs(new, fresh=True)
-    assert not new.exists()
+
+
+def test_a_fresh_start_forgets_the_runs_of_the_claims_it_is_asked_for_and_no_others(tmp_path) -> None:
+    file = tmp_path / "claims.py"
+    file.write_text(CLAIM)
+    references, context = select([str(file)]), Context(results=str(tmp_path / "runs"))
+    of_another = tmp_path / "runs" / "of-another-claim"
+    of_another.mkdir(parents=True)
+    assert all(outcome.error is None for outcome in make_needs(list_needs(references, context), context))
+    forget_runs([], context)
+    assert list_needs(references, context) == {}
+    forget_runs(references, context)
+    assert len(list_needs(references, context)) == 6 and of_another.exists()
 
 
 def test_seeds_share_everything_else() -> None:

@@ -112,9 +112,9 @@ def test_machines_of_a_scheduler_have_devices_of_their_own(monkeypatch) -> None:
     monkeypatch.setattr("fedtheory.running.sweep.run_jobs", lambda *a, **k: iter(()))
     call("sweep", "fedavg", "quadratics", "--device", "cuda", "--scheduler", "tcp://nowhere:1")
     asked = {"size": "laptop", "device": "cuda", "library": "auto", "results": None, "seeds": None}
-    assert make_experiment_context("quick", 0, None, False, asked, remote=True).device == "cuda"
+    assert make_experiment_context("quick", 0, None, asked, remote=True).device == "cuda"
     with pytest.raises(NotAvailable):
-        make_experiment_context("quick", 0, None, False, asked, remote=False)
+        make_experiment_context("quick", 0, None, asked, remote=False)
 
 
 def test_experiments_of_all_problems_run_on_the_device(monkeypatch, starts) -> None:
