@@ -141,7 +141,7 @@ def replay_l4(instance: Mapping[str, Any]) -> Replay:
         assume("losses 1/2 and 1/(1 + x^2) are in [0, H]; given zeta both runs are one", "1 <= H", H=1),
         assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
     )
-    what = "E |f - hat f| against G E[||theta^T - hat|| | zeta] + H P tau_0/(CS)"
+    what = "E |f - hat f| against G E[||theta^T - hat theta^T|| | zeta] + H P tau_0/(CS)"
     return replay_twice(what, play, met, "fractions, rounded down to twelve decimals")
 
 
@@ -314,7 +314,7 @@ def replay_t2a(instance: Mapping[str, Any]) -> Replay:
     """A-FedPD's gap against FedAvg's, under one step size and K."""
     K, rho, eta = int(instance["K"]), Fraction(instance["rho"]), Fraction(instance["eta"])
     met = (assume("L = 0 < rho, eta rho <= 1", "0 < e*r <= 1", e=eta, r=rho), assume("K", "1 <= K", K=K))
-    what = f"||theta^2 - hat||, A-FedPD against FedAvg, K = {K}"
+    what = f"||theta^2 - hat theta^2||, A-FedPD against FedAvg, K = {K}"
     return replay_twice(what, lambda number: models_apart(K, number(rho), number(eta)), met)
 
 

@@ -253,7 +253,8 @@ def local_claim(id: str, source: str, more: str, instance: Mapping[str, Any], as
     return stated(
         id,
         source,
-        f"E ||(theta_i^{{t+1}} - theta^t) - (hat)|| <= eta K L E ||theta^t - hat|| + eta K E ||lambda_i^t - hat||{more}.",
+        f"E ||Delta_i - hat Delta_i|| <= eta K L E ||theta^t - hat theta^t|| + eta K E ||lambda_i^t - hat lambda_i^t||{more}, "
+        "Delta_i = theta_i^{t+1} - theta^t.",
         partial(check_local, of=instance),
         Fault("rho = L", "every rho > 0", {"of": instance | {"rho": "1"}}, holds=True),  # type: ignore[operator]
         Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
