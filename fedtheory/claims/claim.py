@@ -69,6 +69,8 @@ class Covered:
             raise InvalidInput(f"what a part covered is a whole number of {self.of}, got {self.count!r}")
 
     def __str__(self) -> str:
+        if self.count == 1:
+            return f"{'the only' if self.whole else '1'} {self.of.removesuffix('s')}"
         return f"{'all ' if self.whole else ''}{self.count} {self.of}"
 
 

@@ -248,7 +248,7 @@ class Limit(InstanceStatement):
             excess = away / allowed if allowed else 0.0 if away == 0 else np.inf
             if excess > worst:
                 worst, said = excess, f"at {where} it ends {away:.3g} from the claimed point"
-        text, covered = f"{self}: {len(points)} runs; {said}", self.covered(points)
+        text, covered = f"{self}: {len(points)} run{'s' * (len(points) > 1)}; {said}", self.covered(points)
         return Part("runs", worst <= 1, "numeric", text, margin=1 - worst, covered=covered)
 
     def _end(self, point: Point, context: Context) -> tuple[Any, float | None, float, Any]:

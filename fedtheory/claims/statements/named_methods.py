@@ -95,7 +95,10 @@ class NamedMethod:
             yield f"{moved} in the place of {name}", _with_another(self.method, name, moved), ""
 
     def __str__(self) -> str:
-        name = self.method if isinstance(self.method, str) else getattr(self.method, "__name__", "a method")
+        made_by = (
+            getattr(self.method, "__name__", "a method").replace("<lambda>", "a method").strip("_").replace("_", " ")
+        )
+        name = self.method if isinstance(self.method, str) else made_by
         return f"{name}({self.options})" if self.options else name
 
 

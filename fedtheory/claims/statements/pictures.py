@@ -285,5 +285,5 @@ def describe_method(statement: Any) -> str:
 
 def name_given(given: Any) -> str:
     """Return a method or class of functions as it was given, or the name of the function that makes it."""
-    name = given if isinstance(given, str) else str(getattr(given, "__name__", "<lambda>")).strip("_")
+    name = given if isinstance(given, str) else str(getattr(given, "__name__", "<lambda>")).strip("_").replace("_", " ")
     return "as stated" if name == "<lambda>" else name

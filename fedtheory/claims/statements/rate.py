@@ -245,7 +245,13 @@ class Rate(InstanceStatement):
                 told = f"at {show_values(point)}: {said}"
             outcomes.append(outcome)
         holds = False if False in outcomes else None if None in outcomes else True
-        return Part("fit", holds, "numeric", f"{self}: {len(points)} runs; {told}", covered=self.covered(points))
+        return Part(
+            "fit",
+            holds,
+            "numeric",
+            f"{self}: {len(points)} run{'s' * (len(points) > 1)}; {told}",
+            covered=self.covered(points),
+        )
 
     def _fit(self, point: Point, context: Context) -> tuple[bool | None, str]:
         method, problem, x0 = self.float_instance(point)
