@@ -39,6 +39,7 @@ from fedtheory.claims.statements.lemma import (
     Lemma,
     LemmaOutcome,
     lemma_sensitivity,
+    play_in_floats,
     prove_lemma,
     recheck_instance,
 )
@@ -322,10 +323,9 @@ def replay_statement(instance: Mapping[str, Any], *, statement: Statement) -> Re
         met = _from_checker(
             "the instance meets every hypothesis, and its functions belong to their classes", reason is None
         )
-        left = float(found.left)
         return Replay(
             f"left side of the conclusion at {show_point(found.point)}",
-            left,
+            play_in_floats(statement, found),
             0.0,
             found.left,
             Fraction(0),
