@@ -100,7 +100,8 @@ def replay_t3(instance: dict[str, Any]) -> Replay:
     return Replay(
         what=f"left side of (12) at T = 2 (at least p(1-p)||grad f(x_0^2)||^2/2) against C(p) G^2, p = {float(p):g}, C_5 = {float(c5):.6g}",
         measured=_counted_in_floats(in_floats, 0.0),
-        bound=coefficient(in_floats["p"], in_floats["u"], in_floats["eta"], other_c5) * (2 * (in_floats["g"] + in_floats["c"])) ** 2,
+        bound=coefficient(in_floats["p"], in_floats["u"], in_floats["eta"], other_c5)
+        * (2 * (in_floats["g"] + in_floats["c"])) ** 2,
         exact_measured=p * (1 - p) * x2**2 / 2,
         exact_bound=coefficient(p, u, eta, c5, last=1) * G**2,
         arithmetic="fractions, from below on the left and from above on the right",

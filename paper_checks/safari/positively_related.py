@@ -92,9 +92,7 @@ def check_a2a(
 
 def mixed(d: Sequence[Any], weight: Any, number: Any = Fraction) -> tuple[Any, ...]:
     """Q = weight D + (1 - weight) P on the three points, P = `TARGET`; ``number`` is the arithmetic."""
-    return tuple(
-        weight * number(Fraction(v)) + (1 - weight) * number(p) for v, p in zip(d, TARGET, strict=True)
-    )
+    return tuple(weight * number(Fraction(v)) + (1 - weight) * number(p) for v, p in zip(d, TARGET, strict=True))
 
 
 def replay_misspecified(instance: Mapping[str, Any]) -> Replay:
@@ -111,7 +109,7 @@ def replay_misspecified(instance: Mapping[str, Any]) -> Replay:
     )
     return Replay(
         "|eps_P - eps_Q| at h*_Q against alpha eps_Q(h*_Q)^beta, beta > 0",
-        RULES.excess([float(p) for p in TARGET])[best],
+        float(RULES.excess([float(p) for p in TARGET])[best]),
         0.0,
         excess,
         Fraction(0),

@@ -80,7 +80,9 @@ def replay_five(instance: Mapping[str, Any]) -> Replay:
     i = read(instance)
     numeric = in_floats(i)
     exact, floats = (
-        moments(v["q"], 2 * v["etabar"] / v["lam"], v["etabar"] / v["lam"], 1, v["rounds"], v["x0"], 1, v["lam"], **more)[1][-1]
+        moments(
+            v["q"], 2 * v["etabar"] / v["lam"], v["etabar"] / v["lam"], 1, v["rounds"], v["x0"], 1, v["lam"], **more
+        )[1][-1]
         for v, more in ((i, {"tidy": round_down}), (numeric, {}))
     )
     return Replay(
