@@ -190,6 +190,7 @@ class Limit(InstanceStatement):
         return self._coordinates(values, problem.d, problem.solution)
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
+        yield from self.left_out()
         shown = 0
         runs: list[Point] = []
         for point in self.exact_points:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Counterexample, Covered, Part, Replay
+from fedtheory.claims.claim import Counterexample, Covered, Part, Reading, Replay
 from fedtheory.claims.statements.instances import region_assumptions
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, read_settings
 from fedtheory.claims.statements.on_region import OnRegion
@@ -111,6 +111,17 @@ class InstanceStatement(OnRegion):
     def covered(self, points: Sequence[Point]) -> Covered:
         """What runs at these points cover."""
         return Covered(len(points), "points", self.is_whole and len(points) == len(self.points))
+
+    def left_out(self) -> Iterator[Reading]:
+        """Told: the first corner of the region at which the method is refused, as with a step of size 0."""
+        for point in self.exact_points[len(self.points) :]:
+            try:
+                self.exact_instance(point)
+            except CannotTrace:
+                return
+            except InvalidInput as reason:
+                yield Reading(f"{self}: the region contains {show_values(point)}, which was not looked at: {reason}.")
+                return
 
     def problem_at(self, point: Mapping[str, Any]) -> Any:
         """The instance at a point, from the parameters that it asks for."""

@@ -180,6 +180,7 @@ class Rate(InstanceStatement):
         return True
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
+        yield from self.left_out()
         shown, exactly = 0, True
         runs: list[Point] = []
         for point in self.exact_points:
@@ -215,8 +216,9 @@ class Rate(InstanceStatement):
                 )
                 return
             if self.tight and 0 not in (value_at(squares, claimed), value_at(squares, -claimed)):
-                exactly = False
-                if lies_within(squares, claimed * (1 - ENCLOSED_TO)) is not False:
+                one = len(squares) == 2  # the only root, which is another number: compared exactly
+                exactly = exactly and one
+                if one or lies_within(squares, claimed * (1 - ENCLOSED_TO)) is not False:
                     text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, less than {float(claimed):.9g}"
                     yield disproved("factor", True, text, "spectrum")
                     return
