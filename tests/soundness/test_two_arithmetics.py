@@ -13,12 +13,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fedtheory.claims import Bound, Context, Divergence, Limit, Part, Rate, Replay, state
+from fedtheory.claims import Bound, Context, Divergence, Equivalence, Inequality, Limit, Part, Rate, Replay, state
 from fedtheory.claims.checking import find_papers, load_claims
 from fedtheory.claims.claim import Finding
 from problems.quadratics import scalar_quadratics
@@ -121,6 +122,17 @@ SHORT, LONG = "2 <= a <= 3, 1/20 <= lr <= 1/10", "2 <= a <= 3, 3 <= lr <= 4"
 FALSE: dict[str, Any] = {
     "bound": Bound("gd", "lr", functions="L=1", region="1/2 < lr <= 1", claimed="1/7", measure="gap"),
     "rate": Rate("gd", "lr", metric="distance", factor="(1 - 4*lr)**2", region=SHORT, **HERE),
+    "equivalence": Equivalence("fedavg", "scaffold", "lr, steps=2", "lr, steps=2", region="0 < lr"),
+    "inequality": Inequality(
+        "gd",
+        "lr",
+        quantities=lambda problem, before, after, given: SimpleNamespace(
+            old=before.x[..., 0, 0], new=after.x[..., 0, 0]
+        ),
+        claimed="new**2 <= old**2/4",
+        region="0 < lr <= 1",
+        curvatures="0, 1",
+    ),
     "limit": Limit("scaffold", "lr, steps=2", point="a", region=SHORT, **HERE),
     "diverges": Divergence("scaffold", "lr, steps=2", region=SHORT, **HERE),
     "the multiplier's modulus": Divergence("gd", "lr", region=LONG, multiplier="lr*(a + 2)", **HERE),
