@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fedtheory.claims.checking import find_papers, load_claims
-from fedtheory.claims.claim import By, Claim, Counterexample, Replay, Role, Status
-from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT
+from fedtheory.claims.claim import By, Claim, Counterexample, Part, Replay, Role, Status
+from fedtheory.claims.context import Context
+from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT, as_json_value
 from fedtheory.claims.verdict import DISAGREE
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
 
@@ -62,12 +63,13 @@ class Replayed:
 def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
     """Measure the violation of a counterexample file again, from its instance alone, and compare with the numbers in the file.
 
-    Nothing is imported because a file names it: its claim is one of an installed paper, or of ``claims_file``.
+    Nothing is imported because a file names it: its claim is one of an installed paper, or of ``claims_file``. The claim's check is run, with
+    the default seed and budget, up to the part that shows the instance, which must have the name and the role that the file says.
 
     Raises
     ------
     InvalidInput
-        The file is missing or malformed, its claim is unknown, or its instance is not one that the claim can read.
+        The file is missing or malformed, its claim is unknown, its instance is not one that the claim can read, or its check fails.
     NotAvailable
         The claim has no replay.
     """
@@ -92,9 +94,28 @@ def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
     if unread := [name for name in stored["instance"] if name not in instance.read]:
         raise InvalidInput(f"the instance in {path} has fields that {claim.id} does not read: {', '.join(unread)}")
     found = Counterexample(stored["instance"], seen).as_dict() | {"statement": claim.statement}
-    return Replayed(
-        claim, stored["part"], stored["role"], stored["status"], seen, dict(_list_differences(stored, found))
-    )
+    differences = dict(_list_differences(stored, found)) | _list_wrong_part(claim, stored, path)
+    return Replayed(claim, stored["part"], stored["role"], stored["status"], seen, differences)
+
+
+def _list_wrong_part(claim: Claim, stored: dict[str, Any], path: Path) -> dict[str, str]:
+    """``part`` if the check has no part of that name and role that shows the instance; where none shows it, as with another seed, any."""
+    named = elsewhere = False
+    try:
+        for finding in claim.run(Context()):
+            if isinstance(finding, Part) and finding.counterexample is not None:
+                asked = (finding.name, finding.role) == (stored["part"], stored["role"])
+                shown = as_json_value(finding.counterexample.instance) == stored["instance"]
+                if asked and shown:
+                    return {}
+                named, elsewhere = named or asked, elsewhere or shown
+    except MissingExtra:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"the check of {claim.id} fails before the part that {path} names: {describe(error)}"
+        ) from error
+    return {} if named and not elsewhere else {"part": ""}
 
 
 def _find_source(path: Path, source: str, claims_file: Path | None) -> str:

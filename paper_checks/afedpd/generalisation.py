@@ -120,10 +120,11 @@ def one_round_apart(S: int, K: int, rho: Any, eta: Any) -> tuple[Any, Any]:
     """E |f - hat f| at the exchanged sample and E |theta - hat|: K steps from x = 1, loss 1/2 of all samples, 1/(1 + x^2) of the exchanged one."""
     slopes: tuple[Slope, Slope] = (lambda x: 0 * x, lambda x: -2 * x / (1 + x * x) ** 2)
     losses = models = 0 * rho
+    one = 1 + 0 * rho  # of the arithmetic in which it is played
     for drawn in product((0, 1), repeat=K):
-        model = local_model([slopes[j] for j in drawn], 1 + 0 * rho, 0 * rho, rho, eta)
-        weight = Fraction((S - 1) ** (K - sum(drawn)), S**K)
-        losses += weight * abs(1 / (1 + model * model) - Fraction(1, 2))
+        model = local_model([slopes[j] for j in drawn], one, 0 * rho, rho, eta)
+        weight = one * (S - 1) ** (K - sum(drawn)) / S**K
+        losses += weight * abs(1 / (1 + model * model) - one / 2)
         models += weight * abs(model - 1)
     return losses, models
 

@@ -187,7 +187,7 @@ def replay_root(instance: Mapping[str, Any]) -> Replay:
     """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
     L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
     root, limit = (rho + q) / (2 * L), 1 + rho / L + 2 * s
-    numeric = (float(rho) + math.sqrt(float(rho + 2 * L) ** 2 + 4 * float(s) ** 2)) / (2 * float(L))
+    numeric = (float(rho) + math.sqrt((float(rho) + 2 * float(L)) ** 2 + 4 * float(s) ** 2)) / (2 * float(L))
     met = (
         assume("rho above L", "0 < L < r", L=L, r=rho),
         assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),

@@ -171,13 +171,18 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
 def replay_inclusion(instance: Mapping[str, Any]) -> Replay:
     """F(x) = (x - 1)^2/2, G(y) = a y^2/2 and K = 1: x* = 1/(1 + a), y* = a x*, and the printed inclusion asks that x* = a y*."""
     a = Fraction(str(instance["a"]))
-    x = 1 / (1 + a)
-    y = a * x
+
+    def solve(a: Any) -> tuple[Any, Any, Any]:
+        x = 1 / (1 + a)
+        y = a * x
+        return x, y, abs(x - a * y)
+
+    x, y, apart = solve(a)
     return Replay(
         "|K x* - grad G(y*)|",
-        abs(float(x) - float(a) * float(y)),
+        solve(float(a))[2],
         0.0,
-        abs(x - a * y),
+        apart,
         Fraction(0),
         "fractions",
         (

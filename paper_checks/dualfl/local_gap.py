@@ -72,9 +72,9 @@ def replay_gap(instance: Mapping[str, Any]) -> Replay:
     found = []
     for number in (float, Fraction):
         a = np.array([number(mu), number(L)], dtype=None if number is float else object)
-        centre = np.array([number(0), number((L - mu) / L)], dtype=a.dtype)
+        centre = np.array([number(0), (a[1] - a[0]) / a[1]], dtype=a.dtype)
         problem = scalar_quadratics(a, centre)
-        lr: Any = number(1 / L)
+        lr: Any = 1 / number(L)
         method = DualFL(number(nu), number(0), GradientSteps(steps, lr))
         states: Any = play_exactly(method, problem, np.array([number(0)], dtype=object), 2)
         x, zeta = states[2].x_i[0, 0], states[1].zeta_i[0, 0]

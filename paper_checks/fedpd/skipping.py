@@ -92,17 +92,32 @@ def replay_t3(instance: dict[str, Any]) -> Replay:
     """
     g, c, u, p = (rational(instance[k]) for k in ("g", "c", "u", "p"))
     L, eta, G = 1 + c, u / (1 + c), 2 * (g + c)
-    c5 = paper_constants(L, eta)["C_5"] if instance["C_5"] == "listed" else rational(instance["C_5"])
+    listed = instance["C_5"] == "listed"
+    c5 = paper_constants(L, eta)["C_5"] if listed else rational(instance["C_5"])
+    in_floats = _settings_in_floats(instance)
+    other_c5 = paper_constants(1 + in_floats["c"], in_floats["eta"])["C_5"] if listed else float(c5)
     x2 = positive_after_one_skip(g, c, eta)
     return Replay(
         what=f"left side of (12) at T = 2 (at least p(1-p)||grad f(x_0^2)||^2/2) against C(p) G^2, p = {float(p):g}, C_5 = {float(c5):.6g}",
-        measured=float(p * (1 - p)) * float(after_one_skip(g, c, eta, 2)[2]) / 2,
-        bound=float(coefficient(float(p), float(u), float(eta), float(c5))) * float(G) ** 2,
+        measured=_counted_in_floats(in_floats, 0.0),
+        bound=coefficient(in_floats["p"], in_floats["u"], in_floats["eta"], other_c5)
+        * (2 * (in_floats["g"] + in_floats["c"])) ** 2,
         exact_measured=p * (1 - p) * x2**2 / 2,
         exact_bound=coefficient(p, u, eta, c5, last=1) * G**2,
         arithmetic="fractions, from below on the left and from above on the right",
         assumptions=_assumed_of_skipping(g, c, u, p),
     )
+
+
+def _settings_in_floats(instance: dict[str, Any]) -> dict[str, float]:
+    """The numbers of an instance, and eta = u/L with L = 1 + c, in floats."""
+    found = {k: float(rational(instance[k])) for k in ("g", "c", "u", "p")}
+    return found | {"eta": found["u"] / (1 + found["c"])}
+
+
+def _counted_in_floats(of: dict[str, float], x0: float) -> float:
+    """p (1 - p) ||grad f(x_0^2)||^2/2 after one skip, by FedPD's own rounds in floats."""
+    return of["p"] * (1 - of["p"]) * float(after_one_skip(of["g"], of["c"], of["eta"], 2, x0)[2]) / 2
 
 
 def _assumed_of_skipping(g: Fraction, c: Fraction, u: Fraction, p: Fraction) -> tuple[Assumption, ...]:
@@ -130,12 +145,13 @@ def replay_r5(instance: dict[str, Any]) -> Replay:
     L, eta, G = 1 + c, u / (1 + c), 2 * (g + c)
     listed = paper_constants(L, eta)
     epsilon = listed["C_2"] * x0**2 / 4
+    in_floats = _settings_in_floats(instance)
     x2 = max(positive_after_one_skip(g, c, eta) - x0, Fraction(0))
     return Replay(
         what=f"average gap over T = C_2 D_0/epsilon = 2 rounds (at least p(1-p)||grad f(x_0^2)||^2/2) against 3 epsilon = {float(3 * epsilon):.3g}, "
         f"p = {float(p):g}",
-        measured=float(p * (1 - p)) * float(after_one_skip(g, c, eta, 2, x0)[2]) / 2,
-        bound=float(3 * epsilon),
+        measured=_counted_in_floats(in_floats, float(x0)),
+        bound=3 * paper_constants(1 + in_floats["c"], in_floats["eta"])["C_2"] * float(x0) ** 2 / 4,
         exact_measured=p * (1 - p) * x2**2 / 2,
         exact_bound=3 * epsilon,
         arithmetic="fractions, from below on the left",

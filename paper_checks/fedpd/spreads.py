@@ -112,8 +112,8 @@ def both_sides(instance: dict[str, Any], entry: str, number: Any = Fraction) -> 
     communicated, skipped = (spread_of(play(len(coins), coin).x0_i) for coin in (True, False))
     u = problem.steepest * eta
     P, U = name_entries()
-    at = entry_of(entry).subs({P: rational(instance["p"]), U: rational(u)})
-    row = first_row(number(Fraction(str(at))), p, u, spread_of(state.x0_i), spread_of(state.x_i), eta * problem.apart)
+    at = entry_of(entry).subs({P: p, U: u})
+    row = first_row(number(str(at)), p, u, spread_of(state.x0_i), spread_of(state.x_i), eta * problem.apart)
     return (1 - p) * communicated + p * skipped, row
 
 

@@ -231,14 +231,17 @@ def replay_t1(instance: dict[str, Any]) -> Replay:
     L, start, first = max(abs(h)), "zero" if zero else "grad", int(zero)
     methods: list[Any] = [FedPD(number(eta), init_dual=start) for number in (Fraction, float)]  # type: ignore[arg-type]
     in_fractions = total(exact, methods[0], x0, rounds)
-    spent = total(numeric, methods[1], floats(x0), rounds)["stationarity"][first:].sum()
-    d0 = in_fractions["value"][0] + (b.sum() / len(b)) ** 2 / (2 * h.sum() / len(h))
+    in_floats = total(numeric, methods[1], floats(x0), rounds)
+    d0, rounded = (
+        run["value"][0] + (slope.sum() / len(b)) ** 2 / (2 * bend.sum() / len(h))
+        for run, slope, bend in ((in_fractions, b, h), (in_floats, floats(b), floats(h)))
+    )
     c2 = paper_constants(L, eta)["C_2"]
     return Replay(
         what=f"sum of ||grad f(x_0^r)||^2 over r = {first}..{rounds} against C_2 D_0 with D_0 = {float(d0):.6g}"
         + ("" if zero else f" and the listed C_2 = {float(c2):.6g}"),
-        measured=float(spent),
-        bound=float(c2 * d0),
+        measured=float(in_floats["stationarity"][first:].sum()),
+        bound=float(paper_constants(float(L), float(eta))["C_2"] * rounded),
         exact_measured=sum(in_fractions["stationarity"][first:]),
         exact_bound=c2 * d0,
         arithmetic="fractions",

@@ -117,7 +117,7 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
     return Replay(
         what=f"sum of E ||grad f(x_0^r)||^2 over r = 0..{rounds} against C_9 D_0 with C_9 = {float(c9):g}",
         measured=float(sum(numeric)),
-        bound=float(c9 * d0),
+        bound=float(c9) * float(mean) / 2,
         exact_measured=sum(exact),
         exact_bound=c9 * d0,
         arithmetic="fractions (exact recursion of the second moment)",

@@ -251,8 +251,8 @@ def replay_fact_5(instance: dict[str, Any]) -> Replay:
         sample: Any = SimpleNamespace(n=1, d=1, grad=lambda x: 0 * x + number(drawn))
         steps = ProximalSteps(1, number(lr), L1(number(mu)))
         taken = steps(Subproblem(sample), at, SCRIPT, None)[0][0, 0]
-        full = number(p) - number(lr) * number((drawn + other) / 2)
-        shrunk = max(full - number(mu * lr), number(0)) + min(full + number(mu * lr), number(0))
+        full, cut = number(p) - number(lr) * (number(drawn) + number(other)) / 2, number(mu) * number(lr)
+        shrunk = max(full - cut, number(0)) + min(full + cut, number(0))
         return abs(shrunk - taken) / number(lr)
 
     return Replay(

@@ -53,9 +53,9 @@ def read(instance: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if name == "rounds" else Fraction(value) for name, value in instance.items()}
 
 
-def in_floats(settings: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same settings with floats for fractions."""
-    return tuple(float(s) if isinstance(s, Fraction) else s for s in settings)
+def in_floats(i: Mapping[str, Any]) -> dict[str, Any]:
+    """The same instance with floats for fractions."""
+    return {name: float(v) if isinstance(v, Fraction) else v for name, v in i.items()}
 
 
 def floor_holds(ratio: int = 2) -> bool:
@@ -124,9 +124,9 @@ def moments_part(lam: int, bias: Fraction) -> Finding:
 # ---- Theorem 4 ------------------------------------------------------------------------------------------------------
 
 
-def bound_four(i: Mapping[str, Any]) -> Fraction:
+def bound_four(i: Mapping[str, Any]) -> Any:
     """2 (F(x0) - F*)/(R eta_s) + delta for L = a = sigma_G = 1, no noise, K = 1."""
-    return Fraction(i["x0"] ** 2 / (i["rounds"] * i["eta_s"]) + 480 * i["q"] * i["eta_s"] ** 2)
+    return i["x0"] ** 2 / (i["rounds"] * i["eta_s"]) + 480 * i["q"] * i["eta_s"] ** 2
 
 
 def assumed_four(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
@@ -158,16 +158,17 @@ def assumed_four(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
 def replay_four(instance: Mapping[str, Any]) -> Replay:
     """The average of E ||grad F(x_r)||^2 over r = 1..R against the printed bound."""
     i = read(instance)
-    settings = i["q"], 2 * i["eta_s"], i["eta_s"], 1, i["rounds"], i["x0"]
-    exact = sum(moments(*settings, tidy=round_down)[1][1:], Fraction(0)) / i["rounds"]
-    floats = moments(*in_floats(settings))[1][1:]
-    bound = bound_four(i)
+    numeric = in_floats(i)
+    exact, floats = (
+        moments(v["q"], 2 * v["eta_s"], v["eta_s"], 1, v["rounds"], v["x0"], **more)[1][1:]
+        for v, more in ((i, {"tidy": round_down}), (numeric, {}))
+    )
     return Replay(
         f"(1/R) sum_r E ||grad F(x_r)||^2 against 2 (F(x_0) - F*)/(R eta_s) + delta, R = {i['rounds']}, eta_s = {i['eta_s']}, q = {i['q']}",
         float(np.mean(floats)),
-        float(bound),
-        exact,
-        bound,
+        float(bound_four(numeric)),
+        sum(exact, Fraction(0)) / i["rounds"],
+        bound_four(i),
         "fractions, each moment rounded down",
         assumed_four(i),
     )
@@ -238,14 +239,15 @@ def replay_54(instance: Mapping[str, Any]) -> Replay:
     sides: list[tuple[Any, Any]] = []
     assumptions: tuple[Assumption, ...] = ()
     for number in (float, Fraction):
-        s, w, b = round_maps(2 * h, h, 1)
+        step = number(h)
+        s, w, b = round_maps(2 * step, step, 1)
         x, right, largest = number(i["x0"]), number(0), [number(0), number(0)]
         for r in range(i["rounds"]):
             client = r % 2
             slope = (x - client) ** 2
             largest[client] = max(largest[client], slope)
-            right += number(2 - 8 * h if client else 1 - h) * slope
-            x = number(w) * x + number(b) if client else number(s) * x
+            right += (2 - 8 * step if client else 1 - step) * slope
+            x = w * x + b if client else s * x
             x = round_down(x) if isinstance(x, Fraction) else x
         sides.append((2 * i["rounds"], right))
         if number is Fraction:

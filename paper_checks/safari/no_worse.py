@@ -73,7 +73,7 @@ def replay_l1(instance: Mapping[str, Any]) -> Replay:
         assume("0 < delta < 1", "0 < r < 1", r=root),
     )
     what = f"probability that (16) fails with A as printed, m = {m}, against delta = ({root})^m"
-    return Replay(what, float(failure), float(delta), failure, delta, "fractions", met)
+    return Replay(what, (1 - float(p)) ** m, float(root) ** m, failure, delta, "fractions", met)
 
 
 def bracket_fails(m: int, p: Fraction, delta: float, outside: bool, c: float = 2.0) -> float:
@@ -143,6 +143,8 @@ def replay_l2(instance: Mapping[str, Any]) -> Replay:
 
     D is copies of x_2 labelled 0: h*_Q labels it 0, and so does the pooled minimiser, with Rhat_P(hhat*_Q) = Rhat_P(h*_Q).
     """
+    from scipy.stats import binom
+
     n = int(instance["n_T"])
     limit = above(2 * log(n / 2) / n + log(20) / n) * n
     # each sample adds -1, 0, 1 with probabilities 1/4, 1/2, 1/4: the sum is Binomial(2n, 1/2) - n
@@ -162,7 +164,8 @@ def replay_l2(instance: Mapping[str, Any]) -> Replay:
     )
     what = f"P[Rhat_P(hhat*_Q) - Rhat_P(h*_P) > eps_P(h*_Q) + A(n_T, 1/20)], n_T = {n}, against 1/20"
     shown = Fraction(int(failure * 10**12), 10**12)
-    return Replay(what, float(failure), 0.05, shown, Fraction(1, 20), "fractions, rounded down to twelve decimals", met)
+    numeric = float(binom.sf(n + int(limit), 2 * n, 0.5))
+    return Replay(what, numeric, 0.05, shown, Fraction(1, 20), "fractions, rounded down to twelve decimals", met)
 
 
 def beyond_every_constant() -> bool:
@@ -279,7 +282,7 @@ def replay_t3a(instance: Mapping[str, Any]) -> Replay:
     return Replay(
         "eps_P(h*_Q) against A(1000, 1/20)",
         seen.measured,
-        float(limit),
+        log(1000) / 1000 + log(20) / 1000,
         seen.exact_measured,
         limit,
         "fractions",

@@ -125,6 +125,10 @@ def test_what_is_no_counterexample_is_told_in_one_line(tmp_path, text) -> None:
         ),
         ({"statement": "P = NP."}, "statement"),
         ({"what": "every method diverges"}, "what"),
+        ({"part": "the whole theory"}, "part"),
+        ({"part": "corrected"}, "part"),
+        ({"role": "reading"}, "part"),
+        ({"role": "repaired", "status": "repaired"}, "part"),
     ],
     ids=str,
 )
@@ -136,6 +140,34 @@ def test_stored_words_and_numbers_are_held_against_the_measured(forge, good, cha
     assert result.exit_code == 1 and "DISAGREES" in result.stdout
     assert ("the file has 5 for measured" in result.stdout) == ("measured" in changes)
     assert "P = NP" not in result.stdout and "every method diverges" not in result.stdout, "what is printed is measured"
+
+
+def test_another_instance_of_the_same_part_is_confirmed_and_one_of_another_part_is_not(forge, tmp_path) -> None:
+    """As of another seed; two parts with counterexamples are told apart by what they show."""
+    there = {
+        "measured": 0.25,
+        "bound": 0.0625,
+        "exact": {"measured": "1/4", "bound": "1/16", "arithmetic": "fractions"},
+    }
+    met = [{"assumption": "sign: x > 0 with x = 1/4", "by": "exact arithmetic", "met": True}]
+    good = tmp_path / "one.py"
+    good.write_text(GOOD)
+    other = forge(instance={"x": 0.25}, assumptions=met, **there)
+    assert replay_file(other, good).confirmed
+    two = tmp_path / "two.py"
+    second = '    yield refute("second", square, {"x": 0.25})'
+    two.write_text(GOOD.replace('text="As printed:")', f'text="As printed:")\n{second}'))
+    assert tuple(replay_file(other, two).differences) == ("part",)
+    assert replay_file(forge(part="second", instance={"x": 0.25}, assumptions=met, **there), two).confirmed
+
+
+def test_a_check_that_fails_before_its_part_is_told(forge, tmp_path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text(
+        GOOD.replace('yield refute("square", square, {"x": x}, text', 'yield refute("square", square, {"y": x}, text')
+    )
+    with pytest.raises(InvalidInput, match=r"the check of TOY-FALSE fails before the part that .* names: .*x"):
+        replay_file(forge(), broken)
 
 
 @pytest.mark.parametrize(

@@ -39,10 +39,12 @@ from fedtheory.claims.statements.lemma import (
     Lemma,
     LemmaOutcome,
     lemma_sensitivity,
+    play_in_floats,
     prove_lemma,
     recheck_instance,
 )
 from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.statements.on_instances import point_in_floats
 from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
 from fedtheory.claims.statements.pictures import draw_line
@@ -54,7 +56,7 @@ from fedtheory.proofs.facts import confirm, confirm_derivation
 from fedtheory.proofs.parameters.checker import check_derivation
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.refutations.instances import check_instance
-from fedtheory.proofs.refutations.replay import replay_exactly, replay_in_floats
+from fedtheory.proofs.refutations.replay import in_floats, replay_exactly, replay_in_floats
 
 #: the part that the verdict comes from, and the one that is about the corrected statement
 STATEMENT, REPAIRED = "statement", "repaired statement"
@@ -322,10 +324,9 @@ def replay_statement(instance: Mapping[str, Any], *, statement: Statement) -> Re
         met = _from_checker(
             "the instance meets every hypothesis, and its functions belong to their classes", reason is None
         )
-        left = float(found.left)
         return Replay(
             f"left side of the conclusion at {show_point(found.point)}",
-            left,
+            play_in_floats(statement, found),
             0.0,
             found.left,
             Fraction(0),
@@ -346,7 +347,8 @@ def replay_statement(instance: Mapping[str, Any], *, statement: Statement) -> Re
         _from_checker("the question is the statement's", statement.asked_at(point).describe() == data["question"]),
     )
     what = f"what the method reaches at {show_point(point)} against what is claimed"
-    return Replay(what, numeric, float(claimed), exact, claimed, "fractions", assumptions)
+    limit = statement.claim_text.at({**point_in_floats(point), **in_floats(statement.exact_constants)}, float)
+    return Replay(what, numeric, float(limit), exact, claimed, "fractions", assumptions)
 
 
 def _from_checker(text: str, met: bool) -> Assumption:

@@ -32,6 +32,7 @@ from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.refutations.replay import in_floats
 from fedtheory.proofs.regions.region import Region
 
 Build = Callable[[Any, Any, Any], Any]
@@ -228,6 +229,12 @@ def recheck_instance(lemma: Lemma, instance: Instance) -> str | None:
     if broken:
         return f"the instance does not meet {broken[0]}"
     return None if left > 0 and left == instance.left else f"the left side is {left}"
+
+
+def play_in_floats(lemma: Lemma, instance: Instance) -> float:
+    """The left side of the conclusion, by the lemma's text on the numbers of an instance as floats."""
+    numbers, constants = in_floats(instance), in_floats(lemma.constants)
+    return float(lemma.build(ConcreteWorld(numbers), SimpleNamespace(**numbers.point), SimpleNamespace(**constants)))
 
 
 def verify_lemma(lemma: Lemma, outcome: LemmaOutcome) -> str | None:

@@ -26,7 +26,15 @@ from fedtheory.claims.claim import Finding, Part, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, read_point, show_values
+from fedtheory.claims.statements.on_instances import (
+    InstanceStatement,
+    Point,
+    fraction_between,
+    largest_root,
+    point_in_floats,
+    read_point,
+    show_values,
+)
 from fedtheory.claims.statements.pictures import draw_divergence, draw_limit
 from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -121,7 +129,7 @@ class Limit(InstanceStatement):
 
     def claimed_in_floats(self, point: Point, problem: Any, entries: int) -> NDArray[np.float64]:
         """The claimed limit in floats, one number for each entry of the field."""
-        told = self._coordinates(point, problem.d, partial(_find_minimiser, problem))
+        told = self._coordinates(point_in_floats(point), problem.d, partial(_find_minimiser, problem))
         return np.tile([float(v) for v in told], entries // problem.d)
 
     def claimed_at(self, point: Point, problem: Any, entries: int) -> list[Any]:
@@ -182,6 +190,7 @@ class Limit(InstanceStatement):
         return self._coordinates(values, problem.d, problem.solution)
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
+        yield from self.left_out()
         shown = 0
         runs: list[Point] = []
         for point in self.exact_points:
@@ -221,8 +230,8 @@ class Limit(InstanceStatement):
             raise InvalidInput(f"at {show_values(point)} there is no limit that fractions give")
         limit = found.limit()
         claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))
-        x, left, size, _ = self._end(point, Context())
-        away = np.abs(np.ravel(x) - np.array([float(v) for v in claimed])).max()
+        x, left, size, problem = self._end(point, Context())
+        away = np.abs(np.ravel(x) - self.claimed_in_floats(point, problem, len(limit))).max()
         return Replay(
             what=f"how far {self.field} ends from the claimed point at {show_values(point)}",
             measured=0.0 if left is None else float(away),
@@ -391,26 +400,30 @@ class Divergence(InstanceStatement):
         found, where = self.followed(point), show_values(point)
         if found is None:
             raise InvalidInput(f"at {where} the method cannot be followed in fractions")
-        polynomial, largest = found.polynomial, found.largest_modulus()
+        polynomial = found.polynomial
+        in_floats = self.recurrence_in_floats(point, len(polynomial) - 1)
+        largest, expected = largest_root(in_floats), found.largest_modulus()
         exact: tuple[Fraction, Fraction]
-        claimed = None if self.multiplier is None else Expression.parse(self.multiplier).at(point)
+        claimed = said = None
+        if self.multiplier is not None:
+            claimed = Expression.parse(self.multiplier).at(point)
+            said = float(Expression.parse(self.multiplier).at(point_in_floats(point), float))
         if lies_within(polynomial, ONE):
-            above = fraction_between(largest, 1.0)
+            above = fraction_between(expected, 1.0)
             what = f"one, at {where}, against the largest multiplier"
             numeric, exact = (1.0, largest), (ONE, above if lies_within(polynomial, above) else ONE)
-        elif claimed is None:
+        elif claimed is None or said is None:
             raise InvalidInput(f"at {where} it diverges, as is claimed")
         elif (missed := abs(value_at(polynomial, claimed))) != 0:
             what = f"the claimed multiplier in the equation of the multipliers, at {where}"
-            in_floats = [float(v) for v in polynomial]
-            value = float(np.polynomial.polynomial.polyval(float(claimed), in_floats))
-            size = float(np.polynomial.polynomial.polyval(abs(float(claimed)), np.abs(in_floats)))
+            value = float(np.polynomial.polynomial.polyval(said, in_floats))
+            size = float(np.polynomial.polynomial.polyval(abs(said), np.abs(in_floats)))
             numeric, exact = (abs(value), EQUAL * size), (missed, Fraction(0))
         else:
-            below = fraction_between(abs(float(claimed)), largest)
+            below = fraction_between(abs(float(claimed)), expected)
             what = f"the largest multiplier at {where} against the claimed one"
             reached = below if lies_within(polynomial, below) is False else abs(claimed)
-            numeric, exact = (largest, abs(float(claimed))), (reached, abs(claimed))
+            numeric, exact = (largest, abs(said)), (reached, abs(claimed))
         return Replay(what, *numeric, *exact, "fractions", ())
 
     def _wrong_multiplier(self, point: Point, polynomial: tuple[Fraction, ...]) -> str:

@@ -11,15 +11,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.claims.claim import Counterexample, Covered, Part, Replay
+from fedtheory.claims.claim import Counterexample, Covered, Part, Reading, Replay
 from fedtheory.claims.statements.instances import region_assumptions
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, read_settings
 from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.recurrences import Recurrence, follow_field, play_any_round
 from fedtheory.proofs.regions.expressions import Expression
@@ -110,6 +112,17 @@ class InstanceStatement(OnRegion):
         """What runs at these points cover."""
         return Covered(len(points), "points", self.is_whole and len(points) == len(self.points))
 
+    def left_out(self) -> Iterator[Reading]:
+        """Told: the first corner of the region at which the method is refused, as with a step of size 0."""
+        for point in self.exact_points[len(self.points) :]:
+            try:
+                self.exact_instance(point)
+            except CannotTrace:
+                return
+            except InvalidInput as reason:
+                yield Reading(f"{self}: the region contains {show_values(point)}, which was not looked at: {reason}.")
+                return
+
     def problem_at(self, point: Mapping[str, Any]) -> Any:
         """The instance at a point, from the parameters that it asks for."""
         return self.problem(
@@ -133,8 +146,7 @@ class InstanceStatement(OnRegion):
     def float_instance(self, point: Point) -> tuple[Algorithm, Any, Any]:
         """The same in floats."""
         problem = problem_in_floats(self.problem_at(point))
-        plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
-        return self.named_method.over(plain, float), problem, self._start(problem.d, point, float)
+        return self.named_method.over(point_in_floats(point), float), problem, self._start(problem.d, point, float)
 
     def _start(self, d: int, point: Mapping[str, Any], number: Any) -> Any:
         texts = read_point(self.start)
@@ -188,6 +200,22 @@ class InstanceStatement(OnRegion):
         except (FedtheoryError, ArithmeticError, TypeError, AttributeError):
             return None
 
+    def recurrence_in_floats(self, point: Point, length: int) -> NDArray[np.float64]:
+        """The recurrence p_0, ..., p_length = 1 of x's differences, fitted to rounds that the method itself plays in floats.
+
+        Only its length is taken from the one in fractions; the equations are scaled, because differences shrink or grow.
+        """
+        method, problem, x0 = self.float_instance(point)
+        state = method.init(problem, x0[None, :])
+        seen = [np.ravel(state.x)]
+        for r in range(2 * length + 1):
+            state = method.round(problem, state, None, Key(0, r))
+            seen.append(np.ravel(state.x))
+        apart = np.diff(np.asarray(seen, dtype=float), axis=0)
+        rows = np.concatenate([apart[k : k + length + 1].T for k in range(length + 1)])
+        rows = rows[sizes > 0] / sizes[sizes > 0, None] if (sizes := np.abs(rows).max(axis=1)).any() else rows
+        return np.append(np.linalg.lstsq(rows[:, :-1], -rows[:, -1])[0], 1.0)
+
     def for_all_parameters(self) -> Iterator[tuple[ParameterField, dict[str, Any], Any, Any, Any]]:
         """Where the state is one number x -> m x + v: m, v and the start as rational functions, for each choice of the whole numbers.
 
@@ -214,6 +242,16 @@ class InstanceStatement(OnRegion):
 def read_point(value: Formula | tuple[Formula, ...]) -> list[Expression]:
     """Expressions of coordinates."""
     return [Expression.parse(v) for v in (value if isinstance(value, tuple) else (value,))]
+
+
+def point_in_floats(point: Point) -> dict[str, int | float]:
+    """A point with floats, and whole numbers as they are."""
+    return {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
+
+
+def largest_root(polynomial: NDArray[np.float64]) -> float:
+    """The largest modulus of a root of p_0 + p_1 t + ..."""
+    return float(np.abs(np.roots(polynomial[::-1])).max(initial=0.0))
 
 
 def show_values(point: Point) -> str:

@@ -25,7 +25,14 @@ from fedtheory.claims.claim import Finding, Part, Picture, PictureOfStatement, R
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, fraction_between, show_values
+from fedtheory.claims.statements.on_instances import (
+    InstanceStatement,
+    Point,
+    fraction_between,
+    largest_root,
+    point_in_floats,
+    show_values,
+)
 from fedtheory.claims.statements.pictures import draw_rate
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.measures import metrics
@@ -173,6 +180,7 @@ class Rate(InstanceStatement):
         return True
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
+        yield from self.left_out()
         shown, exactly = 0, True
         runs: list[Point] = []
         for point in self.exact_points:
@@ -208,8 +216,9 @@ class Rate(InstanceStatement):
                 )
                 return
             if self.tight and 0 not in (value_at(squares, claimed), value_at(squares, -claimed)):
-                exactly = False
-                if lies_within(squares, claimed * (1 - ENCLOSED_TO)) is not False:
+                one = len(squares) == 2  # the only root, which is another number: compared exactly
+                exactly = exactly and one
+                if one or lies_within(squares, claimed * (1 - ENCLOSED_TO)) is not False:
                     text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, less than {float(claimed):.9g}"
                     yield disproved("factor", True, text, "spectrum")
                     return
@@ -226,11 +235,12 @@ class Rate(InstanceStatement):
         found, where, claimed = self.followed(point), show_values(point), self.claimed_at(point)
         if found is None:
             raise InvalidInput(f"at {where} the method cannot be followed in fractions")
-        factor = found.largest_modulus() ** 2
-        below = fraction_between(float(claimed), factor)
+        below = fraction_between(float(claimed), found.largest_modulus() ** 2)
         reached = below if lies_within(found.squared, below) is False else claimed
         what = f"the factor at {where}, in fractions a number below it, against the claimed one"
-        return Replay(what, factor, float(claimed), reached, claimed, "fractions", ())
+        factor = largest_root(self.recurrence_in_floats(point, len(found.polynomial) - 1)) ** 2
+        limit = float(self._own_texts()[0][1].at(point_in_floats(point), float))
+        return Replay(what, factor, limit, reached, claimed, "fractions", ())
 
     def _fitted(self, points: Sequence[Point], context: Context) -> Part:
         """Fits on runs, each with its interval; the worst of them decides."""

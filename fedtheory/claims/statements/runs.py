@@ -150,7 +150,9 @@ def _measured(asked: AskedBound, candidates: Candidates) -> NDArray[np.float64]:
     curvature, radius = candidates["curvature"], float(asked.radius)
     bowl = curvature.mean(-2, keepdims=True)
     admissible = (bowl > 1e-3 * float(given.L)).all((-1, -2))
-    functions = SeparableQuadratics(curvature, candidates["centre"])
+    # centres as far apart as the start is from x*, or differences of values would be rounding; where zeta is given, it says how far
+    size = radius if measure.of_minimiser else np.sqrt(2 * radius / float(given.L))
+    functions = SeparableQuadratics(curvature, candidates["centre"] * (size if given.zeta is None else 1.0))
     # x* = 0 by a shift of the centres
     functions = replace(functions, centre=functions.centre - functions.minimiser())
     slopes = functions.grad(np.zeros((1, functions.d)))

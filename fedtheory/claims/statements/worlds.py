@@ -160,7 +160,7 @@ class Concrete:
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Concrete:
-        return self * (1 / Fraction(divisor))
+        return self * (1 / (Fraction(divisor) if isinstance(divisor, int) else divisor))
 
     def dot(self, other: Concrete) -> Fraction:
         """The average over clients of inner products."""
