@@ -34,6 +34,7 @@ from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
+from paper_checks.grounds import are_so
 from problems.low_rank import low_rank_regression
 from problems.quadratics import scalar_quadratics
 
@@ -177,8 +178,30 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
 # ---- N19 -------------------------------------------------------------------------------------------------------------
 
 
-def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
-    """GPGD without a regulariser on two scalar quadratics: its limit for all parameters."""
+def check_drift(ctx: Context, *, extra: int = 0, share: Any = 1) -> Iterator[Finding]:
+    """GPGD without a regulariser on scalar quadratics: local steps by one more than K - 1, a round, and the code's own limit for small K."""
+    lr, w, (h, b, power) = symbols("lr", positive=True), _point("w"), (column(name, 3) for name in ("h", "b", "Q"))
+    f = scalar_quadratics(h[:, 0], b[:, 0])
+    one_more, _ = GradientSteps(1 + extra, lr)(Subproblem(f), b + power * (w - b), SCRIPT, None)
+    local = proved(
+        "K local steps",
+        agree(one_more, b + (1 - lr * h) * power * (w - b)),
+        "they end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i: for K = 0, and one more step multiplies w_i - b_i by q_i",
+    )
+    yield local
+    gpgd = GlobalProximal(GivenAnswers(b + power * (w - b), lr))
+    new = gpgd.round(f, gpgd.init(f, w), None, SCRIPT)
+    end = ((1 - share * power) * b).sum() / (1 - share * power).sum()
+    centre = [*(h * b).sum(axis=0) / h.sum(axis=0)]
+    yield proved(
+        "every K",
+        agree(new.x - end, power.mean(axis=0, keepdims=True) * (w - end))
+        and agree([(lr * h * b).sum() / (lr * h).sum()], centre)
+        and are_so(("1 - (1 - u)**2 > 0 where u = 2/(1 + s)",)),
+        "a round multiplies the distance from sum (1 - q_i^K) b_i/sum (1 - q_i^K) by mean_i q_i^K, which is inside (-1, 1) as every q_i is for 0 < "
+        "eta h_i < 2; three clients in symbols, and clients enter by their mean, so for every number of them. With K = 1 the weights are eta h_i",
+        resting_on=[local],
+    )
     found = Limit(
         lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
         problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
@@ -331,10 +354,14 @@ CLAIMS = [
         DERIVED,
         "divergence",
         "GPGD, (20) and (21), with lam = 0",
-        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, which is the minimiser for K = 1 and in "
-        "general not for more.",
+        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, for 0 < eta h_i < 2, which is the minimiser for K "
+        "= 1 and in general not for more.",
         check_drift,
-        (Fault("one local step more", "limit", {"extra": 1}),),
+        (
+            Fault("one local step more", "limit", {"extra": 1}),
+            Fault("two local steps for one", "K local steps", {"extra": 1}),
+            Fault("weights that are 2 % off", "every K", {"share": Fraction(51, 50)}),
+        ),
     ),
     Claim(
         "FEDSLR-N13",

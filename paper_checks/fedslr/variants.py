@@ -41,8 +41,8 @@ class GivenAnswers(Memoryless):
 
     numeric_only = None
 
-    def __init__(self, answers: Any) -> None:
-        self.answers = answers
+    def __init__(self, answers: Any, lr: Any = None) -> None:
+        self.answers, self.lr = answers, lr  # the step size is for servers that ask for it
         self.asked: Any = None
 
     def __call__(self, sub: Any, start: Any, key: Any, memory: Any) -> tuple[Any, None]:
