@@ -249,6 +249,13 @@ lemma_5_proof = Lemma(
 )
 
 
+@lemma("one vector more", "(99), its first line", "0 < k", c=1)
+def one_vector_more(w: Any, p: Any, c: Any) -> Any:
+    """||s + a||^2 <= c (k + 1)(||s||^2/k + ||a||^2): by induction a sum of k vectors has ||a_1 + ... + a_k||^2 <= k (||a_1||^2 + ... + ||a_k||^2)."""
+    s, a = w.vector("s"), w.vector("a")
+    return norm2(s + a) - (norm2(s) / p.k + norm2(a)) * (c.c * (p.k + 1))
+
+
 @lemma("Young", "Lemma 6, (88)", "", c=1)
 def lemma_6(w: Any, p: Any, c: Any) -> Any:
     """(88): <a, b> <= ||a||^2/2 + c ||b||^2/2."""

@@ -22,7 +22,7 @@ from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
 from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
-from paper_checks.fedslr.potential import DISTANCES, TELESCOPES
+from paper_checks.fedslr.potential import DISTANCES, SUMMED, TELESCOPES
 from paper_checks.grounds import are_so
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
@@ -246,14 +246,18 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
-        [Step("the first round", lemmas.warm, "repaired"), Step("later rounds", lemmas.lemma_3_monotone, "repaired")],
+        [
+            Step("one vector more", lemmas.one_vector_more, "repaired"),
+            Step("the first round", lemmas.warm, "repaired"),
+            Step("later rounds", lemmas.lemma_3_monotone, "repaired"),
+        ],
         conclusions=[
             Conclusion(
                 "with L^2 on every term",
                 DISTANCES,
-                ("the first round", "later rounds"),
+                ("one vector more", "the first round", "later rounds"),
                 "repaired",
-                ["(N + 1)*(N + 2)/2 + (N + 2) == (N + 2)*(N + 3)/2"],  # the sum of t + 1 over t = 0..N, by induction
+                SUMMED,
             )
         ],
         assumptions=["A1 to A4", EXACT, CONTINUOUS, "||w_t - w*|| <= 1/sqrt(T) for t >= N, N < T"],
