@@ -163,7 +163,8 @@ RECURSION = (
 #: how Theorem 3 is proved, with the right constants
 TELESCOPES = (
     "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) ||w_{t+1} - "
-    "w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended, p_{t+1,0} = p_{t,K}"
+    "w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended, p_{t+1,0} = p_{t,K}; the last value, phi_i(w_T, p_{T,0}), is at least the "
+    "infimum over p"
 )
 DISTANCES = (
     "w_t - w* is a sum of t + 1 vectors, w_0 - w* and t steps, so by one vector more at a time ||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + 2 eta_g (D_0 "
@@ -285,7 +286,7 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N17",
         DERIVED,
         "Theorem 3, repaired, sigma = 0",
-        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf phi_i + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for 0 < "
+        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf_p phi_i(w_T, p) + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for 0 < "
         "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
             Step("a local step", lemmas.proximal_descent),
