@@ -232,9 +232,9 @@ CLAIMS: list[Claim] = [
         readings=[
             "N is not defined in the theorem. Its proof takes an N with ||w_t - w*|| <= 1/sqrt(T) for t >= N, so that N depends on T and C_7 is "
             "no constant; the instance violates (14) for every N <= T. With a large enough N it is true of everything. For K = 1 the printed left "
-            "side is empty. The rate O(1/T) for sigma = 0 stands, for eta_g < 1/(2L), as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d); and inf_p phi_i(w_T, p) >= min_p phi_i(w*, p) - mu ||w_T - "
-            "w*||_1, so that where (P2) has a solution the bound is no empty one, though f_i need not be bounded below. The noise of the proof's own "
-            "sum is (2/C_6 + 2 eta_l) sigma^2 (FEDSLR-N18)."
+            "side is empty. The rate O(1/T) for sigma = 0 stands, for eta_g < 1/(2L), as sum ||w_{t+1} - w_t|| is finite (FEDSLR-T2d); and "
+            "inf_p phi_i(w_T, p) >= min_p phi_i(w*, p) - mu ||w_T - w*||_1, so that where (P2) has a solution the bound is no "
+            "empty one, though f_i need not be bounded below. The noise of the proof's own sum is (2/C_6 + 2 eta_l) sigma^2 (FEDSLR-N18)."
         ],
         kind="bound",
         besides=theorem_runs,
