@@ -354,8 +354,8 @@ CLAIMS = [
         DERIVED,
         "divergence",
         "GPGD, (20) and (21), with lam = 0",
-        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, for 0 < eta h_i < 2, which is the minimiser for K "
-        "= 1 and in general not for more.",
+        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, for 0 < eta h_i < 2, which is the minimiser "
+        "for K = 1 and in general not for more.",
         check_drift,
         (
             Fault("one local step more", "limit", {"extra": 1}),
