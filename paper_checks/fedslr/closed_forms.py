@@ -79,31 +79,32 @@ def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iter
 # ---- N14 -------------------------------------------------------------------------------------------------------------
 
 
-def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
-    """f_i = h w^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
+def check_inexact(ctx: Context, *, local_steps: int = 1, centre: Any = 1, share: Any = 1) -> Iterator[Finding]:
+    """f_i = h (w - b)^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
     h, eta, lr, Q = symbols("h eta lr Q", positive=True)
-    w, gamma = _point("w"), _point("gamma")
-    f = scalar_quadratics([h])
+    w, gamma, b = _point("w"), _point("gamma"), _point("b")
+    f = scalar_quadratics([h], [b[0, 0]])
     before = FedSLRState(w, w, gamma, None, None)
     exact = FedSLR(eta).round(f, before, None, SCRIPT)
     x = eta * h
     yield proved(
         "exact",
-        agree(exact.x + eta * exact.gamma_i, (w + eta * gamma) / (1 + x)) and agree(exact.gamma_i, h * exact.x_i),
-        "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h w_{i,t+1}",
+        agree(exact.x + eta * exact.gamma_i - centre * b, (w + eta * gamma - centre * b) / (1 + x))
+        and agree(exact.gamma_i, h * (exact.x_i - b)),
+        "s_t - b, s_t = w_t + eta_g gamma_t, is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h (w_{i,t+1} - b)",
     )
     q = 1 - lr * (h + 1 / eta)
 
     def answer(power: Any) -> Any:
         """Where gradient steps end, with ``power`` for q^K."""
-        return (1 + power * x) / (1 + x) * w + eta * (1 - power) / (1 + x) * gamma
+        return b + (1 + power * x) / (1 + x) * (w - b) + eta * (1 - power) / (1 + x) * gamma
 
     sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
     one_more, _ = GradientSteps(local_steps, lr=lr)(sub, answer(Q), SCRIPT, None)
     yield proved(
         "K gradient steps",
         agree(answer(1), w) and agree(one_more, answer(q * Q)),
-        "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
+        "they end at b + (1 + q^K x)/(1 + x) (w - b) + eta_g (1 - q^K)/(1 + x) gamma, q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
         "more step multiplies q^K by q",
     )
     Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
@@ -113,7 +114,7 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
     jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
     yield proved(
         "stable",
-        agree([trace, det], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
+        agree([trace, det], [share * (1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
         "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
         "unit circle for every 0 < q^K < 1",
     )
@@ -330,10 +331,14 @@ CLAIMS = [
         DERIVED,
         "identity",
         "Phase I on f_i = h (w - b)^2/2, lam = 0",
-        "Exact rounds divide w_t + eta_g gamma_t by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 - eta_l (h + 1/eta_g), "
-        "and is stable for 0 < q < 1.",
+        "All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 "
+        "- eta_l (h + 1/eta_g), and is stable for 0 < q < 1.",
         check_inexact,
-        (Fault("two steps for one", "K gradient steps", {"local_steps": 2}),),
+        (
+            Fault("two steps for one", "K gradient steps", {"local_steps": 2}),
+            Fault("w_t + eta_g gamma_t in the place of its distance from b", "exact", {"centre": 0}),
+            Fault("a trace that is 2 % off", "stable", {"share": Fraction(51, 50)}),
+        ),
     ),
     Claim(
         "FEDSLR-N15",
