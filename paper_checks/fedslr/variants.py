@@ -126,11 +126,16 @@ def check_feddyn(ctx: Context, *, printed_form: bool = False, weight: int = 1) -
     )
 
 
+def algorithm_3_agrees(name: str, second: Callable[..., Any]) -> Part:
+    """Part: FedSLR and a form of it that keeps the mean dual agree in every round, with any regulariser."""
+    same = same_rounds(FedSLR, second, **PHASE_ONE, gamma=lambda s, eta: _mean(s.gamma_i))
+    return proved(name, same, ANY_CLIENTS + ". The server's operator, whatever it is, is asked the same")
+
+
 def check_memory(ctx: Context, *, printed_form: bool = False) -> Iterator[Finding]:
     """Algorithm 3, extended to active clients, beside Algorithm 2."""
     second = partial(FedSLR, server="average", printed=printed_form)
-    same = same_rounds(FedSLR, second, **PHASE_ONE, gamma=lambda s, eta: _mean(s.gamma_i))
-    yield proved("every round", same, ANY_CLIENTS + ". The server's operator, whatever it is, is asked the same")
+    yield algorithm_3_agrees("every round", second)
     problem = low_rank_regression(seed=ctx.seed).problem
     one, other = (_end(problem, method(0.2), ctx).x for method in (FedSLR, second))
     yield equal("with a nuclear norm", one, other, "numeric", "20 rounds, four of eight clients", rtol=1e-11)
