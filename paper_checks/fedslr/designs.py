@@ -16,7 +16,7 @@ from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, Proxima
 from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Picture, Reading, Replay, Table
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import assume, at_most, decided, equal, holds, refute
+from fedtheory.claims.parts import assume, at_most, decided, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import along_batch
@@ -35,6 +35,7 @@ from paper_checks.fedslr.exact_runs import PAPER, fractions_of
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.fedslr.unknown_functions import changed, plant
 from paper_checks.fedslr.variants import algorithm_3_agrees
+from paper_checks.grounds import are_so
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -96,12 +97,22 @@ def end_of_lpgd(problem: Any, rounds: int) -> tuple[Any, Any]:
     return x, own
 
 
+#: det(a b^T + c e^T) of two 2 x 2 matrices of rank one
+CAUCHY_BINET = "(a1*b1 + c1*e1)*(a2*b2 + c2*e2) - (a1*b2 + c1*e2)*(a2*b1 + c2*e1) == (a1*c2 - a2*c1)*(b1*e2 - b2*e1)"
+
+
 def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterator[Finding]:
     """Literally false; what is meant is seen exactly and on low-rank regression."""
     yield refute("unless all are equal", replay_average, {"c1": "3", "c2": c2, "lr": "1/2", "lam": "1"})
     mean = [Fraction(1, 2), Fraction(0), Fraction(0), Fraction(0) if alike else Fraction(1, 2)]
-    text = "E_11 and E_22 have rank one, their mean has determinant 1/4, so rank 2 = 1 + 1; the rank of a sum is never more than the sum of ranks"
-    yield decided("ranks add up", compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0), text, role="repaired")
+    yield proved(
+        "ranks add up",
+        compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0) and are_so((CAUCHY_BINET,)),
+        "W_i = A_i B_i^T with r_i columns each, so that the sum is A B^T with r = sum r_i columns side by side, of rank min(r, d1, d2) = m at most. "
+        "Its leading m x m minor is a polynomial in the entries of A and B which is 1 where both have the identity there (E_11 and E_22, whose mean "
+        "has determinant 1/4, for two models of rank one), so it is not the zero polynomial and vanishes on a null set only",
+        role="repaired",
+    )
     problem: Any = low_rank_regression(seed=ctx.seed).problem
     x, own = end_of_lpgd(problem, 400)
     inside, after = ranks(own, problem.layers).ravel(), int(ranks(x, problem.layers).ravel()[0])
@@ -110,7 +121,8 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
     yield holds("low-rank regression", after >= inside.max() and after > best, "numeric", text, role="repaired")
     yield draw_ranks(ctx.seed)
     yield Reading(
-        "Taken at its word. What is meant, that averages of different models of low rank lose it in general, is seen on the regression."
+        "Taken at its word, 'cannot be low rank unless' all are equal. What is meant, that averages of different models of low rank lose it in "
+        "general, is the corrected statement; that LPGD's own models are no exception is seen on the regression."
     )
 
 
@@ -325,7 +337,8 @@ CLAIMS: list[Claim] = [
             Fault("equal clients", "unless all are equal", {"c2": "3"}, holds=True),
             Fault("the same matrix twice", "ranks add up", {"alike": True}),
         ),
-        repaired="The rank of the average is at most the sum of the local ranks, and can be that sum.",
+        repaired="For all local models of ranks r_1, ..., r_M but a null set of them the average has the rank sum_i r_i, or full rank where that is "
+        "less; it never has a larger one.",
         replay=replay_average,
     ),
     Claim(
