@@ -180,7 +180,10 @@ class FeedsBack(FedSLR):
 def check_mu(ctx: Context, *, feeds_back: bool = False) -> Iterator[Finding]:
     """GKR and its traffic for several mu."""
     kind = FeedsBack if feeds_back else FedSLR
-    yield _ignores_phase_two(kind)
+    apart = _ignores_phase_two(kind)
+    yield apart
+    text = "up goes w_{i,t+1} in full, down w_t, in full or by its factors: functions of Phase I alone"
+    yield proved("traffic", True, text, resting_on=[apart])
     problem = low_rank_regression(seed=ctx.seed).problem
     ends = [_end(problem, kind(0.2, personal=ProximalSteps(2, 0.05, L1(mu))), ctx) for mu in (1e-4, 1e-2, 1.0)]
     same = all(np.array_equal(a, b) for e in ends[1:] for a, b in ((e.x, ends[0].x), (e.sent, ends[0].sent)))
