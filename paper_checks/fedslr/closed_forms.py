@@ -300,6 +300,13 @@ RANKS = (
     ),
     Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
 )
+PRINTED = (
+    Clause(
+        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges,",
+        ("fixed points",),
+    ),
+    Clause("and on h w^2/2 it diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).", ("multiplier",)),
+)
 CLAIMS = [
     Claim(
         "FEDSLR-R6",
@@ -345,14 +352,15 @@ CLAIMS = [
         DERIVED,
         "divergence",
         "Algorithm 2, line 10",
-        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges, and on h w^2/2 it "
-        "diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+        join_clauses(PRINTED),
         check_printed,
         (
             Fault("eta_g gamma", "multiplier", {"printed": False}),
             Fault("eta_g gamma", "CVXPY", {"printed": False}),
             Fault("eta_g lam", "CVXPY", {"power": 1}),
+            Fault("eta_g gamma at a fixed point", "fixed points", {"printed": False}),
         ),
+        clauses=PRINTED,
     ),
     Claim(
         "FEDSLR-N19",

@@ -198,7 +198,7 @@ def check_downlink(ctx: Context, *, rounds: int = ROUNDS) -> Iterator[Finding]:
     yield make_table("What FedSLR saves, from Table 2", columns, rows)
     yield Reading(
         f"The introduction prints {said} %, of which the statement has a tenth of a point: to the second digit Table 2 gives {float(down):.2f} %, "
-        "however its numbers were rounded. Nothing rests on the last digit, and the sentence may come from numbers that were not rounded as the table's."
+        "however its numbers were rounded. Nothing rests on the last digit; the sentence may come from numbers that were not rounded as the table's."
     )
     yield Reading(
         "The dense traffic is the CIFAR-10 network's, as in Table 2. Against the network for 100 classes (897.6 GB both ways) the 894.06 GB "

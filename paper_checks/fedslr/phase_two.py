@@ -20,7 +20,7 @@ from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
 from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.convergence import CONTINUOUS
-from paper_checks.fedslr.exact_runs import EXACT, PAPER, fractions_of, play, play_on_line
+from paper_checks.fedslr.exact_runs import EXACT, PAPER, UNBIASED, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
 from paper_checks.fedslr.potential import DISTANCES, SUMMED, TELESCOPES
 from paper_checks.grounds import are_so
@@ -199,7 +199,6 @@ def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     yield draw_next_point()
 
 
-UNBIASED = "a drawn gradient is unbiased, and A5 holds of it, given all that was drawn before; A5 does not say so"
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-T3",

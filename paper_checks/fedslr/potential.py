@@ -19,7 +19,7 @@ from fedtheory.claims.protocol import Clause
 from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, symbols
 from paper_checks.fedslr import lemmas
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, UNBIASED
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.unknown_functions import changed, play_unknown
 from paper_checks.steps import Conclusion, Step, claim_steps
@@ -336,8 +336,14 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N18",
         DERIVED,
         "(97) to (102) in the proof of Theorem 3, corrected",
-        "(1/T) sum_{t<T} L^2 ||w_t - w*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
-        "that ||w_t - w*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
+        (
+            Clause(
+                "(1/T) sum_{t<T} L^2 ||w_t - w*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N "
+                "such that ||w_t - w*|| <= 1/sqrt(T) for N < t < T;",
+                ("the distances",),
+            ),
+            Clause("and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.", ("the noise",)),
+        ),
         [
             Step("one vector more", lemmas.one_vector_more),
             Step("a round", lemmas.lemma_3_monotone),
@@ -359,7 +365,11 @@ CLAIMS: list[Claim] = [
                 confirmed=["C6*(2/C6 + 2*lr)*sigma**2 == 2*(C6/2)*(2*lr*sigma**2) + 2*sigma**2"],
             ),
         ],
-        assumptions=["exact local solves, gamma_{i,0} = grad f_i(w_0)", "0 < eta_g <= 1/(2L), and D_t falls to D*"],
+        assumptions=[
+            "exact local solves, gamma_{i,0} = grad f_i(w_0)",
+            "0 < eta_g <= 1/(2L), and D_t falls to D*",
+            UNBIASED,
+        ],
         readings=[
             "The paper has t for t + 1, eta_g for 2 eta_g, no L^2 at the first two terms, and (2/C_6 + 1) sigma^2, which is large enough exactly "
             "for eta_l <= 1/2. Instances against its forms are at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such "

@@ -307,5 +307,6 @@ CLAIMS = [
         "If all f_i are quadratics with one Hessian, the global models do not depend on how their linear terms differ.",
         check_same_hessian,
         (Fault("one client with another Hessian", "any state", {"apart": 1}),),
+        assumptions=("exact local solves", "duals that start at zero or at gradients, so that their mean is the same"),
     ),
 ]
