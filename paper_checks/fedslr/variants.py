@@ -58,8 +58,8 @@ def _mean(values: Any) -> Any:
 def same_rounds(
     first: Callable[..., Any],
     second: Callable[..., Any],
-    *,
     regularised: bool = True,
+    /,
     **states: Callable[[Any, Any], Any],
 ) -> bool:
     """Whether FedSLR and a second method start in states that correspond, and stay so in a round from any such states, whatever clients answer.
@@ -111,7 +111,7 @@ def check_feddyn(ctx: Context, *, printed_form: bool = False, weight: int = 1) -
     same = same_rounds(
         lambda eta, local: FedSLR(eta, local, init_dual="zero", printed=printed_form),
         lambda eta, local: FedDyn(weight / eta, local),
-        regularised=False,
+        False,
         x=lambda s, eta: s.x,
         x_bar=lambda s, eta: s.x + eta * _mean(s.gamma_i),
         lam=lambda s, eta: -_mean(s.gamma_i),
