@@ -190,7 +190,8 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     text = "with C = 3 I, lam = 1 and one step of size 1 the local model is 2 I: of full rank, as every singular value is above eta lam"
     yield decided("guaranteed", not compare(w[0] * w[3] - w[1] * w[2], "!=", 0), text, role="reading")
     yield Reading(
-        "Read as: can be of low rank, for lam large enough; for small lam local models are of full rank and factors save nothing."
+        "The paper says that the uplink 'might potentially' be reduced, as local models are 'guaranteed' to be of low rank. Taken at its word the "
+        "second is false; the statement is the first: for small lam local models are of full rank and factors save nothing."
     )
 
 
@@ -346,7 +347,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "bound",
         "Appendix A.2, LPGD",
-        "LPGD's local models are of low rank and can be sent by factors, so that the uplink can be reduced.",
+        "LPGD's local models are of low rank for lam large enough, and can then be sent by factors, so that the uplink can be reduced.",
         check_uplink,
         (Fault("small weights", "a large weight", {"weights": (0.003, 0.01, 0.03)}),),
     ),
