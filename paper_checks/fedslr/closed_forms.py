@@ -34,6 +34,7 @@ from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
+from paper_checks.grounds import are_so
 from problems.low_rank import low_rank_regression
 from problems.quadratics import scalar_quadratics
 
@@ -78,31 +79,32 @@ def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iter
 # ---- N14 -------------------------------------------------------------------------------------------------------------
 
 
-def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
-    """f_i = h w^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
+def check_inexact(ctx: Context, *, local_steps: int = 1, centre: Any = 1, share: Any = 1) -> Iterator[Finding]:
+    """f_i = h (w - b)^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
     h, eta, lr, Q = symbols("h eta lr Q", positive=True)
-    w, gamma = _point("w"), _point("gamma")
-    f = scalar_quadratics([h])
+    w, gamma, b = _point("w"), _point("gamma"), _point("b")
+    f = scalar_quadratics([h], [b[0, 0]])
     before = FedSLRState(w, w, gamma, None, None)
     exact = FedSLR(eta).round(f, before, None, SCRIPT)
     x = eta * h
     yield proved(
         "exact",
-        agree(exact.x + eta * exact.gamma_i, (w + eta * gamma) / (1 + x)) and agree(exact.gamma_i, h * exact.x_i),
-        "s_t = w_t + eta_g gamma_t is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h w_{i,t+1}",
+        agree(exact.x + eta * exact.gamma_i - centre * b, (w + eta * gamma - centre * b) / (1 + x))
+        and agree(exact.gamma_i, h * (exact.x_i - b)),
+        "s_t - b, s_t = w_t + eta_g gamma_t, is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h (w_{i,t+1} - b)",
     )
     q = 1 - lr * (h + 1 / eta)
 
     def answer(power: Any) -> Any:
         """Where gradient steps end, with ``power`` for q^K."""
-        return (1 + power * x) / (1 + x) * w + eta * (1 - power) / (1 + x) * gamma
+        return b + (1 + power * x) / (1 + x) * (w - b) + eta * (1 - power) / (1 + x) * gamma
 
     sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
     one_more, _ = GradientSteps(local_steps, lr=lr)(sub, answer(Q), SCRIPT, None)
     yield proved(
         "K gradient steps",
         agree(answer(1), w) and agree(one_more, answer(q * Q)),
-        "they end at a w + b gamma with a = (1 + q^K x)/(1 + x), b = eta_g (1 - q^K)/(1 + x), q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
+        "they end at b + (1 + q^K x)/(1 + x) (w - b) + eta_g (1 - q^K)/(1 + x) gamma, q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
         "more step multiplies q^K by q",
     )
     Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
@@ -112,7 +114,7 @@ def check_inexact(ctx: Context, *, local_steps: int = 1) -> Iterator[Finding]:
     jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
     yield proved(
         "stable",
-        agree([trace, det], [(1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
+        agree([trace, det], [share * (1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
         "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
         "unit circle for every 0 < q^K < 1",
     )
@@ -177,8 +179,30 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
 # ---- N19 -------------------------------------------------------------------------------------------------------------
 
 
-def check_drift(ctx: Context, *, extra: int = 0) -> Iterator[Finding]:
-    """GPGD without a regulariser on two scalar quadratics: its limit for all parameters."""
+def check_drift(ctx: Context, *, extra: int = 0, share: Any = 1) -> Iterator[Finding]:
+    """GPGD without a regulariser on scalar quadratics: local steps by one more than K - 1, a round, and the code's own limit for small K."""
+    lr, w, (h, b, power) = symbols("lr", positive=True), _point("w"), (column(name, 3) for name in ("h", "b", "Q"))
+    f = scalar_quadratics(h[:, 0], b[:, 0])
+    one_more, _ = GradientSteps(1 + extra, lr)(Subproblem(f), b + power * (w - b), SCRIPT, None)
+    local = proved(
+        "K local steps",
+        agree(one_more, b + (1 - lr * h) * power * (w - b)),
+        "they end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i: for K = 0, and one more step multiplies w_i - b_i by q_i",
+    )
+    yield local
+    gpgd = GlobalProximal(GivenAnswers(b + power * (w - b), lr))
+    new = gpgd.round(f, gpgd.init(f, w), None, SCRIPT)
+    end = ((1 - share * power) * b).sum() / (1 - share * power).sum()
+    centre = [*(h * b).sum(axis=0) / h.sum(axis=0)]
+    yield proved(
+        "every K",
+        agree(new.x - end, power.mean(axis=0, keepdims=True) * (w - end))
+        and agree([(lr * h * b).sum() / (lr * h).sum()], centre)
+        and are_so(("1 - (1 - u)**2 > 0 where u = 2/(1 + s)",)),
+        "a round multiplies the distance from sum (1 - q_i^K) b_i/sum (1 - q_i^K) by mean_i q_i^K, which is inside (-1, 1) as every q_i is for 0 < "
+        "eta h_i < 2; three clients in symbols, and clients enter by their mean, so for every number of them. With K = 1 the weights are eta h_i",
+        resting_on=[local],
+    )
     found = Limit(
         lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
         problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
@@ -276,6 +300,13 @@ RANKS = (
     ),
     Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
 )
+PRINTED = (
+    Clause(
+        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges,",
+        ("fixed points",),
+    ),
+    Clause("and on h w^2/2 it diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).", ("multiplier",)),
+)
 CLAIMS = [
     Claim(
         "FEDSLR-R6",
@@ -307,34 +338,43 @@ CLAIMS = [
         DERIVED,
         "identity",
         "Phase I on f_i = h (w - b)^2/2, lam = 0",
-        "Exact rounds divide w_t + eta_g gamma_t by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 - eta_l (h + 1/eta_g), "
-        "and is stable for 0 < q < 1.",
+        "All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 "
+        "- eta_l (h + 1/eta_g), and is stable for 0 < q < 1.",
         check_inexact,
-        (Fault("two steps for one", "K gradient steps", {"local_steps": 2}),),
+        (
+            Fault("two steps for one", "K gradient steps", {"local_steps": 2}),
+            Fault("w_t + eta_g gamma_t in the place of its distance from b", "exact", {"centre": 0}),
+            Fault("a trace that is 2 % off", "stable", {"share": Fraction(51, 50)}),
+        ),
     ),
     Claim(
         "FEDSLR-N15",
         DERIVED,
         "divergence",
         "Algorithm 2, line 10",
-        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges, and on h w^2/2 it "
-        "diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+        join_clauses(PRINTED),
         check_printed,
         (
             Fault("eta_g gamma", "multiplier", {"printed": False}),
             Fault("eta_g gamma", "CVXPY", {"printed": False}),
             Fault("eta_g lam", "CVXPY", {"power": 1}),
+            Fault("eta_g gamma at a fixed point", "fixed points", {"printed": False}),
         ),
+        clauses=PRINTED,
     ),
     Claim(
         "FEDSLR-N19",
         DERIVED,
         "divergence",
         "GPGD, (20) and (21), with lam = 0",
-        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, which is the minimiser for K = 1 and in "
-        "general not for more.",
+        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, for 0 < eta h_i < 2, which is the minimiser "
+        "for K = 1 and in general not for more.",
         check_drift,
-        (Fault("one local step more", "limit", {"extra": 1}),),
+        (
+            Fault("one local step more", "limit", {"extra": 1}),
+            Fault("two local steps for one", "K local steps", {"extra": 1}),
+            Fault("weights that are 2 % off", "every K", {"share": Fraction(51, 50)}),
+        ),
     ),
     Claim(
         "FEDSLR-N13",

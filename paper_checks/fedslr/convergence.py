@@ -420,13 +420,13 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Appendix A.6.1",
         "gamma_{i,t} approximates the client's gradient as t goes to infinity.",
-        RECURSION_AS_PRINTED[0],
+        [*RECURSION_AS_PRINTED[0], Step("from below", lemmas.lower_bound)],
         conclusions=[
             Conclusion(
                 "the limit",
                 "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L (1 + L eta) ||w_{i,t+1} - "
-                "w_{i,t}||, whose squares have a finite sum where D is bounded below",
-                ("the descent", "the copies"),
+                "w_{i,t}||, whose squares have a finite sum, as D_t >= f(w_t) + R(w_t) >= inf f",
+                ("the descent", "the copies", "from below"),
             )
         ],
         assumptions=["A1", "f bounded below, as Remark 4 reads A3", EXACT, SHORT_STEP],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,7 +16,7 @@ from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, Proxima
 from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Picture, Reading, Replay, Table
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import assume, at_most, decided, equal, holds, refute
+from fedtheory.claims.parts import assume, at_most, decided, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import along_batch
@@ -33,6 +34,8 @@ from fedtheory.running.runner import run
 from paper_checks.fedslr.exact_runs import PAPER, fractions_of
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.fedslr.unknown_functions import changed, plant
+from paper_checks.fedslr.variants import algorithm_3_agrees
+from paper_checks.grounds import are_so
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -94,12 +97,22 @@ def end_of_lpgd(problem: Any, rounds: int) -> tuple[Any, Any]:
     return x, own
 
 
+#: det(a b^T + c e^T) of two 2 x 2 matrices of rank one
+CAUCHY_BINET = "(a1*b1 + c1*e1)*(a2*b2 + c2*e2) - (a1*b2 + c1*e2)*(a2*b1 + c2*e1) == (a1*c2 - a2*c1)*(b1*e2 - b2*e1)"
+
+
 def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterator[Finding]:
     """Literally false; what is meant is seen exactly and on low-rank regression."""
     yield refute("unless all are equal", replay_average, {"c1": "3", "c2": c2, "lr": "1/2", "lam": "1"})
     mean = [Fraction(1, 2), Fraction(0), Fraction(0), Fraction(0) if alike else Fraction(1, 2)]
-    text = "E_11 and E_22 have rank one, their mean has determinant 1/4, so rank 2 = 1 + 1; the rank of a sum is never more than the sum of ranks"
-    yield decided("ranks add up", compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0), text, role="repaired")
+    yield proved(
+        "ranks add up",
+        compare(mean[0] * mean[3] - mean[1] * mean[2], "!=", 0) and are_so((CAUCHY_BINET,)),
+        "W_i = A_i B_i^T with r_i columns each, so that the sum is A B^T with r = sum r_i columns side by side, of rank min(r, d1, d2) = m at most. "
+        "Its leading m x m minor is a polynomial in the entries of A and B which is 1 where both have the identity there (E_11 and E_22, whose mean "
+        "has determinant 1/4, for two models of rank one), so it is not the zero polynomial and vanishes on a null set only",
+        role="repaired",
+    )
     problem: Any = low_rank_regression(seed=ctx.seed).problem
     x, own = end_of_lpgd(problem, 400)
     inside, after = ranks(own, problem.layers).ravel(), int(ranks(x, problem.layers).ravel()[0])
@@ -108,7 +121,8 @@ def check_average(ctx: Context, *, c2: str = "2", alike: bool = False) -> Iterat
     yield holds("low-rank regression", after >= inside.max() and after > best, "numeric", text, role="repaired")
     yield draw_ranks(ctx.seed)
     yield Reading(
-        "Taken at its word. What is meant, that averages of different models of low rank lose it in general, is seen on the regression."
+        "Taken at its word, 'cannot be low rank unless' all are equal. What is meant, that averages of different models of low rank lose it in "
+        "general, is the corrected statement; that LPGD's own models are no exception is seen on the regression."
     )
 
 
@@ -176,7 +190,8 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     text = "with C = 3 I, lam = 1 and one step of size 1 the local model is 2 I: of full rank, as every singular value is above eta lam"
     yield decided("guaranteed", not compare(w[0] * w[3] - w[1] * w[2], "!=", 0), text, role="reading")
     yield Reading(
-        "Read as: can be of low rank, for lam large enough; for small lam local models are of full rank and factors save nothing."
+        "The paper says that the uplink 'might potentially' be reduced, as local models are 'guaranteed' to be of low rank. Taken at its word the "
+        "second is false; the statement is the first: for small lam local models are of full rank and factors save nothing."
     )
 
 
@@ -277,8 +292,8 @@ def check_components(ctx: Context, *, deviations: int = 6, draws: int = DRAWS) -
 # ---- A.5: Algorithm 3 -------------------------------------------------------------------------------------------------
 
 
-def check_memory_efficient(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
-    """Algorithms 1 and 3 for any functions, then with a nuclear norm."""
+def check_memory_efficient(ctx: Context, *, method: Any = FedSLR, printed: bool = False) -> Iterator[Finding]:
+    """Algorithms 1 and 3 for any functions, without a regulariser and with any; then with a nuclear norm."""
     same = Equivalence(
         lambda eta: method(eta),
         lambda eta: FedSLR(eta, server="average"),
@@ -287,15 +302,14 @@ def check_memory_efficient(ctx: Context, *, method: Any = FedSLR) -> Iterator[Fi
         name="Algorithms 1 and 3",
     )
     yield from same.findings(ctx)
+    yield algorithm_3_agrees("with any regulariser", partial(FedSLR, server="average", printed=printed))
     problem: Any = low_rank_regression(seed=ctx.seed).problem
     ends = [
         run(algorithm, problem, np.zeros(problem.d), 200, every=200, progress=False).state.x
         for algorithm in (method(0.08), FedSLR(0.08, server="average"))
     ]
     yield equal("with a nuclear norm", ends[0], ends[1], "numeric", "200 rounds on low-rank regression", rtol=1e-10)
-    yield Reading(
-        "The server's proximal operator is applied to the same point by both, whatever R is; gamma_0 of Algorithm 3 is mean_i gamma_{i,0}."
-    )
+    yield Reading("gamma_0 of Algorithm 3 is mean_i gamma_{i,0}.")
 
 
 CLAIMS: list[Claim] = [
@@ -324,7 +338,8 @@ CLAIMS: list[Claim] = [
             Fault("equal clients", "unless all are equal", {"c2": "3"}, holds=True),
             Fault("the same matrix twice", "ranks add up", {"alike": True}),
         ),
-        repaired="The rank of the average is at most the sum of the local ranks, and can be that sum.",
+        repaired="For all local models of ranks r_1, ..., r_M but a null set of them the average has the rank sum_i r_i, or full rank where that is "
+        "less; it never has a larger one.",
         replay=replay_average,
     ),
     Claim(
@@ -332,7 +347,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "bound",
         "Appendix A.2, LPGD",
-        "LPGD's local models are of low rank and can be sent by factors, so that the uplink can be reduced.",
+        "LPGD's local models are of low rank for lam large enough, and can then be sent by factors, so that the uplink can be reduced.",
         check_uplink,
         (Fault("small weights", "a large weight", {"weights": (0.003, 0.01, 0.03)}),),
     ),
@@ -372,6 +387,7 @@ CLAIMS: list[Claim] = [
                 "the same iterates",
                 {"method": changed("server dual of before the round")},
             ),
+            Fault("the server of Algorithm 3 divides by eta_g", "with any regulariser", {"printed": True}),
             *plant("with a nuclear norm", "no proximal step at the server"),
         ),
         assumptions=("all clients take part", "exact local solves, or any with one answer"),

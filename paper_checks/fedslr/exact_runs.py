@@ -21,6 +21,8 @@ PAPER = "fedslr"
 #: what is assumed of Phase I throughout: local problems are solved exactly, and the duals start at the gradients
 EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
 KL_HOLDS = "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
+#: what Theorem 3 needs of Phase II's samples
+UNBIASED = "a drawn gradient is unbiased, and A5 holds of it, given all that was drawn before; A5 does not say so"
 Points = list[Any]
 
 

@@ -249,6 +249,13 @@ lemma_5_proof = Lemma(
 )
 
 
+@lemma("one vector more", "(99), its first line", "0 < k", c=1)
+def one_vector_more(w: Any, p: Any, c: Any) -> Any:
+    """||s + a||^2 <= c (k + 1)(||s||^2/k + ||a||^2): by induction a sum of k vectors has ||a_1 + ... + a_k||^2 <= k (||a_1||^2 + ... + ||a_k||^2)."""
+    s, a = w.vector("s"), w.vector("a")
+    return norm2(s + a) - (norm2(s) / p.k + norm2(a)) * (c.c * (p.k + 1))
+
+
 @lemma("Young", "Lemma 6, (88)", "", c=1)
 def lemma_6(w: Any, p: Any, c: Any) -> Any:
     """(88): <a, b> <= ||a||^2/2 + c ||b||^2/2."""
@@ -281,9 +288,9 @@ def proximal_descent(w: Any, p: Any, c: Any) -> Any:
     return vn + new - v - old + norm2(g + s) * (c.c * (p.eta - p.L * p.eta**2 / 2))
 
 
-@lemma("drawn proximal descent", "ours", "0 < L, 0 < eta < 2/L, 0 < s2", c=1)
+@lemma("drawn proximal descent", "ours", "0 < L, 0 < eta < 2/L, 0 < s2", c=1, noise=1)
 def drawn_descent(w: Any, p: Any, c: Any) -> Any:
-    """E phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) E ||G_xi||^2 + eta_l sigma^2 for drawn, unbiased gradients; sigma^2 is s2."""
+    """E phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) E ||G_xi||^2 + noise eta_l sigma^2 for drawn, unbiased gradients; sigma^2 is s2."""
     f, reg = w.function(p.L, -p.L, name="f", client=True), w.function(None, 0, name="R", client=True)
     g, full = w.vector("grad f_i"), w.vector("s")
     s, drawn = w.vector("s(xi)", True), w.vector("grad f_i(xi)", True)
@@ -295,7 +302,7 @@ def drawn_descent(w: Any, p: Any, c: Any) -> Any:
     _, old = w.at(reg, x, "R")
     _, new = w.at(reg, x - G * p.eta, "R+", g=s)
     w.at(reg, x - (g + full) * p.eta, "R of the full step", g=full + x)
-    return vn + new - v - old + norm2(G) * (c.c * (p.eta - p.L * p.eta**2 / 2)) - p.eta * p.s2
+    return vn + new - v - old + norm2(G) * (c.c * (p.eta - p.L * p.eta**2 / 2)) - p.eta * p.s2 * c.noise
 
 
 @lemma("the next point", "ours", "0 < L, 0 < eta", c=1)

@@ -7,16 +7,21 @@ that dist(0, dD)^2 = min ||r||^2 + (mean ||p_i||^2 + mean ||q_i||^2)/M.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from fedtheory.algorithms import FedSLR
 from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.protocol import Clause
 from fedtheory.core.errors import require
-from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, symbols
 from paper_checks.fedslr import lemmas
-from paper_checks.fedslr.exact_runs import EXACT, PAPER
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, UNBIASED
 from paper_checks.fedslr.theory import DERIVED
+from paper_checks.fedslr.unknown_functions import changed, play_unknown
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 # ---- KL exponents ----------------------------------------------------------------------------------------------------
@@ -88,13 +93,6 @@ def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
     return norm2(new - plain) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
-@lemma("summed", "(99)", "k in 1..5", c=1)
-def summed(w: Any, p: Any, c: Any) -> Any:
-    """||a_1 + ... + a_k||^2 <= c k (||a_1||^2 + ... + ||a_k||^2)."""
-    a = [w.vector(f"a{j}") for j in range(int(p.k))]
-    return norm2(sum(a[1:], a[0])) - sum((norm2(one) for one in a[1:]), norm2(a[0])) * (c.c * p.k)
-
-
 @lemma("tangents", "ours", "0 < L", c=1)
 def below_tangents(w: Any, p: Any, c: Any) -> Any:
     """f(x + step) >= f(x) + <grad f(x), step> - c (L/2) ||step||^2."""
@@ -152,6 +150,12 @@ def _slope_in_parts() -> bool:
     return all(in_y) and all(in_g) and is_zero(s + g_bar + (w - w_bar) / eta)
 
 
+def _duals_are_gradients(method: Callable[[Any], Any] = FedSLR) -> bool:
+    """Whether a round of the code leaves gamma_{i,t+1} = grad f_i(w_{i,t+1}) from any state."""
+    _, after, gradients, _ = play_unknown(method)
+    return agree(after.gamma_i, gradients)
+
+
 def _rate_adds_up() -> bool:
     """-v^(1 - 2 theta)/(2 theta - 1) has the derivative v^(-2 theta); the root of T^(-1/(2 theta - 1)) is not what (13) prints."""
     sp = require("sympy", "derivatives")
@@ -170,12 +174,15 @@ RECURSION = (
 #: how Theorem 3 is proved, with the right constants
 TELESCOPES = (
     "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) ||w_{t+1} - "
-    "w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended, p_{t+1,0} = p_{t,K}"
+    "w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended, p_{t+1,0} = p_{t,K}; the last value, "
+    "phi_i(w_T, p_{T,0}), is at least the infimum over p"
 )
 DISTANCES = (
-    "w_t - w* is a sum of t + 1 vectors, w_0 - w* and t steps, so by Cauchy and Schwarz ||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + 2 eta_g (D_0 "
-    "- D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are at most 1/T each"
+    "w_t - w* is a sum of t + 1 vectors, w_0 - w* and t steps, so by one vector more at a time ||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + 2 eta_g "
+    "(D_0 - D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are at most 1/T each"
 )
+#: the sum of t + 1 over t = 0, ..., N, by induction
+SUMMED = ("(N + 1)*(N + 2)/2 + (N + 2) == (N + 2)*(N + 3)/2",)
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-N5",
@@ -290,13 +297,15 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N17",
         DERIVED,
         "Theorem 3, repaired, sigma = 0",
-        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf phi_i + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for 0 < "
-        "eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
+        "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf_p phi_i(w_T, p) + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for "
+        "0 < eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
             Step("a local step", lemmas.proximal_descent),
             Step("a moved model", lemmas.drift_of_loss),
             Step("drift", lemmas.lemma_1),
-            Step("the potential", lemmas.lemma_3_monotone),
+            Step("the descent", lemmas.factored),
+            Step("the first round", lemmas.warm),
+            Step("the models are close", lemmas.copies),
         ],
         conclusions=[
             Conclusion(
@@ -306,25 +315,37 @@ CLAIMS: list[Claim] = [
             ),
             Conclusion(
                 "both sums are bounded",
-                "S_2 <= ||w_1 - w_0||^2 + 2 eta_g (D_1 - D*). w_{t+1} - w_t is the mean of (w_{t+1} - w_{i,t+2}) + (w_{i,t+2} - w_{i,t+1}) + "
-                "(w_{i,t+1} - w_t), so S_1 <= ||w_1 - w_0|| + (1 + 2 L eta_g) sum_{t>=1} mean_i ||w_{i,t+1} - w_{i,t}||, which is finite by the "
-                "last part of Theorem 2",
-                ("drift", "the potential"),
+                "S_2 <= 2 eta_g (D_0 - D*), as D_t falls to its value D* at the cluster point. From some round on the KL inequality, phi(v) = c "
+                "v^(1 - theta) concave, and dist(0, dD_t) <= C_3 m_t with m_t = (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2) (FEDSLR-N5) give phi(r_t) - "
+                "phi(r_{t+1}) >= (C_2/C_3) m_t, so that sum m_t is finite; w_{t+1} - w_t is the mean of (w_{t+1} - w_{i,t+2}) + (w_{i,t+2} - "
+                "w_{i,t+1}) + (w_{i,t+1} - w_t), so ||w_{t+1} - w_t|| <= (1 + L eta_g) m_{t+1} + L eta_g m_t for t >= 1",
+                ("drift", "the descent", "the first round", "the models are close"),
             ),
         ],
-        assumptions=[EXACT, "A2; f_i bounded below; D has the KL property, for S_1 only", "p_{i,t,0} = p_{i,t-1,K}"],
+        assumptions=[
+            EXACT,
+            "A1, A2, p_{i,t,0} = p_{i,t-1,K}",
+            f"for S_1 and S_2: 0 < eta_g < 1/(2L), a cluster point exists; for S_1: {KL_HOLDS}",
+        ],
         readings=[
-            "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its rate of O(1/T)."
+            "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its rate of O(1/T). At eta_g = "
+            "1/(2L), where C_2 = 0, the bound holds, and whether S_1 stays bounded is open, as the last part of Theorem 2 is (FEDSLR-T2d)."
         ],
     ),
     claim_steps(
         "FEDSLR-N18",
         DERIVED,
         "(97) to (102) in the proof of Theorem 3, corrected",
-        "(1/T) sum_{t<T} L^2 ||w_t - w*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N such "
-        "that ||w_t - w*|| <= 1/sqrt(T) for N < t < T; and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.",
+        (
+            Clause(
+                "(1/T) sum_{t<T} L^2 ||w_t - w*||^2 <= C_7/T with C_7 = L^2 ((N+1)(N+2)/2 (||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1), for every N "
+                "such that ||w_t - w*|| <= 1/sqrt(T) for N < t < T;",
+                ("the distances",),
+            ),
+            Clause("and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.", ("the noise",)),
+        ),
         [
-            Step("a sum of vectors", summed),
+            Step("one vector more", lemmas.one_vector_more),
             Step("a round", lemmas.lemma_3_monotone),
             Step("the first round", lemmas.warm),
             Step("Lemma 7", lemmas.lemma_7),
@@ -333,7 +354,8 @@ CLAIMS: list[Claim] = [
             Conclusion(
                 "the distances",
                 DISTANCES,
-                ("a sum of vectors", "a round", "the first round"),
+                ("one vector more", "a round", "the first round"),
+                confirmed=SUMMED,
             ),
             Conclusion(
                 "the noise",
@@ -343,7 +365,11 @@ CLAIMS: list[Claim] = [
                 confirmed=["C6*(2/C6 + 2*lr)*sigma**2 == 2*(C6/2)*(2*lr*sigma**2) + 2*sigma**2"],
             ),
         ],
-        assumptions=["exact local solves, gamma_{i,0} = grad f_i(w_0)", "0 < eta_g <= 1/(2L), and D_t falls to D*"],
+        assumptions=[
+            "exact local solves, gamma_{i,0} = grad f_i(w_0)",
+            "0 < eta_g <= 1/(2L), and D_t falls to D*",
+            UNBIASED,
+        ],
         readings=[
             "The paper has t for t + 1, eta_g for 2 eta_g, no L^2 at the first two terms, and (2/C_6 + 1) sigma^2, which is large enough exactly "
             "for eta_l <= 1/2. Instances against its forms are at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such "
@@ -354,18 +380,31 @@ CLAIMS: list[Claim] = [
         "FEDSLR-R2",
         PAPER,
         "Remark 2",
-        "gamma_{i,t+1} = grad f_i(w_{i,t+1}), and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - eta_g grad f(w_t)).",
+        (
+            Clause("gamma_{i,t+1} = grad f_i(w_{i,t+1}),", ("the duals",)),
+            Clause(
+                "and as w_{i,t+1} - w_t -> 0 a round reduces to w_{t+1} = Prox(w_t - eta_g grad f(w_t)).",
+                ("the limit",),
+            ),
+        ),
         [Step("the round and proximal gradient descent", proximal_gradient), Step("w_{i,t+1} and w_t", lemmas.lemma_1)],
         conclusions=[
+            Conclusion(
+                "the duals",
+                "a round of the method's own code from any state on two clients of which nothing is known: an exact local solve leaves w_t + eta_g "
+                "gamma_{i,t} - w_{i,t+1} = eta_g grad f_i(w_{i,t+1}), of which (5) makes gamma_{i,t+1}; clients do not enter each other's",
+                confirmed=_duals_are_gradients,
+                wrong={"duals of the other sign": (partial(_duals_are_gradients, changed("sign of the dual step")),)},
+            ),
             Conclusion(
                 "the limit",
                 "the difference is at most (1 + L eta_g) (mean_i ||w_{i,t+1} - w_t||^2)^(1/2), which tends to zero with its right side; by Lemma "
                 "1 it does whenever w_{i,t+1} - w_{i,t} -> 0",
                 ("the round and proximal gradient descent", "w_{i,t+1} and w_t"),
-            )
+            ),
         ],
-        assumptions=[EXACT],
-        readings=["The first part is FEDSLR-F2; one decomposition a round in place of M K is Algorithm 1 itself."],
+        assumptions=["exact local solves", "the limit: A1, and Lemma 1 for t >= 1"],
+        readings=["One decomposition a round in place of M K is Algorithm 1 itself."],
     ),
     claim_steps(
         "FEDSLR-R4",
@@ -392,16 +431,22 @@ CLAIMS: list[Claim] = [
         "FEDSLR-R5",
         PAPER,
         "Remark 5",
-        "A converging subsequence exists when the sequence is bounded.",
+        (
+            Clause("A converging subsequence exists when the sequence is bounded", ("by Bolzano and Weierstrass",)),
+            Clause("(and, ours, it is bounded for lam > 0, inf f > -inf and eta_g < 1/(2L)).", ("it is bounded",)),
+        ),
         [Step("the potential from below", lemmas.lower_bound), Step("the potential falls", lemmas.lemma_3_monotone)],
         conclusions=[
             Conclusion(
+                "by Bolzano and Weierstrass",
+                "a bounded sequence in finitely many dimensions has a converging subsequence",
+            ),
+            Conclusion(
                 "it is bounded",
-                "by Bolzano and Weierstrass a bounded sequence has a converging subsequence. And for lam > 0, inf f > -inf and eta_g < 1/(2L) it "
-                "is bounded: R(w_t) + (1/(2 eta_g) - L/2) mean_i ||w_t - w_{i,t}||^2 <= D_t - inf f <= D_1 - inf f for t >= 1, R is a norm of the "
-                "matrices, and gamma_{i,t} = grad f_i(w_{i,t}) is continuous",
+                "R(w_t) + (1/(2 eta_g) - L/2) mean_i ||w_t - w_{i,t}||^2 <= D_t - inf f <= D_1 - inf f for t >= 1, R is a norm of the matrices, and "
+                "gamma_{i,t} = grad f_i(w_{i,t}) is continuous",
                 ("the potential from below", "the potential falls"),
-            )
+            ),
         ],
         assumptions=[EXACT, "every parameter belongs to a matrix, so that R bounds it"],
         readings=[

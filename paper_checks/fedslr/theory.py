@@ -143,6 +143,7 @@ CLAIMS: list[Claim] = [
         assumptions=[
             EXACT,
             f"{ONE_CLIENT}, f strongly convex, so that the iterates converge to its minimiser and D* = min f",
+            "a cluster point exists; r_{t+1} >= 0 by Lemma 4",
         ],
         repaired="C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
         readings=[

@@ -26,7 +26,7 @@ from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.exact_runs import PAPER
-from paper_checks.fedslr.operators import column
+from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.theory import DERIVED
 from problems.known_exponents import no_strict_complementarity
 from problems.low_rank import low_rank_regression
@@ -41,8 +41,8 @@ class GivenAnswers(Memoryless):
 
     numeric_only = None
 
-    def __init__(self, answers: Any) -> None:
-        self.answers = answers
+    def __init__(self, answers: Any, lr: Any = None) -> None:
+        self.answers, self.lr = answers, lr  # the step size is for servers that ask for it
         self.asked: Any = None
 
     def __call__(self, sub: Any, start: Any, key: Any, memory: Any) -> tuple[Any, None]:
@@ -55,21 +55,33 @@ def _mean(values: Any) -> Any:
     return values.mean(axis=0, keepdims=True)
 
 
-def same_rounds(first: Callable[..., Any], second: Callable[..., Any], **states: Callable[[Any, Any], Any]) -> bool:
+def same_rounds(
+    first: Callable[..., Any],
+    second: Callable[..., Any],
+    regularised: bool = True,
+    /,
+    **states: Callable[[Any, Any], Any],
+) -> bool:
     """Whether FedSLR and a second method start in states that correspond, and stay so in a round from any such states, whatever clients answer.
 
-    That both ask the active clients the same is part of it. Both are functions of eta and a local solver; ``states``: fields of the second's
-    state as functions of FedSLR's state and eta.
+    That both ask the active clients the same is part of it, and, where ``regularised``, that both servers ask R's proximal operator the same,
+    whatever it is. Both are functions of eta and a local solver; ``states``: fields of the second's state as functions of FedSLR's state and eta.
     """
     eta = symbols("eta", positive=True)
     x, answers = np.array([[symbols("w")]], dtype=object), column("y", N)
-    problem: Any = SimpleNamespace(n=N, d=1, name="any functions", grad=lambda x: column("g", N))
-    problem.take = lambda clients: problem
+    problems: list[Any] = []
+    for _ in range(2):
+        operator = AnyOperator(np.array([[symbols("z")]], dtype=object)) if regularised else None
+        problem: Any = SimpleNamespace(
+            n=N, d=1, name="any functions", grad=lambda x: column("g", N), regulariser=operator
+        )
+        problem.take = lambda clients, of=problem: of
+        problems.append(problem)
 
     def corresponds(one: Any, other: Any) -> bool:
         return all(agree(getattr(other, name), of(one, eta)) for name, of in states.items())
 
-    if not corresponds(*(method(eta, GivenAnswers(answers)).init(problem, x) for method in (first, second))):
+    if not corresponds(*(method(eta, GivenAnswers(answers)).init(problems[0], x) for method in (first, second))):
         return False
     before = FedSLRState(x, column("v", N), column("gamma", N), column("p", N), None)
     image = SimpleNamespace(p_i=None, **{name: of(before, eta) for name, of in states.items()})
@@ -78,9 +90,11 @@ def same_rounds(first: Callable[..., Any], second: Callable[..., Any], **states:
         solvers = GivenAnswers(answers), GivenAnswers(answers)
         one, other = (
             method(eta, local).round(problem, state, clients, SCRIPT)
-            for method, local, state in ((first, solvers[0], before), (second, solvers[1], image))
+            for method, local, state, problem in zip((first, second), solvers, (before, image), problems, strict=True)
         )
-        if not (agree(solvers[0].asked, solvers[1].asked) and corresponds(one, other)):
+        asked = [[problem.regulariser.point, problem.regulariser.step] for problem in problems if regularised]
+        alike = not regularised or all(agree(a, b) for a, b in zip(*asked, strict=True))
+        if not (alike and agree(solvers[0].asked, solvers[1].asked) and corresponds(one, other)):
             return False
     return True
 
@@ -97,6 +111,7 @@ def check_feddyn(ctx: Context, *, printed_form: bool = False, weight: int = 1) -
     same = same_rounds(
         lambda eta, local: FedSLR(eta, local, init_dual="zero", printed=printed_form),
         lambda eta, local: FedDyn(weight / eta, local),
+        False,
         x=lambda s, eta: s.x,
         x_bar=lambda s, eta: s.x + eta * _mean(s.gamma_i),
         lam=lambda s, eta: -_mean(s.gamma_i),
@@ -111,11 +126,16 @@ def check_feddyn(ctx: Context, *, printed_form: bool = False, weight: int = 1) -
     )
 
 
+def algorithm_3_agrees(name: str, second: Callable[..., Any]) -> Part:
+    """Part: FedSLR and a form of it that keeps the mean dual agree in every round, with any regulariser."""
+    same = same_rounds(FedSLR, second, **PHASE_ONE, gamma=lambda s, eta: _mean(s.gamma_i))
+    return proved(name, same, ANY_CLIENTS + ". The server's operator, whatever it is, is asked the same")
+
+
 def check_memory(ctx: Context, *, printed_form: bool = False) -> Iterator[Finding]:
     """Algorithm 3, extended to active clients, beside Algorithm 2."""
     second = partial(FedSLR, server="average", printed=printed_form)
-    same = same_rounds(FedSLR, second, **PHASE_ONE, gamma=lambda s, eta: _mean(s.gamma_i))
-    yield proved("every round", same, ANY_CLIENTS + ". The server's operator is applied to the same point")
+    yield algorithm_3_agrees("every round", second)
     problem = low_rank_regression(seed=ctx.seed).problem
     one, other = (_end(problem, method(0.2), ctx).x for method in (FedSLR, second))
     yield equal("with a nuclear norm", one, other, "numeric", "20 rounds, four of eight clients", rtol=1e-11)
@@ -141,7 +161,11 @@ def _ignores_phase_two(kind: type[FedSLR]) -> Part:
 
     made: Any = anything
     same = same_rounds(lambda eta, local: kind(eta, local, personal=made), FedSLR, **PHASE_ONE)
-    return proved("any Phase II", same, f"whatever Phase II does, the l1 norm and samples included: {ANY_CLIENTS}")
+    return proved(
+        "any Phase II",
+        same,
+        f"whatever Phase II does, the l1 norm and samples included: {ANY_CLIENTS}. R's operator, whatever it is, is asked the same",
+    )
 
 
 class FeedsBack(FedSLR):
@@ -156,7 +180,10 @@ class FeedsBack(FedSLR):
 def check_mu(ctx: Context, *, feeds_back: bool = False) -> Iterator[Finding]:
     """GKR and its traffic for several mu."""
     kind = FeedsBack if feeds_back else FedSLR
-    yield _ignores_phase_two(kind)
+    apart = _ignores_phase_two(kind)
+    yield apart
+    text = "up goes w_{i,t+1} in full, down w_t, in full or by its factors: functions of Phase I alone"
+    yield proved("traffic", True, text, resting_on=[apart])
     problem = low_rank_regression(seed=ctx.seed).problem
     ends = [_end(problem, kind(0.2, personal=ProximalSteps(2, 0.05, L1(mu))), ctx) for mu in (1e-4, 1e-2, 1.0)]
     same = all(np.array_equal(a, b) for e in ends[1:] for a, b in ((e.x, ends[0].x), (e.sent, ends[0].sent)))
@@ -280,5 +307,6 @@ CLAIMS = [
         "If all f_i are quadratics with one Hessian, the global models do not depend on how their linear terms differ.",
         check_same_hessian,
         (Fault("one client with another Hessian", "any state", {"apart": 1}),),
+        assumptions=("exact local solves", "duals that start at zero or at gradients, so that their mean is the same"),
     ),
 ]

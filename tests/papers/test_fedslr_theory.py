@@ -15,6 +15,7 @@ from fedtheory.claims import replay
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.regularisers import L1
 from fedtheory.proofs.symbolic import is_zero
 from paper_checks.fedslr import convergence, designs, kl_cases, phase_two
 from paper_checks.fedslr.exact_runs import Constants, play_on_line
@@ -71,6 +72,21 @@ def test_instances_outside_the_assumptions_refute_nothing() -> None:
 
 
 # ---- helpers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [Fraction(0), Fraction(3)])
+def test_the_corrected_bound_of_theorem_3_over_all_draws(p: Fraction) -> None:
+    """(14), corrected, with noise +-sigma on p^2/2 + mu |p|, every path of K = 4 steps with w_t = 0; from p = 0 the noise is needed."""
+    lr, mu, sigma, K = Fraction(1, 2), Fraction(1, 8), Fraction(1), 4
+    a, norm = lr - lr**2 / 2, L1(mu)
+    at, left = [p], Fraction(0)
+    for _ in range(K):
+        points = np.array(at, dtype=object)[:, None]
+        left += (((points - norm.prox(points - lr * points, lr)) / lr) ** 2).sum() / len(at)
+        at = [v for s in (sigma, -sigma) for v in norm.prox(points - lr * (points + s), lr)[:, 0]]
+    start = (p**2 / 2 + mu * abs(p)) / (a * K)
+    assert left / K <= 2 * start + 2 * (1 + lr / a) * sigma**2
+    assert p != 0 or left / K > 2 * start, "from the minimiser the gradient mappings are the noise's alone"
 
 
 def test_the_cycle_by_hand() -> None:
