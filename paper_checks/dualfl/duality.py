@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding, Replay, bar, dot, lemma, norm2
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, lemma, norm2
 from fedtheory.claims.parts import assume, at_most, equal, proved, refute
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
@@ -168,6 +168,28 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
 # ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
 
 
+def gap_where_values_agree(w: Any, c: Any, of_g: bool) -> Any:
+    """The Fenchel-Young gap of F at (x, v), v = -K^T y, or of G at (z, y), z = Kx, is at most zero where F(x) + G(z) = -F^*(v) - G^*(y).
+
+    Of the linear K it is used that <x, v> + <z, y> = 0; the other gap is not negative. c is that of the gap's product.
+    """
+    x, slope, image, y = (w.vector(name) for name in ("x", "v", "z", "y"))
+    of_f = (w.value("F at x and its conjugate at v"), dot(x, slope))
+    of_both = (of_f, (w.value("G at z and its conjugate at y"), dot(image, y)))
+    value, product = of_both[of_g]
+    other, other_product = of_both[not of_g]
+    w.assume("Fenchel", other_product - other)
+    w.assume("equal values", value + other)
+    w.assume("adjoint", -(product + other_product))
+    return value - product * c.c
+
+
+GAPS_OF_18 = [
+    Step(f"gap of {name}", Lemma(f"gap of {name}", "(18)", "", lambda w, p, c, of_g=of_g: gap_where_values_agree(w, c, of_g), {"c": 1}), "repaired")
+    for name, of_g in (("F", False), ("G", True))
+]
+
+
 def replay_inclusion(instance: Mapping[str, Any]) -> Replay:
     """F(x) = (x - 1)^2/2, G(y) = a y^2/2 and K = 1: x* = 1/(1 + a), y* = a x*, and the printed inclusion asks that x* = a y*."""
     a = Fraction(str(instance["a"]))
@@ -249,18 +271,21 @@ CLAIMS: list[Claim] = [
         "DUALFL-P6.1",
         "Proposition 6.1, (18)",
         "Fenchel-Rockafellar duality, with -K^T y* in dF(x*) and Kx* in dG(y*).",
+        GAPS_OF_18,
         conclusions=[
             Conclusion(
                 "Kx* in dG^*(y*)",
-                "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, "
-                "y), so that values are equal exactly if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for "
-                "(19) and (20) that is derived",
-                role="repaired",
-                confirmed=(weak_duality, STRONG_ABOVE, STRONG_BELOW),
+                "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, y), none of which is "
+                "negative; at x* and y* values are equal, so that both are zero, which says -K^T y* in dF(x*) and Kx* in dG^*(y*)",
+                ("gap of F", "gap of G"),
+                "repaired",
             )
         ],
-        assumptions=["F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains"],
-        repaired="-K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
+        assumptions=[
+            "F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains",
+            "the equality of values, which the proposition quotes (Rockafellar, Corollary 31.2.1)",
+        ],
+        repaired="(18) with the conjugate: -K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
         kind="identity",
         besides=inclusion_and_optima,
         faults=[Fault("a = 1, where G = G^*", "Kx* in dG(y*)", {"a": "1"}, holds=True)],
