@@ -185,7 +185,11 @@ def gap_where_values_agree(w: Any, c: Any, of_g: bool) -> Any:
 
 
 GAPS_OF_18 = [
-    Step(f"gap of {name}", Lemma(f"gap of {name}", "(18)", "", lambda w, p, c, of_g=of_g: gap_where_values_agree(w, c, of_g), {"c": 1}), "repaired")
+    Step(
+        f"gap of {name}",
+        Lemma(f"gap of {name}", "(18)", "", lambda w, p, c, of_g=of_g: gap_where_values_agree(w, c, of_g), {"c": 1}),
+        "repaired",
+    )
     for name, of_g in (("F", False), ("G", True))
 ]
 
