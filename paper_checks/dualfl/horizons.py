@@ -244,7 +244,8 @@ CLAIMS: list[Claim] = [
                 "on the chain with K links, L = kappa, mu = 1, s = sqrt(kappa) and ((kappa - 1)/4) (1 - q) theta_K^2 added to the client that does "
                 "not link its last coordinate, theta*_i = q^i with q = (s - 1)/(s + 1) in every row, the last one included; a model with at most "
                 "n coordinates has ||theta - theta*||^2 >= q^{2n} (1 - q^{2(K-n)}) ||theta*||^2, at least q^{2n}/2 of it for K large enough, so that "
-                "n >= log(1/(2 eps))/(2 log(1/q)) >= ((s - 1)/4) log(1/(2 eps)) rounds are needed, by log(1/q) = log(1 + 2/(s - 1)) and log(1 + x) <= x",
+                "n >= log(1/(2 eps))/(2 log(1/q)) >= ((s - 1)/4) log(1/(2 eps)) rounds are "
+                "needed, by log(1/q) = log(1 + 2/(s - 1)) and log(1 + x) <= x",
                 confirmed=OPTIMAL,
                 wrong={"4/kappa in the rows": (ROWS.format("s**2"), *OPTIMAL[1:])},
             ),
