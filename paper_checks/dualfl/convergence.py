@@ -42,8 +42,8 @@ PLAIN = (
 LINEAR = (
     lemmas.BY_SMOOTHNESS
     + "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, so that (1 - rho t_{k+1}) ... "
-    "(1 - rho t_{n-1}) <= (t_{n-1}/t_k)^2 q^{n-1-k}, E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, a "
-    "geometric sum in sqrt(a/q) for delta_k = a^k. "
+    "(1 - rho t_{n-1}) <= (t_{n-1}/t_k)^2 q^{n-1-k}, E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, "
+    "a geometric sum in sqrt(a/q) for delta_k = a^k. "
 )
 FROM_GAPS = (
     "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and theta^(n) = -mean_j "

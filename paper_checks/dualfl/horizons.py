@@ -183,15 +183,17 @@ CLAIMS: list[Claim] = [
     derived(
         "DUALFL-N4",
         "the range of nu",
-        "On quadratics, with inertia b, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode has the curvature "
-        "1/mu, and converges below; for rho = 0 the edge tends to 4 mu/3.",
+        "On quadratics, with the same inertia b in every round, DualFL diverges for nu > mu (2 + 2 b)/(1 + 2 b) where a mode of the dual has the "
+        "curvature 1/mu and the gradients at theta* have a part in it, and converges below; for b -> 1, where the inertia with rho = 0 goes, the "
+        "edge tends to 4 mu/3.",
         [Step("beyond it", BEYOND), Step("below it", BELOW)],
         conclusions=[
             Conclusion(
                 "edge",
                 "a mode of D with the curvature h/nu has s+ = (1 - h) y, y+ = s+ + b (s+ - s), so that its multipliers are the roots of p(x) = x^2 "
                 "- (1 + b)(1 - h) x + b (1 - h); p(1) = h > 0, and p(-1) = (1 + 2 b) ((2 + 2 b)/(1 + 2 b) - h) < 0, with a root below -1, exactly "
-                "beyond the edge, which tends to 4/3 for b -> 1; below it |b (1 - h)| < 1, and both lie inside (Jury)",
+                "beyond the edge, which tends to 4/3 for b -> 1; from s = y = 0 every root has a part in the error, for none is 1; "
+                "below it |b (1 - h)| < 1, and both lie inside (Jury)",
                 confirmed=(AT_ONE, AT_MINUS_ONE.format(2)),
                 wrong={"an edge with 3 b for 2 b": (AT_ONE, AT_MINUS_ONE.format(3))},
             )

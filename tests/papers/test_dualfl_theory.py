@@ -13,6 +13,7 @@ from fedtheory.claims import prove_lemma, replay
 from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.core.randomness import Key
 from paper_checks.dualfl import (
     certified_runs,
     convergence,
@@ -123,3 +124,13 @@ def test_the_chain_of_the_lower_bound_has_its_minimiser_and_its_constants() -> N
     assert values.min() >= 1 - 1e-12 and values.max() <= kappa + 1e-12
     for n, x in enumerate(server_models(DualFL(1.0, 1 / kappa), chain, links - 1), 1):
         assert np.abs(x[n:]).max() < 1e-12
+
+
+def test_beyond_the_edge_clients_with_one_minimiser_do_not_diverge() -> None:
+    """DUALFL-N4 asks for gradients at theta* with a part in the mode: without one the first model is theta*, and stays so."""
+    same = scalar_quadratics(np.array([Fraction(1), Fraction(11, 10)], dtype=object), [Fraction(1), Fraction(1)])
+    method = horizons.beside_the_edge(1)(Fraction(1, 2), Fraction(1, 2))
+    state = method.init(same, np.array([[Fraction(0)]], dtype=object))
+    for n in range(6):
+        state = method.round(same, state, None, Key(0, n))
+        assert state.x.item() == 1
