@@ -205,16 +205,33 @@ CLAIMS: list[Claim] = [
     derived(
         "DUALFL-N5",
         "Theorem 3.2 in values",
-        "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n); the "
-        "averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) "
-        "mean_j ||g_j - mean g||^2 with subgradients g_j of f_j there.",
+        [
+            Clause(
+                "E(theta^(n)) - E* <= ||g|| ||theta^(n) - theta*|| = O(1/n) with a subgradient g at theta^(n);",
+                ("order of the last iterate",),
+            ),
+            Clause(
+                "the averages of theta^(1), ..., theta^(n) with weights t_0, ..., t_{n-1} have E - E* <= 2/(nu (n+1)^2) mean_j ||g_j - mean g||^2 "
+                "with subgradients g_j of f_j there.",
+                ("averages",),
+            ),
+        ],
         [
             Step("one step", linear_step),
             Step("spread", spread_of_average),
             Step("last iterate", last_iterate),
             Step("(29)", lemmas.primal_error),
         ],
-        conclusions=[Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=WITHOUT_MODULUS)],
+        conclusions=[
+            Conclusion(
+                "order of the last iterate",
+                "||theta^(n) - theta*|| <= 2 sqrt(V*)/(nu (n+1)) by DUALFL-N2; the models stay in a ball, on which subgradients of the finite convex "
+                "E are bounded",
+                ("last iterate", "(29)"),
+                confirmed=(lemmas.STEP, *WITHOUT_MODULUS),
+            ),
+            Conclusion("averages", BY_AVERAGING, ("one step", "spread"), confirmed=WITHOUT_MODULUS),
+        ],
         assumptions=[CONVEX, "exact local solves, rho = 0"],
         readings=[
             "Theorem 3.2 claims a rate of the squared distance only; this adds one of values, which is of order 1/n^2 for averages."
