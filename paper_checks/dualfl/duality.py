@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -168,7 +168,7 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
 # ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
 
 
-def gap_where_values_agree(w: Any, c: Any, of_g: bool) -> Any:
+def gap_where_values_agree(w: Any, p: Any, c: Any, of_g: bool) -> Any:
     """The Fenchel-Young gap of F at (x, v), v = -K^T y, or of G at (z, y), z = Kx, is at most zero where F(x) + G(z) = -F^*(v) - G^*(y).
 
     Of the linear K it is used that <x, v> + <z, y> = 0; the other gap is not negative. c is that of the gap's product.
@@ -187,10 +187,10 @@ def gap_where_values_agree(w: Any, c: Any, of_g: bool) -> Any:
 GAPS_OF_18 = [
     Step(
         f"gap of {name}",
-        Lemma(f"gap of {name}", "(18)", "", lambda w, p, c, of_g=of_g: gap_where_values_agree(w, c, of_g), {"c": 1}),
+        Lemma(f"gap of {name}", "(18)", "", partial(gap_where_values_agree, of_g=name == "G"), {"c": 1}),
         "repaired",
     )
-    for name, of_g in (("F", False), ("G", True))
+    for name in ("F", "G")
 ]
 
 
