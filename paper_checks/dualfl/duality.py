@@ -300,7 +300,15 @@ CLAIMS: list[Claim] = [
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
         [Step("weak", weak_duality), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
-        assumptions=[CONVEX],
+        conclusions=[
+            Conclusion(
+                "attained",
+                "the f_j are finite, so that subgradients s_j* of them at theta* have the sum 0 (Moreau and Rockafellar); at xi_j* = s_j* - nu theta*, "
+                "subgradients of g_j at theta*, Fenchel's inequality is an equality, and -E_d(xi*)/N is E(theta*), which no -E_d(xi)/N exceeds",
+                ("weak", "strong, at most", "strong, at least"),
+            )
+        ],
+        assumptions=[CONVEX, "f_j finite everywhere"],
         kind="identity",
         besides=dual_optima,
         faults=(Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),),
