@@ -304,7 +304,8 @@ CLAIMS: list[Claim] = [
             Conclusion(
                 "attained",
                 "the f_j are finite, so that subgradients s_j* of them at theta* have the sum 0 (Moreau and Rockafellar); at xi_j* = s_j* - nu "
-                "theta*, subgradients of g_j at theta*, Fenchel's inequality is an equality, and -E_d(xi*)/N is E(theta*), which no -E_d(xi)/N exceeds",
+                "theta*, subgradients of g_j at theta*, Fenchel's inequality is an equality, and -E_d(xi*)/N is E(theta*), which no "
+                "-E_d(xi)/N exceeds",
                 ("weak", "strong, at most", "strong, at least"),
             )
         ],
