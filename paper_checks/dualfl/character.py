@@ -24,6 +24,8 @@ from fedtheory.measures.metrics import squared_distance
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
 from paper_checks.dualfl.common import CONVEX, EXACT, claim
+from paper_checks.dualfl.inexact import gap_bounds_the_error
+from paper_checks.steps import Step
 from problems.quadratics import random_quadratics
 
 MU = 0.1
@@ -144,6 +146,7 @@ CLAIMS = [
         "DUALFL-C8",
         "Section 1",
         "DualFL can adopt any optimisation algorithm as its local solver.",
+        [Step("whatever made the answer", gap_bounds_the_error, scope="answers whose gap meets (8) or (9)")],
         kind="identity",
         besides=check_c8,
         faults=(Fault("forty gradient steps, whatever is left", "gradient descent", {"count": 40}),),

@@ -18,6 +18,7 @@ from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.algorithms.momentum import beta
 from fedtheory.claims import Claim, Context, Fault, Finding, draw_bound
 from fedtheory.claims.parts import proved
+from fedtheory.claims.protocol import Clause
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
 from paper_checks.dualfl import inexact, lemmas
@@ -30,15 +31,19 @@ RECURSION = (
     "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
     "sqrt(2 nu (1 - rho) delta_n), Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by "
     "t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n) and Minkowski. "
+    + lemmas.START
+    + "Points where g_j^* has no subgradient are limits, with their values, of "
+    "proximal points, which have some. "
 )
 PLAIN = (
     "For rho = 0, (n + 1)/2 <= t_{n-1} <= n, so that E_d(xi^n) - E_d* <= 2/(nu (n+1)^2) (||xi^0 - xi*|| + 2 sum_{k<n} "
     "sqrt(2 nu b_k))^2 with b_k = (k+1)^2 delta_k. "
 )
 LINEAR = (
-    "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, dividing by the products gives "
-    "E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, a geometric sum "
-    "in sqrt(a/q) for delta_k = a^k. "
+    lemmas.BY_SMOOTHNESS
+    + "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, so that (1 - rho t_{k+1}) ... "
+    "(1 - rho t_{n-1}) <= (t_{n-1}/t_k)^2 q^{n-1-k}, E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, "
+    "a geometric sum in sqrt(a/q) for delta_k = a^k. "
 )
 FROM_GAPS = (
     "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and theta^(n) = -mean_j "
@@ -48,7 +53,7 @@ FROM_GAPS = (
 
 #: what is said above rests on these, for rho = 0 and for rho > 0
 PLAIN_ROUNDS = (inexact.STEP, inexact.ERROR, *WITHOUT_MODULUS)
-LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *WITH_MODULUS)
+LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS)
 #: N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0; m = n + 1
 TOLERANCES_OF_8 = "m**2/(nu*m**(4 + gamma)) == (m**(-1 - gamma/2))**2/nu"
 
@@ -67,6 +72,8 @@ def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **chan
     yield below_inexact("gaps at the limit", text, context.seed, at_the_limit, rounds, 50.0 if smooth else 4.0, 1.0)
 
 
+#: the sum of (k + 1) x^k for k < n, by induction: from n to n + 1 the right side grows by (n + 1) x^n
+SERIES = "(1 - (n + 2)*x**(n + 1) + (n + 1)*x**(n + 2) - 1 + (n + 1)*x**n - n*x**(n + 1))/(1 - x)**2 == (n + 1)*x**n{}"
 PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
 LINEAR_STEPS = [Step("one round", inexact.STEP_SMOOTH), Step("inexact step", inexact.ERROR_SMOOTH)]
 TO_MODELS = Step("(29)", lemmas.primal_error)
@@ -130,7 +137,13 @@ CLAIMS: list[Claim] = [
         "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
         LINEAR_STEPS,
         conclusions=[
-            Conclusion("every round", RECURSION + LINEAR, ("one round", "inexact step"), confirmed=WITH_MODULUS)
+            Conclusion(
+                "every round",
+                RECURSION + LINEAR,
+                ("one round", "inexact step"),
+                confirmed=(*lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS),
+                wrong=lemmas.TOO_CONVEX,
+            )
         ],
         assumptions=[CONVEX, SMOOTH, "rho < 1"],
         readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
@@ -163,7 +176,13 @@ CLAIMS: list[Claim] = [
     claim(
         "DUALFL-T3.3a",
         "Theorem 3.3",
-        "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9).",
+        [
+            Clause(
+                "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9),",
+                ("every round",),
+            ),
+            Clause("and theta^(n) -> theta*.", ("convergence",)),
+        ],
         [TO_MODELS, TO_VALUES, BY_GAPS],
         conclusions=[
             Conclusion(
@@ -175,7 +194,15 @@ CLAIMS: list[Claim] = [
                 "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
                 ("(29)", "(30)", "gaps"),
                 confirmed=(*LINEAR_ROUNDS, *PLAIN_ROUNDS),
-            )
+            ),
+            Conclusion(
+                "convergence",
+                "for rho > 0 by the rate; for rho = 0, whose rate is 1, (9) is 1/(N (1 + gamma)^k), so that sum_k (k + 1) sqrt(delta_k) <= 1/(1 - "
+                "(1 + gamma)^(-1/2))^2 is finite and ||theta^(n) - theta*||^2 = O(1/n^2), as in Theorem 3.2",
+                ("every round",),
+                confirmed=(*PLAIN_ROUNDS, SERIES.format("")),
+                wrong={"a sum without the square": (*PLAIN_ROUNDS, SERIES.format("*(1 - x)"))},
+            ),
         ],
         assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
         readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding, Replay, bar, dot, lemma, norm2
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, lemma, norm2
 from fedtheory.claims.parts import assume, at_most, equal, proved, refute
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
@@ -168,6 +168,32 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
 # ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
 
 
+def gap_where_values_agree(w: Any, p: Any, c: Any, of_g: bool) -> Any:
+    """The Fenchel-Young gap of F at (x, v), v = -K^T y, or of G at (z, y), z = Kx, is at most zero where F(x) + G(z) = -F^*(v) - G^*(y).
+
+    Of the linear K it is used that <x, v> + <z, y> = 0; the other gap is not negative. c is that of the gap's product.
+    """
+    x, slope, image, y = (w.vector(name) for name in ("x", "v", "z", "y"))
+    of_f = (w.value("F at x and its conjugate at v"), dot(x, slope))
+    of_both = (of_f, (w.value("G at z and its conjugate at y"), dot(image, y)))
+    value, product = of_both[of_g]
+    other, other_product = of_both[not of_g]
+    w.assume("Fenchel", other_product - other)
+    w.assume("equal values", value + other)
+    w.assume("adjoint", -(product + other_product))
+    return value - product * c.c
+
+
+GAPS_OF_18 = [
+    Step(
+        f"gap of {name}",
+        Lemma(f"gap of {name}", "(18)", "", partial(gap_where_values_agree, of_g=name == "G"), {"c": 1}),
+        "repaired",
+    )
+    for name in ("F", "G")
+]
+
+
 def replay_inclusion(instance: Mapping[str, Any]) -> Replay:
     """F(x) = (x - 1)^2/2, G(y) = a y^2/2 and K = 1: x* = 1/(1 + a), y* = a x*, and the printed inclusion asks that x* = a y*."""
     a = Fraction(str(instance["a"]))
@@ -254,18 +280,21 @@ CLAIMS: list[Claim] = [
         "DUALFL-P6.1",
         "Proposition 6.1, (18)",
         "Fenchel-Rockafellar duality, with -K^T y* in dF(x*) and Kx* in dG(y*).",
+        GAPS_OF_18,
         conclusions=[
             Conclusion(
                 "Kx* in dG^*(y*)",
-                "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, "
-                "y), so that values are equal exactly if -K^T y* in dF(x*) and y* in dG(Kx*), which is Kx* in dG^*(y*); for "
-                "(19) and (20) that is derived",
-                role="repaired",
-                confirmed=(weak_duality, STRONG_ABOVE, STRONG_BELOW),
+                "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, y), none of which is "
+                "negative; at x* and y* values are equal, so that both are zero, which says -K^T y* in dF(x*) and Kx* in dG^*(y*)",
+                ("gap of F", "gap of G"),
+                "repaired",
             )
         ],
-        assumptions=["F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains"],
-        repaired="-K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
+        assumptions=[
+            "F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains",
+            "the equality of values, which the proposition quotes (Rockafellar, Corollary 31.2.1)",
+        ],
+        repaired="(18) with the conjugate: -K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
         kind="identity",
         besides=inclusion_and_optima,
         faults=[Fault("a = 1, where G = G^*", "Kx* in dG(y*)", {"a": "1"}, holds=True)],
@@ -276,7 +305,16 @@ CLAIMS: list[Claim] = [
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
         [Step("weak", weak_duality), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
-        assumptions=[CONVEX],
+        conclusions=[
+            Conclusion(
+                "attained",
+                "the f_j are finite, so that subgradients s_j* of them at theta* have the sum 0 (Moreau and Rockafellar); at xi_j* = s_j* - nu "
+                "theta*, subgradients of g_j at theta*, Fenchel's inequality is an equality, and -E_d(xi*)/N is E(theta*), which no "
+                "-E_d(xi)/N exceeds",
+                ("weak", "strong, at most", "strong, at least"),
+            )
+        ],
+        assumptions=[CONVEX, "f_j finite everywhere"],
         kind="identity",
         besides=dual_optima,
         faults=(Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),),

@@ -126,7 +126,7 @@ def check_x1(ctx: Context, *, study: Study, mistake: str = "") -> Iterator[Findi
     yield _what(scale)
     yield Reading(
         f"Read as: below at every communication from 1 to {scale.rounds}. FedPD, FedDyn with alpha = 1/eta and "
-        "FedDR with alpha = 1 are one algorithm (DUALFL-X1-SAME), so that 'as fast as FedDyn' compares with the same curve."
+        "FedDR with alpha = 1 are here one algorithm (DUALFL-N6), so that 'as fast as FedDyn' compares with the same curve."
     )
 
 

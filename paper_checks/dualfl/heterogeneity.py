@@ -186,9 +186,12 @@ CLAIMS = [
         conclusions=[
             Conclusion(
                 "every choice in the range",
-                "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: " + theory.FALLS,
+                "for every nu in (0, mu] and rho in (0, nu/L], not the best ones alone: "
+                + lemmas.BY_SMOOTHNESS
+                + theory.FALLS
+                + theory.PRODUCTS,
                 ("one step", "(29)"),
-                confirmed=WITH_MODULUS,
+                confirmed=(*lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS),
             )
         ],
         assumptions=[CONVEX, "f_j L-smooth", "0 < rho <= nu/L", EXACT],
@@ -221,9 +224,11 @@ CLAIMS = [
             Conclusion(
                 "no similarity",
                 "the steps are proved over the class of mu-strongly convex (and L-smooth) f_j, which says nothing of how alike they are: "
-                + theory.FALLS,
+                + lemmas.BY_SMOOTHNESS
+                + theory.FALLS
+                + theory.PRODUCTS,
                 ("one step", "one step, smooth", "(29)"),
-                confirmed=(*GROWTH, *WITH_MODULUS),
+                confirmed=(*lemmas.OF_SMOOTH_CLIENTS, *GROWTH, *WITH_MODULUS),
             )
         ],
         assumptions=[CONVEX, EXACT],

@@ -89,10 +89,10 @@ def primal_error(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(x) / p.nu) - (d.energy(x, value) - d.energy(x * 0, least)) * (c.c * 2 / p.nu)
 
 
-@lemma("energy error", "(30)", "0 < mu < L", c=1)
+@lemma("energy error", "(30)", "0 < L", c=1)
 def energy_error(w: Any, p: Any, c: Any) -> Any:
     """(30): E(theta) - E* <= c (L/2) ||theta - theta*||^2; theta* = 0, where the mean gradient is 0."""
-    f = w.function(p.L, p.mu, client=True)
+    f = w.function(p.L, 0, client=True)
     g = w.vector("grad f_j(theta*)", True)
     g = g - bar(g)
     x = w.vector("theta")
@@ -108,13 +108,13 @@ def smooth_part(w: Any, p: Any, c: Any) -> Any:
     return norm2(bar(z) / p.nu) - norm2(z) * (c.c / p.nu**2)
 
 
-@lemma("G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < mu < L, 0 < nu <= mu", c=1)
+@lemma("G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < nu < L", c=1)
 def convex_part(w: Any, p: Any, c: Any) -> Any:
     """g_j^*(xi) >= g_j^*(eta) + <theta, xi - eta> + c ||xi - eta||^2/(2 (L - nu)) for xi = grad g_j(psi), eta = grad g_j(theta).
 
-    By g_j^*(grad g_j(theta)) = <grad g_j(theta), theta> - g_j(theta).
+    g_j is convex and (L - nu)-smooth. By g_j^*(grad g_j(theta)) = <grad g_j(theta), theta> - g_j(theta).
     """
-    g = w.function(p.L - p.nu, p.mu - p.nu, name="g")
+    g = w.function(p.L - p.nu, 0, name="g")
     a, b = w.vector("psi"), w.vector("eta")
     xi, va = w.at(g, a, "xi")
     x = a * 0
@@ -166,3 +166,20 @@ def second_round(w: Any, p: Any, c: Any) -> Any:
     w.at(h, y, "round 2", g=(bar(x) - x) * p.nu - y * p.mu)
     w.at(h, x * 0, "theta*", g=g)
     return norm2(bar(y)) - norm2(g) * (c.c / (4 * p.mu * (p.mu + p.nu)))
+
+
+#: what rounds with rho > 0 take of smooth f_j, where 0 < rho <= nu/L: 1/(L - nu) is rho/(nu (1 - rho)) at the end of the range, and larger inside
+OF_SMOOTH_CLIENTS = (
+    convex_part,
+    "1/(L - nu) == rho/(nu*(1 - rho)) where rho = nu/L",
+    "1/(L - nu) > rho/(nu*(1 - rho)) where rho = nu/(L*(1 + a)), L = nu*(1 + b)",
+)
+TOO_CONVEX = {
+    "rho 1 % above nu/L": (convex_part, "1/(L - nu) > rho/(nu*(1 - rho)) where rho = 101*nu/(100*L), L = nu*(1 + b)")
+}
+BY_SMOOTHNESS = (
+    "Where f_j is L-smooth, g_j^* is 1/(L - nu)-strongly convex (with any modulus for L = nu, where g_j is affine), hence rho/(nu (1 - rho))-"
+    "strongly convex for rho <= nu/L, rho < 1. "
+)
+#: what rounds leave open of the dual's domain
+START = "As t_0 = 1, round 0 has xi^0 in u^0 alone, so that E_d(xi^0) may be infinite. "

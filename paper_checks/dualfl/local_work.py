@@ -14,6 +14,7 @@ from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.claims import Claim, Context, Fault, Finding, draw_bound
 from fedtheory.claims.parts import at_most
+from fedtheory.claims.protocol import Clause
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from paper_checks.dualfl import lemmas
@@ -36,6 +37,10 @@ SUBSTITUTION_OF_9 = (
     "(1 + gamma)**n*N*(1 - x)**(-n)*((1 - x)/(1 + gamma))**n/N == 1 where x = 1/(1 + u)",
     "1/(1 - x)**2 > 1/(1 - x) where x = 1/(1 + u)",
 )
+
+
+#: gamma = x/(1 + v) <= x = sqrt(rho), and log(1 + gamma) <= gamma by the derivatives
+SMALL_GAMMA = ("x > x/(1 + v)", "1 > 1/(1 + gamma)")
 
 
 def subgradient_counts(context: Context, *, power: float = 4.0, gamma: float = 0.5) -> Iterator[Finding]:
@@ -129,24 +134,37 @@ CLAIMS: list[Claim] = [
     claim(
         "DUALFL-T3.5",
         "Theorem 3.5",
-        "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of "
-        "complexity O(sqrt(kappa) log(1/eps)); O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.",
+        [
+            Clause(
+                "M_n = O(sqrt(kappa) (log(N (1+gamma)^n) + n sqrt(rho))) = O(sqrt(kappa) log(N (1+gamma)^n/eps_out)) for (9) and a local solver of "
+                "complexity O(sqrt(kappa) log(1/eps));",
+                ("substitution",),
+            ),
+            Clause("O(sqrt(kappa) log(N/eps_out)) as gamma -> 0+.", ("small gamma",)),
+        ],
         [Step("from energies to gaps", lemmas.primal_dual_gap)],
         conclusions=[
             Conclusion(
                 "substitution",
                 "the tolerance (9) put into O(sqrt(kappa) log(1/eps)) leaves n (-log(1 - sqrt(rho))) <= n sqrt(rho)/(1 - sqrt(rho)), of order n "
-                "sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a), "
-                "and (1+gamma)^n -> 1 for each n as gamma -> 0+",
+                "sqrt(rho) where rho is bounded away from 1; n sqrt(rho) is log(1/eps_out) at the last round, by Theorem 3.3 (DUALFL-T3.3a)",
                 ("from energies to gaps",),
                 confirmed=SUBSTITUTION_OF_9,
-            )
+            ),
+            Conclusion(
+                "small gamma",
+                "for every gamma <= sqrt(rho), n log(1 + gamma) <= n sqrt(rho), which is of order log(1/eps_out) at the last round; such a gamma, "
+                "and with it the constant of Theorem 3.3, depends neither on n nor on eps_out. For rho = 0, (1+gamma)^n -> 1 for each n",
+                ("substitution",),
+                confirmed=SMALL_GAMMA,
+                wrong={"gamma 2 % above sqrt(rho)": ["x > 51*x/50", SMALL_GAMMA[1]]},
+            ),
         ],
         assumptions=["those of Theorem 3.3", "rho <= 1/4, or any bound below 1, behind the O"],
         readings=(
             *BY_ENERGY,
-            "The limit gamma -> 0+ is one of the formula. The constant of Theorem 3.3 grows as 1/gamma^2 in it "
-            "(DUALFL-P6.3); gamma of order 1/n costs a logarithm of n.",
+            "For rho > 0 no limit is needed: gamma = sqrt(rho) will do, with a constant of order 1/rho in Theorem 3.3 (DUALFL-P6.3), so that eps_out "
+            "is small against rho. For rho = 0 the limit gamma -> 0+ is one of the formula.",
         ),
         kind="bound",
         besides=accelerated_counts,

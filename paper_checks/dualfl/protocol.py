@@ -35,7 +35,8 @@ PROTOCOL = Protocol(
             "grids of steps go on for eta = 10 and 100, and for smaller steps at small and paper size",
             "2026-11-21",
             "with pixels in [0, 1] the best value lay at the end of the grid that Table 2 prints",
-            "Douglas-Rachford splitting with eta = 10 overtakes DualFL, which with eta = 1, the largest printed value, it does not",
+            "Douglas-Rachford splitting with eta = 10 overtakes DualFL, which with eta = 1, the largest printed value, it does not (nor does FedDR "
+            "with alpha = 2 then): at laptop size this alone decides against DUALFL-X1 and -X1-CIFAR",
         ),
     ),
 )

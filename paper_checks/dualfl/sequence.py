@@ -9,6 +9,7 @@ from typing import Any
 from fedtheory.algorithms.momentum import beta
 from fedtheory.claims import Claim, Context, Fault, Finding
 from fedtheory.claims.parts import equal
+from fedtheory.claims.protocol import Clause
 from paper_checks.dualfl.common import claim
 from paper_checks.steps import Conclusion
 
@@ -49,12 +50,22 @@ def sixty_rounds(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta) ->
 
 
 AT_LIMIT = "(t - 1)/t*(1 - t*rho)/(1 - rho) == (1 - r)/(1 + r){} where t = 1/r, rho = r**2"
+#: 1 > (t - 1)/T >= 1 - 2/(t + 1) for rho = 0, where t < T < t + 1
+WITHOUT = (*GROWTH, "(t - 1)/(t + 1) == 1 - 2/(t + 1)")
+FIRST = "(t - 1)/T*(1 - T*rho)/(1 - rho) == 0 where t = {}"
+#: at a limit x > 0 of t_n the equation says r^2 x^2 = 1
+FIXED = "x*(x - 1) - x**2*(1 - r**2*x) == x*(r**2*x**2 - 1)"
 CLAIMS: list[Claim] = [
     claim(
         "DUALFL-T-SEQ",
         "equation (5)",
-        "t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1}); t_n rises to 1/sqrt(rho), or without bound for rho = 0; beta_0 = 0 and "
-        "beta_n -> (1 - sqrt(rho))/(1 + sqrt(rho)).",
+        [
+            Clause("t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1});", ("equation",)),
+            Clause("t_n rises to 1/sqrt(rho), or without bound for rho = 0;", ("limits",)),
+            Clause("beta_0 = 0;", ("first beta",)),
+            Clause("beta_n -> (1 - sqrt(rho))/(1 + sqrt(rho)) for rho > 0,", ("limit of beta, rho > 0",)),
+            Clause("and beta_n -> 1 for rho = 0.", ("limit of beta, rho = 0",)),
+        ],
         conclusions=[
             Conclusion(
                 "equation",
@@ -65,10 +76,23 @@ CLAIMS: list[Claim] = [
                 "limits",
                 "for rho = r^2 > 0 the root lies between t_n and 1/r, so that t_n rises, and its limit solves x (x - 1) = x^2 "
                 "(1 - rho x), which is 1/r; for rho = 0, t_{n+1} >= t_n + 1/2",
-                confirmed=(*GROWTH, *LIMITS),
+                confirmed=(*GROWTH, *LIMITS, FIXED),
             ),
             Conclusion(
-                "limit of beta",
+                "first beta",
+                "t_0 = 1 makes beta_0 = 0",
+                confirmed=[FIRST.format(1)],
+                wrong={"t_0 = 2": [FIRST.format(2)]},
+            ),
+            Conclusion(
+                "limit of beta, rho = 0",
+                "beta_n = (t_n - 1)/t_{n+1} with t_n < t_{n+1} < t_n + 1 lies between 1 - 2/(t_n + 1) and 1, and t_n grows without bound",
+                ("limits",),
+                confirmed=WITHOUT,
+                wrong={"a limit of 49/50": (*GROWTH, "(t - 1)/(t + 1) == 49/50 - 2/(t + 1)")},
+            ),
+            Conclusion(
+                "limit of beta, rho > 0",
                 "beta_n at t_n = t_{n+1} = 1/sqrt(rho) is (1 - sqrt(rho))/(1 + sqrt(rho))",
                 confirmed=[AT_LIMIT.format("")],
                 wrong={"another limit of beta": [AT_LIMIT.format("**2")]},

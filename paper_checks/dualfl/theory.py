@@ -18,7 +18,13 @@ from paper_checks.steps import Conclusion, Step
 
 FALLS = (
     "t = t_n >= 1 solves t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n), by which the left side of a round's step is what stands on the right of the next; "
-    "for n = 0, t_0 = 1 and u^0 = xi^0. So 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= prod_{k<n} (1 - rho t_k) ||xi^0 - xi*||^2. "
+    "for n = 0, t_0 = 1 and u^0 = xi^0. "
+    + lemmas.START
+    + "So 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= prod_{k<n} (1 - rho t_k) ||xi^0 - xi*||^2. "
+)
+PRODUCTS = (
+    "By the same equation prod_{0<k<n} (1 - rho t_k) = t_{n-1}^2 prod_{0<k<n} (1 - 1/t_k), and t_k <= 1/sqrt(rho) by induction, so that E_d(xi^n) "
+    "- E_d* <= (1 - sqrt(rho))^(n-1) ||xi^0 - xi*||^2/(2 nu). "
 )
 CLAIMS: list[Claim] = [
     claim(
@@ -39,6 +45,15 @@ CLAIMS: list[Claim] = [
         "(E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for "
         "0 < rho <= nu/L.",
         [Step("one step", lemmas.STEP_SMOOTH)],
+        conclusions=[
+            Conclusion(
+                "modulus",
+                lemmas.BY_SMOOTHNESS,
+                ("one step",),
+                confirmed=lemmas.OF_SMOOTH_CLIENTS,
+                wrong=lemmas.TOO_CONVEX,
+            )
+        ],
         assumptions=[
             CONVEX,
             "f_j L-smooth",
@@ -65,7 +80,14 @@ CLAIMS: list[Claim] = [
         "Section 6.2, below (22)",
         "F_d is 1/nu-smooth, and G_d is 1/(L - nu)-strongly convex where f_j is L-smooth.",
         [Step("F_d", lemmas.smooth_part), Step("G_d", lemmas.convex_part)],
-        assumptions=[CONVEX],
+        conclusions=[
+            Conclusion(
+                "every point",
+                "what holds where g_j^* has subgradients holds in its domain: its proximal points have some, and tend to the point with their values",
+                ("G_d",),
+            )
+        ],
+        assumptions=[CONVEX, "nu < L (for nu = L, G_d is finite at one point only)"],
     ),
     claim(
         "DUALFL-T3.2-EXACT",
@@ -97,12 +119,9 @@ CLAIMS: list[Claim] = [
         conclusions=[
             Conclusion(
                 "every round",
-                FALLS
-                + "By the same equation prod_{0<k<n} (1 - rho t_k) = t_{n-1}^2 prod_{0<k<n} (1 - 1/t_k), and t_k <= 1/sqrt(rho) by "
-                "induction, so that "
-                "E_d(xi^n) - E_d* <= (1 - sqrt(rho))^(n-1) ||xi^0 - xi*||^2/(2 nu); (29) and (30) then bound models and values.",
+                lemmas.BY_SMOOTHNESS + FALLS + PRODUCTS + "By (29) and (30) this bounds models and values.",
                 ("one step", "(29)", "(30)"),
-                confirmed=WITH_MODULUS,
+                confirmed=(*lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS),
             )
         ],
         assumptions=[CONVEX, "f_j L-smooth", EXACT],

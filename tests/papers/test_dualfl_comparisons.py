@@ -40,7 +40,7 @@ SHORT = {
     "DUALFL-C8": "supported",
     "DUALFL-C9": "supported",
     "DUALFL-C11": "supported",
-    "DUALFL-X1-SAME": "repaired",
+    "DUALFL-X1-SAME": "inconclusive",
 }
 LONG = {
     "DUALFL-C3": "proved",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from planted import judge, list_missed
 
+from fedtheory.algorithms import DualFL
 from fedtheory.claims import prove_lemma, replay
 from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.core.randomness import Key
 from paper_checks.dualfl import (
     certified_runs,
     convergence,
@@ -23,7 +26,8 @@ from paper_checks.dualfl import (
     regularised,
     sequence,
 )
-from problems.chains import total_variation_chain
+from paper_checks.dualfl.character import server_models
+from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.dualfl"
@@ -106,3 +110,27 @@ def test_a_setting_outside_of_the_range_is_not_run(nu: float, rho: float) -> Non
     assert part.holds is None and "outside of the theorem's range, and not run" in part.text
     assert certified_runs.below_n2("run", pair, 1.0, 0.01, 5).holds
     assert "certifies no L" in certified_runs.outside("run", total_variation_chain(4), 1.0, 0.1).text
+
+
+def test_the_chain_of_the_lower_bound_has_its_minimiser_and_its_constants() -> None:
+    """DUALFL-T3.3c: theta*_i = q^i in every row with 1 - q in the place of the last link, clients between mu and L."""
+    kappa, links = 25.0, 9
+    chain = nesterov_chain(links, L=kappa, mu=1.0)
+    q = (kappa**0.5 - 1) / (kappa**0.5 + 1)
+    apart = int(np.argmin(chain.A[:, -1, -1]))  # the client that does not link the last coordinate
+    chain.A[apart, -1, -1] += (kappa - 1) / 2 * (1 - q)
+    assert np.allclose(chain.solution(), q ** np.arange(1, links + 1), rtol=1e-12)
+    values = np.linalg.eigvalsh(chain.A)
+    assert values.min() >= 1 - 1e-12 and values.max() <= kappa + 1e-12
+    for n, x in enumerate(server_models(DualFL(1.0, 1 / kappa), chain, links - 1), 1):
+        assert np.abs(x[n:]).max() < 1e-12
+
+
+def test_beyond_the_edge_clients_with_one_minimiser_do_not_diverge() -> None:
+    """DUALFL-N4 asks for gradients at theta* with a part in the mode: without one the first model is theta*, and stays so."""
+    same = scalar_quadratics(np.array([Fraction(1), Fraction(11, 10)], dtype=object), [Fraction(1), Fraction(1)])
+    method = horizons.beside_the_edge(1)(Fraction(1, 2), Fraction(1, 2))
+    state = method.init(same, np.array([[Fraction(0)]], dtype=object))
+    for n in range(6):
+        state = method.round(same, state, None, Key(0, n))
+        assert state.x.item() == 1
