@@ -114,7 +114,8 @@ def limit_runs(ctx: Context, *, scale: float = 1.0, method: Any = FedSLR) -> Ite
     text = f"after 1200 rounds w_t is {away:.1e} of ||w*|| from CVXPY's minimiser ({how})"
     yield at_most("low-rank regression, CVXPY", away, 1e-4, "numeric", text)
     yield at_most("low-rank regression, the distance", left, 1e-6, "numeric", f"dist {left:.1e}")
-    yield draw_distance(problem, 0.45 / L, f"low-rank regression, seed {ctx.seed}")
+    if left < 1:  # of a run that went away there is nothing to draw
+        yield draw_distance(problem, 0.45 / L, f"low-rank regression, seed {ctx.seed}")
 
 
 def draw_distance(problem: Any, eta: float, where: str) -> Picture:

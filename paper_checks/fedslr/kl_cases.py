@@ -35,13 +35,15 @@ from problems.quadratics import scalar_quadratics
 def picture_of(runs: list[KLRun], title: str, *, printed: bool = False, logx: bool = True) -> Picture:
     """Distances of runs, with the bounds that hold drawn dashed, and printed ones dotted."""
     series: list[dict[str, Any]] = []
+    names = [seen.name for seen in runs]
     for seen in runs:
+        name = seen.name if names.count(seen.name) == 1 else f"{seen.name}, L eta = {seen.L * seen.eta:.2g}"
         keep = seen.distance > 0
-        series.append({"label": seen.name, "x": seen.rounds[keep].tolist(), "y": seen.distance[keep].tolist()})
+        series.append({"label": name, "x": seen.rounds[keep].tolist(), "y": seen.distance[keep].tolist()})
         bounds = {"corrected bound": seen.corrected} | ({"as printed": seen.printed} if printed else {})
         for label, bound in bounds.items():
             curve = {"x": seen.rounds.tolist(), "y": bound.tolist(), "style": "dashed"}
-            series.append({"label": f"{label}, {seen.name}", **curve})
+            series.append({"label": f"{label}, {name}", **curve})
     return Picture(title, "round T", "dist(0, grad f(w_T) + dR(w_T))", series, logx=logx, logy=True)
 
 

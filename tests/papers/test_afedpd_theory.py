@@ -24,8 +24,8 @@ from problems.quadratics import scalar_quadratics
 SOURCE = "paper_checks.afedpd"
 MODULES = structure, moments, drift, partial_rounds, stability, generalisation, remarks
 IDS = [c.id.removeprefix("AFEDPD-") for m in MODULES for c in m.CLAIMS]
-REPAIRED = {"EQ10", "L5", "L6", "G-REC", "EQ9", "L4P", "T1a"}
-REFUTED = {"TAB7"}
+REPAIRED = {"EQ10", "L5", "L6", "G-REC", "EQ9", "L4P"}
+REFUTED = {"T1a", "TAB7"}
 INCONCLUSIVE = {"T2", "T2a", "TAB9"}
 #: more than about a second
 SLOW = {

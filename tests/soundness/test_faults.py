@@ -110,7 +110,7 @@ def test_a_verdict_that_keeps_its_word_catches_nothing(report, monkeypatch) -> N
     monkeypatch.setattr(
         checking,
         "decide",
-        lambda kind, parts, *, analogue=False: "supported" if all(p.holds for p in parts) else "refuted",
+        lambda kind, parts, *, clauses=(), analogue=False: "supported" if all(p.holds for p in parts) else "refuted",
     )
     seen = report(check, 0.5, found=True)
     assert not seen.caught and seen.detail == "p: the verdict is supported all the same"
