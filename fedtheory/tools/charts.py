@@ -18,7 +18,7 @@ from fedtheory.tools.pictures import CURVE_COLOURS
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 330, 66, 14, 10, 46
 #: points of a curve that are drawn; more are not seen
-DRAWN_POINTS = 120
+DRAWN_POINTS = 100
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -281,7 +281,7 @@ class _Parser:
                     factors = [self.scripts(done.pop())]
             else:
                 if spaced and factors and kind in ("name", "number", "command"):
-                    factors.append('<mspace width=".17em"></mspace>')
+                    factors.append('<mspace width=".17em"/>')
                 factors.append(self.scripts(self.atom()))
         return "".join(done + factors)
 
@@ -355,7 +355,7 @@ class _Parser:
         if name in ("left", "right", "displaystyle", "big", "Big"):
             return ""
         if name == "quad":
-            return '<mspace width="1em"></mspace>'
+            return '<mspace width="1em"/>'
         if name in ("text", "mathrm", "operatorname", "mathbb", "mathcal", "mathbf"):
             begun = self.k + 1
             while self.k < len(self.tokens) and self.next() != "}":
@@ -381,9 +381,7 @@ class _Parser:
         if word in _LETTERS or word in _SYMBOLS:
             found = f"<mi>{(_LETTERS | _SYMBOLS)[word]}</mi>"
         elif word in _FUNCTIONS or len(word) > 2:
-            found = f"<mi>{word}</mi>" + (
-                "" if self.next() in ("(", "_", "^", "") else '<mspace width=".17em"></mspace>'
-            )
+            found = f"<mi>{word}</mi>" + ("" if self.next() in ("(", "_", "^", "") else '<mspace width=".17em"/>')
         else:
             found = "".join(f"<mi>{letter}</mi>" for letter in word)
             found = found if len(word) == 1 else f"<mrow>{found}</mrow>"
