@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from fedtheory.claims.checking import FaultReport, Reference, judge_claim, load_claims, run_faults
+import numpy as np
+
+from fedtheory.claims.checking import FaultReport, Reference, find_papers, judge_claim, load_claims, run_faults
 from fedtheory.claims.claim import Finding, Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.verdict import Verdict
+from fedtheory.tools.charts import draw_chart
 
 #: what reads the seed must have one word with all three: the project's check judges with 0, whose words are stored, and 1
 ANOTHER_SEED = Context(seed=2)
@@ -21,8 +24,16 @@ _SOUND: dict[tuple[str, str], list[Part]] = {}
 
 @cache
 def judge(source: str, id: str, context: Context = ANOTHER_SEED) -> Verdict:
-    """Return a claim's verdict, which no test must change."""
-    return judge_anew(source, id, context)
+    """Return a claim's verdict, which no test must change; of a catalogued bound or rate it must have a picture."""
+    verdict = judge_anew(source, id, context)
+    if verdict.error is None and verdict.kind in ("bound", "rate") and source in find_papers().values():
+        assert verdict.picture is not None, f"{id}: draw what is claimed beside what is exact or measured"
+        assert verdict.picture["title"] and verdict.picture["xlabel"] and verdict.picture["ylabel"]
+        labels = [series["label"] for series in verdict.picture["series"]]
+        assert len(labels) > 1 and len(set(labels)) == len(labels), f"{id}: curves are compared by their labels"
+        points = [np.isfinite(np.asarray(series["y"], dtype=float)).sum() for series in verdict.picture["series"]]
+        assert sum(points) > 2 and draw_chart(verdict.picture).startswith("<svg")
+    return verdict
 
 
 def judge_anew(source: str, id: str, context: Context = ANOTHER_SEED) -> Verdict:
