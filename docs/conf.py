@@ -95,7 +95,7 @@ def list_shapes(app: Any, page: str, source: list[str]) -> None:
     if page == "api/shapes":
         text = Path(fedtheory.core.shapes.__file__).read_text()
         found = re.findall(r'^(\w+): TypeAlias = Shaped\[.*?"(.*)"\]  #: (.*)$', text, re.MULTILINE)
-        if len(found) < text.count(": TypeAlias ="):
+        if len(found) < text.count(": TypeAlias = Shaped["):
             raise ValueError(
                 "a shape in fedtheory/core/shapes.py is not written as Name: TypeAlias = Shaped[..., dims]  #: what it is"
             )
