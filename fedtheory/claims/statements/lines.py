@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -19,8 +18,9 @@ from fedtheory.proofs.regions.region import Parameter
 
 #: values that a line shows, of a real parameter and of the number of rounds
 MOST_VALUES, MOST_ROUNDS = 9, 8
-#: CPU seconds after which a line is left with the values that it has, of which there are at least three
-LINE_SECONDS = 3.0
+#: worst cases that a line solves besides those that are known, after which it is left with the values that it has, at least three; a count and no
+#: time, since a claim that is exceeded on the line is refuted, and a word must not depend on the processor
+MOST_SOLVED = 16
 #: values of a real parameter among which those inside of the region are looked for
 LOOKED_AT = 96
 #: a logarithm of claimed / worst case is taken to be at most so large, and its change is compared in so many digits
@@ -66,10 +66,10 @@ def survey_line(
 
 
 class _Way:
-    """From a point along each parameter: which values stay inside of the region, and worst cases there, while there is time."""
+    """From a point along each parameter: which values stay inside of the region, and worst cases there, up to `MOST_SOLVED`."""
 
     def __init__(self, survey: Survey, base: Mapping[str, Fraction]) -> None:
-        self.survey, self.base, self.begun = survey, base, time.process_time()
+        self.survey, self.base, self.solved = survey, base, 0
         self.known = {frozenset(value.point.items()): value for value in survey.found.values()}
         self.along = {p.name: self._inside(p) for p in survey.statement.parameters.parameters}
 
@@ -93,17 +93,19 @@ class _Way:
         return round(change, COMPARED_DIGITS)
 
     def values_of(self, name: str, values: Iterable[Fraction], least: int) -> list[PointValue]:
-        """Claimed values and worst cases, as long as there is time; the given number of them in any case."""
+        """Claimed values and worst cases, those that are known and as many others as may be solved; the given number of them in any case."""
         found: list[PointValue] = []
         for value in values:
-            if len(found) >= least and time.process_time() - self.begun > LINE_SECONDS:
-                break
             point = {**self.base, name: value}
             key = frozenset(point.items())
-            try:
-                self.known[key] = self.known.get(key) or self.survey.solve(point)
-            except FedtheoryError:
-                continue
+            if key not in self.known:
+                if len(found) >= least and self.solved >= MOST_SOLVED:
+                    continue
+                self.solved += 1
+                try:
+                    self.known[key] = self.survey.solve(point)
+                except FedtheoryError:
+                    continue
             found.append(self.known[key])
         return found
 
