@@ -36,7 +36,7 @@ selftest: $(VENV)/ready  ## run every planted fault
 expected: $(VENV)/ready  ## store today's verdicts as the expected ones
 	$(BIN)/fedtheory check $(ASKED) --json - | $(BIN)/python -c 'import json, sys; \
 	  found = json.load(sys.stdin)["verdicts"]; \
-	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]}) for v in found); \
+	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]} | ({"repair": v["repair"]} if v["repair"] else {})) for v in found); \
 	  open("paper_checks/expected.json", "w").write("{\"format\": 1, \"verdicts\": [\n" + rows + "\n]}\n")'
 
 lint: $(VENV)/ready  ## ruff, mypy, and which room imports which

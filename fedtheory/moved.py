@@ -20,7 +20,6 @@ MOVED: Mapping[str, Mapping[str, str]] = {
     "fedtheory.symbolic": {"symbols": "proofs.symbolic.symbols"},
     "fedtheory.function_class": {"FunctionClass": "proofs.function_class.FunctionClass"},
     "fedtheory.worst_case": {"worst_case": "proofs.one_n.worst_case.worst_case_for_one_n"},
-    "fedtheory.certificate_checker": {"check": "proofs.certificates.checker.check"},
     "fedtheory.certificates": {"prove": "proofs.certificates.upper_bounds.prove"},
     "fedtheory.exchangeable": {"Sampling": "proofs.every_n.vectors.Sampling"},
     "fedtheory.symmetric": {"symmetric_worst_case": "proofs.every_n.worst_case.worst_case_for_every_n"},

@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +22,11 @@ from typing import get_args
 import paper_checks
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training, list_trainings
-from fedtheory.claims.identity import FILE, Identity, share_identities
+from fedtheory.claims.identity import FILE, KEPT, EditedRun, Identity, hash_run, require_unedited, share_identities
 from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.tools.untrusted import read_json_file
 
 FOLDER = Path(__file__).parent / "results"
-FILES = ("configuration.json", "metrics.csv", "summary.json")
 VERSIONS = ("python", "fedtheory", "numpy")  #: that a summary must name
 
 
@@ -37,12 +38,13 @@ def kept(size: Size, root: Path = FOLDER) -> list[Path]:
 def flaws(folder: Path) -> list[str]:
     """Return what is wrong with a folder, in words; nothing if it can be read in the place of its run."""
     names = {path.name for path in folder.iterdir()}
-    found = [f"{name} is missing" for name in FILES if name not in names]
-    found += [f"{name} does not belong there" for name in sorted(names - {*FILES, FILE})]
+    found = [f"{name} is missing" for name in KEPT if name not in names]
+    found += [f"{name} does not belong there" for name in sorted(names - {*KEPT, FILE})]
     try:
         training = training_of(folder)
-        summary = json.loads((folder / "summary.json").read_text())
-    except (OSError, ValueError, TypeError, FedtheoryError) as error:
+        summary = read_json_file(folder / "summary.json", "the summary of a run", finite=False)
+        versions = {*summary.get("versions", {})}
+    except (AttributeError, TypeError, FedtheoryError) as error:
         return [*found, f"it cannot be read: {error}"]
     if training.key != folder.name:
         found.append(f"its configuration belongs to {training.key}")
@@ -50,13 +52,15 @@ def flaws(folder: Path) -> list[str]:
         try:
             if not training.is_done(Context(results=str(folder.parent), device=_device_of(folder))):
                 found.append(f"its metrics do not reach round {training.rounds}")
+        except EditedRun as error:
+            found.append(str(error))
         except FedtheoryError as error:
             found.append(
                 f"{error}; if that changes no number: python -m paper_checks.kept --stamp {folder.parent.name}"
             )
     if summary.get("seed") != training.seed:
         found.append(f"its summary is of seed {summary.get('seed')}, its configuration of seed {training.seed}")
-    found += [f"the version of {name} is missing" for name in VERSIONS if name not in summary.get("versions", {})]
+    found += [f"the version of {name} is missing" for name in VERSIONS if name not in versions]
     return found
 
 
@@ -68,7 +72,7 @@ def training_of(folder: Path) -> Training:
     InvalidInput
         Its method does not read one of the settings any more, or is not known.
     """
-    return Training.of(json.loads((folder / "configuration.json").read_text()))
+    return Training.of(read_json_file(folder / "configuration.json", "the configuration of a run"))
 
 
 def _device_of(folder: Path) -> str:
@@ -108,16 +112,24 @@ def stamp(
 ) -> None:
     """Write what makes the runs of a size here, once a sample of them, drawn at random for each method, came out byte by byte as it is kept.
 
-    Runs that have been made since carry what made them in a file of their own; these files are merged into the one of all.
+    Runs that have been made since carry what made them in a file of their own; these files are merged into the one of all. The digests of their files
+    are written with it.
 
     Raises
     ------
+    EditedRun
+        A file of a run is not the one that was made: then nothing is written.
     InvalidInput
         A run of the sample came out otherwise, or the data of a run are not here: then nothing is written.
     """
     folders = kept(size, root)
+    for folder in folders:
+        if (stored := Identity.read(folder)) is not None:
+            require_unedited(folder, stored)
     trainings = {folder.name: training_of(folder) for folder in folders}
-    identities = {name: Identity.of(training, context) for name, training in trainings.items()}
+    identities = {
+        folder.name: replace(Identity.of(trainings[folder.name], context), files=hash_run(folder)) for folder in folders
+    }
     for name, identity in identities.items():
         if identity.data is None:
             raise InvalidInput(f"the data of {name} are not here; give the data folder (FEDTHEORY_DATA)")

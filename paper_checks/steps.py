@@ -6,7 +6,7 @@ Conclusions follow from them by arguments whose grounds checkers confirm. An ine
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -15,11 +15,34 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
 from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_statement, replay_statement
+from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
-from fedtheory.claims.statements.planting import Statement
+from fedtheory.claims.statements.near_misses import judge_changes
+from fedtheory.claims.statements.planting import Planted, Statement, list_faults
+from fedtheory.claims.statements.sentences import tell_statement
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.writing import write_scope
 from fedtheory.core.errors import InvalidInput
 from paper_checks.grounds import Ground, are_so
+
+
+def under_one_name(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What engines find of one statement, in a check of several: what decides it has the name, and the rest is told apart."""
+    found = list(findings)
+    beside = ("fractions", "runs", "ground truth")
+    deciding = [f for f in found if isinstance(f, Part) and (f.counterexample is not None or f.name not in beside)]
+    alone = not deciding  # runs decide where nothing stronger does
+    for finding in found:
+        if isinstance(finding, Part):
+            decides = any(finding is part for part in deciding) or (alone and finding.name == "runs")
+            yield replace(finding, name=name if decides else f"{name}: {finding.name}")
+        else:
+            yield finding
+
+
+#: a mistake with which a proof does not go through, whatever is true of it
+UNPROVED: dict[str, Any] = {"sharpness": True, "or_undecided": True, "or_unproved": True}
 
 
 @dataclass(frozen=True)
@@ -100,8 +123,8 @@ def claim_steps(
 ) -> Claim:
     """Make a claim of steps.
 
-    Its planted faults: a constant of each true lemma where it is rejected; a true step in the place of each false one, which nothing refutes;
-    what is wrong near steps and conclusions; the mistakes of runs; those that are given.
+    Its planted faults: a constant of each true lemma where it is rejected; mistakes near each theorem; a true step in the place of each false
+    one, which nothing refutes; what is wrong near steps and conclusions; the mistakes of runs; those that are given.
 
     Parameters
     ----------
@@ -141,11 +164,20 @@ def claim_steps(
         Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
         for wrong, right in false.items()
     ]
+    theorems = {step.name: step.statement for step in steps if isinstance(step.statement, Theorem)}
+    planted += [fault for name, theorem in theorems.items() for fault in list_faults(theorem, name, {})]
     planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
     near: list[Step | Conclusion] = [*steps, *conclusions]
-    planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in near for wrong in part.wrong]
+    planted += [
+        Fault(wrong, part.name, {"mistaken": (part.name, wrong)}, **(UNPROVED if part.name in theorems else {}))
+        for part in near
+        for wrong in part.wrong
+    ]
     lemmas = {step.name: step.statement for step in steps if isinstance(step.statement, Lemma)}
     regions = [f"{name}: {lemma.region}" for name, lemma in lemmas.items() if lemma.region.parameters]
+    regions += [f"{name}: {said}" for name, theorem in theorems.items() for said in write_scope(theorem)]
+    true = tuple(step.statement for step in steps if step.name not in false)
+    told = [step.statement for step in steps if step.name in theorems and step.role == "printed"]
     shown = next((lemmas[name] for name in sorted(false, key=lambda name: by_name[name].role != "printed")), None)
     return Claim(
         id,
@@ -168,6 +200,9 @@ def claim_steps(
         replay=replay if shown is None else partial(_replay, lemma=shown),
         setting=setting,
         clauses=() if isinstance(text, str) else tuple(text),
+        sentence=" ".join(map(tell_statement, told)),
+        formula=write_formula(told[0]) if told else "",
+        near_misses=partial(judge_changes, statements=true) if true else None,
     )
 
 
@@ -198,6 +233,7 @@ def _check(
     beyond: tuple[str, str] = ("", ""),
     instead: tuple[str, str] = ("", ""),
     mistaken: tuple[str, str] = ("", ""),
+    planted: Planted | None = None,
     **subject: Any,
 ) -> Iterator[Finding]:
     statements = {step.name: step.statement for step in steps}
@@ -209,6 +245,8 @@ def _check(
         if step.name == beyond[0] and isinstance(statement, Lemma):
             fails = next((side.fails for side in lemma_sensitivity(statement) if side.name == beyond[1]), None)
             statement = statement if fails is None else statement.with_constants(**{beyond[1]: fails})
+        if planted is not None and step.name == planted[0]:
+            statement = planted[1](context)
         for finding in find_of_statement(statement, context, name=step.name, role=step.role):
             if isinstance(finding, Part):
                 found[finding.name] = _narrow(finding, step.scope)

@@ -66,8 +66,8 @@ def moment_map(method: str, rho: Any, clients: int, active: int, curvature: Any 
 
     It acts on (E x^2, E x h, E h^2, E s), where x is the distance of the model from the optimum (of thetabar for A-FedPD), d_i = lambda_i -
     lambda_i^* the error of a dual, h = mean d_i and s = mean d_i^2 (AFEDPD-D7). Exact: a draw of P of C clients has E D = h, E D^2 = h^2 +
-    v (s - h^2), v = (C-P)/(P (C-1)), for the mean D of their errors. For "fedadmm", which averages active clients alone, lambda^* adds
-    v mean (lambda_i^*)^2/rho^2 to E x^2 besides.
+    v (s - h^2), v = (C-P)/(P (C-1)), for the mean D of their errors. For "fedadmm", which averages active clients alone, it is the map of equal
+    clients; where they differ lambda^* adds v mean (lambda_i^*)^2/rho^2 to E x^2, and terms in mean d_i lambda_i^*, which die out.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ def xp(request: pytest.FixtureRequest) -> Library:
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What commands keep beside them (journals, runs of experiments) is this test's own: the project's is neither read nor forgotten."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def with_a_key_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Journals of tests are written with a key that is not the user's."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -91,8 +91,8 @@ class Apfl(Method):
 
 
 def _pair(u: Array, v: Array) -> Array:
-    xp, shape = namespace(u, v), np.broadcast_shapes(tuple(u.shape), tuple(v.shape))
-    return xp.concat([xp.broadcast_to(u, shape), xp.broadcast_to(v, shape)], axis=-1)
+    xp = namespace(u, v)
+    return xp.concat(xp.broadcast_arrays(u, v), axis=-1)
 
 
 def _parts(pair: Array) -> tuple[Array, Array]:

@@ -50,7 +50,7 @@ class FedADMM(Method):
 
     Guarantee: averaging all, the state at a solution is kept whoever takes part. Averaging the active ones it is not, so even a
     stable run keeps a noise floor under heterogeneity, and on identical quadratics of curvature a it is unstable in mean square
-    below a threshold of rho/a that rises as fewer take part (AFEDPD-D11 and AFEDPD-D12).
+    below a threshold of rho/a that rises, for a given number of clients, as fewer take part (AFEDPD-D11 and AFEDPD-D12).
 
     Departure: equation (6) prints the proximal weight of the server as 1/(2 rho); minimising the augmented Lagrangian gives rho/2.
     The first duals are zero and the first z_i are x^0.

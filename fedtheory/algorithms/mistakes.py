@@ -99,7 +99,7 @@ def change_ascent(local: Any, ascent: Literal["not normalised", "descent"]) -> A
 
 
 #: what the code of a mistake may use beside the names of the module it edits
-_HELPERS: dict[str, Any] = {
+HELPERS: dict[str, Any] = {
     "Zero": Zero,
     "add_norm": add_norm,
     "average": average,
@@ -298,7 +298,7 @@ def build_mistaken(
             values[name] = change(values[name])
     algorithm: Any = entry.build(**values)
     kind: Any = type(algorithm)
-    source = plain = _source(kind)
+    source = plain = read_source(kind)
     for mistake in (*mistakes, *([] if rewritten is None else [rewritten])):
         _require_fit(kind, plain, mistake)
     for mistake in mistakes:
@@ -319,7 +319,7 @@ def build_mistaken(
 
 def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tuple[str, ...]:
     """The lines of the reference that the mistakes change, as a difference: ``- old``, ``+ new``."""
-    before = after = _source(type(algorithm))
+    before = after = read_source(type(algorithm))
     for mistake in mistakes:
         _require_fit(type(algorithm), before, mistake)
         after = _edited(after, mistake)
@@ -329,7 +329,7 @@ def show_difference(algorithm: Algorithm, mistakes: tuple[Mistake, ...]) -> tupl
 
 
 @cache
-def _source(kind: type) -> str:
+def read_source(kind: type) -> str:
     """A class's own text; reading it from the file takes longer than a round."""
     return textwrap.dedent(inspect.getsource(kind))
 
@@ -337,7 +337,7 @@ def _source(kind: type) -> str:
 @cache
 def _compiled(kind: type, source: str) -> Any:
     """The class that another text makes of a class, among the same names; compiling it takes longer than its rounds."""
-    names = vars(sys.modules[kind.__module__]) | _HELPERS
+    names = vars(sys.modules[kind.__module__]) | HELPERS
     exec(compile(source, f"<{kind.__name__} with mistakes>", "exec"), names)
     return names[kind.__name__]
 

@@ -40,10 +40,15 @@ def beta(rho: Scalar, n: int) -> Scalar:
     return _exact(rho, n)
 
 
+def inertia(t: Any, new: Any, rho: Any) -> Any:
+    """beta_n from t_n, t_{n+1} and rho."""
+    return (t - 1) / new * (1 - new * rho) / (1 - rho)
+
+
 def _numbers(rho: tuple[float, ...], n: int) -> NDArray[np.float64]:
     t, new = _block(rho, n // BLOCK)[n % BLOCK : n % BLOCK + 2]
     r = np.asarray(rho)
-    return np.asarray((t - 1) / new * (1 - new * r) / (1 - r))
+    return np.asarray(inertia(t, new, r))
 
 
 @lru_cache(maxsize=1024)
@@ -64,4 +69,4 @@ def _exact(rho: Any, n: int) -> Any:
     for _ in range(n + 1):
         t, rest = new, 1 - r * new**2
         new = (rest + sympy.sqrt(rest**2 + 4 * t**2)) / 2
-    return (t - 1) / new * (1 - new * r) / (1 - r)
+    return inertia(t, new, r)

@@ -8,9 +8,9 @@ from typing import Any
 from fedtheory.claims.claim import Part, Role
 from fedtheory.claims.parts import proved as by_proof
 from fedtheory.core.errors import SolverFailed
-from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
 from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.checker.certificates import check
 from fedtheory.proofs.facts import confirm
 from fedtheory.proofs.function_class import FunctionClass
 
@@ -87,7 +87,8 @@ def enclosed_on_class(
         name,
         True if inside else False if outside else None,
         "exact",
-        f"{text}: between {float(below):.6f} and {float(above):.6f} for every n >= 2 (a certificate and a witness, checked in fractions); "
+        f"{text}: at most {float(above):.6f} for every n >= 2 and at least {float(below):.6f} for every even n (a certificate and a "
+        f"witness, checked in fractions); "
         f"stated {float(value):.4f}",
         margin=1 - off / float(accuracy),
         data={

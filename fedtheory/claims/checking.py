@@ -25,24 +25,22 @@ from fedtheory.claims.claim import (
     Fault,
     Finding,
     Need,
+    NothingToPlant,
     Part,
-    Picture,
-    PictureOfStatement,
-    Reading,
     Status,
-    Table,
 )
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import list_trainings
-from fedtheory.claims.identity import RefusedRun, collect_data, collect_remarks
-from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_weak
-from fedtheory.claims.parts import draw_shares
+from fedtheory.claims.findings import Findings, gather_findings, is_mistaken, restore_findings
+from fedtheory.claims.identity import RefusedRun
+from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_contrary, list_weak
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import (
     AGREE,
     Verdict,
     decide,
     judge_repair,
+    list_given,
     list_uncovered,
     list_undecided_clauses,
     list_vouched,
@@ -165,128 +163,105 @@ def _unknown(target: str, known: dict[str, str]) -> str:
 def check_one(reference: Reference, context: Context) -> Verdict:
     """Run one check to its verdict; an error inside it becomes an inconclusive verdict that says so, what is told of kept runs a reading."""
     ledger = load_claims(reference.source)
-    with collect_remarks() as remarks, collect_data() as data:
-        found = judge_claim(ledger[reference.id], reference.source, context, ledger.values())
-    told = [f"Kept runs that were read ({len(runs)} of them): {text}." for text, runs in remarks.items()]
-    return dataclasses.replace(found, readings=[*found.readings, *told], data=data)
-
-
-class _Watched(Context):
-    """A context that remembers whether its seed was read."""
-
-    seeded = False
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "seed":
-            object.__setattr__(self, "seeded", True)
-        return super().__getattribute__(name)
+    return judge_claim(ledger[reference.id], reference.source, context, ledger.values())
 
 
 def judge_claim(claim: Claim, source: str, context: Context, ledger: Collection[Claim] = ()) -> Verdict:
     """Run a claim's check to its verdict; ``source`` is where the claim comes from, ``ledger`` the claims among which it stands there."""
-    watched = _Watched(**{field.name: getattr(context, field.name) for field in dataclasses.fields(context)})
-    begun = time.perf_counter()
-    parts: list[Part] = []
-    readings: list[str] = []
-    picture: Picture | None = None
-    stated: list[PictureOfStatement] = []
-    tables: list[Table] = []
-    error = None
-    shows: Part | None = None
-    try:
-        for finding in claim.run(watched):
-            if isinstance(finding, Part):
-                parts.append(finding)
-            elif isinstance(finding, Reading):
-                readings.append(finding.text)
-            elif isinstance(finding, Table):
-                tables.append(finding)
-            elif isinstance(finding, Picture):
-                picture = finding
-            elif isinstance(finding, PictureOfStatement):
-                stated.append(finding)
-            else:
-                raise InvalidInput(
-                    f"the check yields a {type(finding).__name__}; expected a Part, a Reading, a Picture or a Table"
-                )
-        if picture is None:
-            drawn_ones = (pictured.draw(context.seed) for pictured in stated)
-            picture = next((found for found in drawn_ones if found is not None), None)
-        if picture is None and claim.kind in ("bound", "rate"):
-            picture = draw_shares(parts, context.seed)
-        if any(p.chance is not None for p in parts) and not claim.rests_on_draws:
-            raise InvalidInput(
-                f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"
-            )
-        if missing := list_undecided_clauses(claim.clauses, parts):
-            raise InvalidInput(f"no printed part of the check decides {'; '.join(missing)}")
-        level = level_of(ledger or [claim])
-        parts = hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
-        status = _conclude(claim, context, parts)
-        readings += claim.protocol.describe(context) if claim.protocol is not None else []
-        if status == "inconclusive" and decide(claim.kind, parts, clauses=claim.clauses) != status:
-            readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
-        if status in AGREE and (weak := list_weak(parts, level)):
-            readings.append(
-                f"So at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
-                f"for words against a paper: {'; '.join(weak)}."
-            )
-        if claim.kind != "ordering":
-            readings += (f"Not supported: {reason}." for reason in list_uncovered(parts))
-        shown_by = [p for p in parts if p.counterexample is not None]
-        shows = next((p for p in shown_by if p.role == "printed"), shown_by[0] if shown_by else None)
-        evidence, counterexample, drawn, shown = as_json_value(
-            (
-                [_evidence(p) for p in parts],
-                None if shows is None or shows.counterexample is None else shows.counterexample.as_dict(),
-                None if picture is None else dataclasses.asdict(picture),
-                [dataclasses.asdict(table) for table in tables],
-            )
-        )
-    except (Exception, SystemExit) as failure:  # one failing check never takes the others down
-        status = "inconclusive"
-        error = describe(failure)
-        evidence, counterexample, drawn, shown = (
-            [_evidence(dataclasses.replace(p, data={})) for p in parts],
-            None,
-            None,
-            [],
-        )
-    if counterexample is not None and shows is not None:
-        counterexample |= {
-            "claim": claim.id,
-            "source": source,
-            "statement": claim.statement,
-            "part": shows.name,
-            "role": shows.role,
-            "status": status,
-        }
+    return judge_findings(claim, source, context, gather_findings(claim, context), ledger)
+
+
+def judge_findings(
+    claim: Claim, source: str, context: Context, found: Findings, ledger: Collection[Claim] = ()
+) -> Verdict:
+    """Make the verdict that the findings of a check add up to, those of a journal as those of a check that has just run."""
+    level = level_of(ledger or [claim])
+    parts, error, mistaken, judged = list(found.parts), found.error, found.mistaken, None
+    if error is None:
+        try:
+            parts = _hold_parts(claim, parts, level)
+            judged = _weigh(claim, source, context, found, parts, level)
+        except (Exception, SystemExit) as failure:  # one failing check never takes the others down
+            error, mistaken = describe(failure), is_mistaken(failure)
+    if judged is None:
+        without_data = [_evidence(dataclasses.replace(part, data={})) for part in parts]
+        judged = {"status": "inconclusive", "evidence": without_data, "readings": list(found.readings)}
+    status = judged["status"]
     return _verdict(
         claim,
         context,
-        status=status,
         repaired=claim.repaired if status == "repaired" else "",
         repair=judge_repair(parts) if status == "repaired" else None,
+        given=list_given(parts),
         vouched=list_vouched(parts),
-        engines=sorted({p.engine for p in parts}),
-        margin=margin_of(status, parts) if error is None else None,
-        evidence=evidence,
-        seconds=round(time.perf_counter() - begun, 3),
-        readings=readings,
+        engines=sorted({part.engine for part in parts}),
+        seconds=found.seconds,
         error=error,
-        counterexample=counterexample,
-        picture=drawn,
-        tables=shown,
-        seeded=watched.seeded,
-        level=level_of(ledger or [claim]) if any(p.chance is not None for p in parts) else None,
+        mistaken=mistaken,
+        seeded=found.seeded,
+        level=level if any(part.chance is not None for part in parts) else None,
+        data=dict(found.data),
+        **judged | {"readings": [*judged["readings"], *found.told]},
     )
+
+
+def _hold_parts(claim: Claim, parts: list[Part], level: float) -> list[Part]:
+    """Return the parts as the ledger holds them; refuse those that a claim may not have, and a clause that none of them decides."""
+    if any(part.chance is not None for part in parts) and not claim.rests_on_draws:
+        raise InvalidInput(
+            f"{claim.id} has parts that random draws decide; expected 'draws=True', so that its ledger counts it"
+        )
+    if missing := list_undecided_clauses(claim.clauses, parts):
+        raise InvalidInput(f"no printed part of the check decides {'; '.join(missing)}")
+    return hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
+
+
+def _weigh(
+    claim: Claim, source: str, context: Context, found: Findings, parts: list[Part], level: float
+) -> dict[str, Any]:
+    """Return what the parts decide of a verdict: word, margin, evidence, readings, and what is shown."""
+    status = _conclude(claim, context, parts)
+    readings = [*found.readings, *(claim.protocol.describe(context) if claim.protocol is not None else [])]
+    if status == "inconclusive" and decide(claim.kind, parts, clauses=claim.clauses) != status:
+        readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
+    if status in AGREE and (weak := list_weak(parts, level)):
+        readings.append(
+            f"So at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
+            f"for words against a paper: {'; '.join(weak)}."
+        )
+    if status == "inconclusive" and (against := list_contrary(found.parts, parts)):
+        readings.append(
+            f"Against the statement at {WITH_FEW_SEEDS:.0%}, though not at the level that the ledger keeps for words against a paper: "
+            f"{'; '.join(against)}."
+        )
+    if claim.kind != "ordering":
+        readings += (f"Not supported: {reason}." for reason in list_uncovered(parts))
+    shown_by = [part for part in parts if part.counterexample is not None]
+    shows = next((part for part in shown_by if part.role == "printed"), shown_by[0] if shown_by else None)
+    plain: dict[str, Any] = as_json_value(
+        {
+            "evidence": [_evidence(part) for part in parts],
+            "counterexample": None if shows is None else _counterexample(claim, source, shows, status),
+            "picture": None if found.picture is None else dataclasses.asdict(found.picture),
+            "tables": [dataclasses.asdict(table) for table in found.tables],
+        }
+    )
+    return plain | {"status": status, "margin": margin_of(status, parts), "readings": readings}
+
+
+def _counterexample(claim: Claim, source: str, part: Part, status: Status) -> dict[str, Any] | None:
+    """Return a part's counterexample with what a file says of it."""
+    if part.counterexample is None:
+        return None
+    about = {"claim": claim.id, "source": source, "statement": claim.statement, "part": part.name, "role": part.role}
+    return part.counterexample.as_dict() | about | {"status": status}
 
 
 def _conclude(claim: Claim, context: Context, parts: list[Part]) -> Status:
     """Return what the parts add up to; a claim that corrects a statement which stands contradicts itself and is inconclusive."""
     analogue = claim.setting is not None and not claim.setting(context).own
     status = decide(claim.kind, parts, clauses=claim.clauses, analogue=analogue)
-    return "inconclusive" if claim.repaired and status in ("proved", "supported") else status
+    return "inconclusive" if claim.repaired and status in ("proved", "argued", "supported") else status
 
 
 def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
@@ -307,6 +282,7 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         versions=find_versions(),
         source=claim.source,
         statement=claim.statement,
+        sentence=claim.sentence,
         assumptions=list(claim.assumptions),
         formula=claim.formula,
         faults=[fault.name for fault in claim.faults],
@@ -406,6 +382,7 @@ def run_checks(
     needs: Mapping[str, Need] | None = None,
     need_workers: int | None = None,
     told: Callable[[Outcome], None] = lambda outcome: None,
+    refused: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Verdict]:
     """Run checks as `fedtheory.tools.jobs.run_jobs` does, each within a number of seconds, and yield verdicts as they come.
 
@@ -420,6 +397,10 @@ def run_checks(
         How many processes do it, as many as check by default.
     told : function of an outcome
         Called when a piece of that work is done, or has failed.
+    refused : function of a line
+        Called where what the journal keeps of a claim is not believed; the claim is checked anew.
+    journal : Journal, optional
+        Findings of an interrupted run, which are judged again (`fedtheory.claims.findings`); what is found here is added to it.
     """
     kept = {} if journal is None else journal.read()
     work, by_id = dict(needs or {}), {r.id: r for r in references}
@@ -429,7 +410,9 @@ def run_checks(
     }
     theory = [r for r in references if load_claims(r.source)[r.id].needs is None]
     order = dict.fromkeys([*theory, *references])
-    ready: dict[str, tuple[Any, ...]] = {r.id: ("check", r, context, time_limit) for r in order if not waits[r.id]}
+    ready: dict[str, tuple[Any, ...]] = {
+        r.id: ("check", r, context, time_limit, kept.get(r.id)) for r in order if not waits[r.id]
+    }
     jobs: dict[str, tuple[Any, ...]] = {
         key: ("make", work[key], context)
         for id in sorted(waits, key=lambda id: len(waits[id]))
@@ -445,13 +428,15 @@ def run_checks(
     several = need_workers or workers
     stages = [(ready | jobs, workers)] if several == workers else [(ready, workers), (jobs, several)]
     for stage, count in stages:
-        for outcome in run_jobs(
-            _work, stage, workers=count, scheduler=scheduler, journal=journal, apart=apart, then=then
-        ):
+        for outcome in run_jobs(_work, stage, workers=count, scheduler=scheduler, apart=apart, then=then):
             if outcome.key not in by_id:
                 told(outcome)
             elif outcome.error is None:
-                yield Verdict(**outcome.value)
+                if outcome.value["refused"]:
+                    refused(outcome.value["refused"])
+                if journal is not None and outcome.value["kept"] is not None:
+                    journal.add(outcome.key, outcome.value["kept"])
+                yield Verdict(**outcome.value["verdict"])
             else:
                 claim = load_claims(by_id[outcome.key].source)[outcome.key]
                 yield _verdict(claim, context, status="inconclusive", error=outcome.error)
@@ -464,25 +449,67 @@ def _work(what: Literal["check", "make"], *arguments: Any) -> dict[str, Any] | N
     return None
 
 
-def check_as_data(reference: Reference, context: Context, time_limit: float | None = None) -> dict[str, Any]:
-    """Check one claim; return its verdict as plain data, as a worker sends it."""
+def check_as_data(
+    reference: Reference, context: Context, time_limit: float | None = None, kept: Any = None
+) -> dict[str, Any]:
+    """Check one claim, or judge again what a journal keeps of it; return plain data, as a worker sends it.
+
+    ``verdict``: what `Verdict` is made of. ``kept``: what a journal is to keep, None where it has it or must not. ``refused``: why what it has was
+    not believed, "" where it was.
+    """
+    ledger = load_claims(reference.source)
+    claim = ledger[reference.id]
     with limit_time(time_limit):
-        return dataclasses.asdict(check_one(reference, context))
+        refused = ""
+        if kept is not None:
+            try:
+                again = _judge_kept(claim, reference.source, context, kept, ledger.values())
+                return {"verdict": dataclasses.asdict(again), "kept": None, "refused": ""}
+            except InvalidInput as error:
+                refused = f"{claim.id}: what the journal keeps of it is refused ({error}); it is checked anew"
+        found = gather_findings(claim, context)
+        verdict = judge_findings(claim, reference.source, context, found, ledger.values())
+        keep = {"word": verdict.status, "findings": found.as_data()} if verdict.ran and found.can_be_kept else None
+        return {"verdict": dataclasses.asdict(verdict), "kept": keep, "refused": refused}
+
+
+def _judge_kept(claim: Claim, source: str, context: Context, kept: Any, ledger: Collection[Claim]) -> Verdict:
+    """Make the verdict again from kept findings.
+
+    Raises
+    ------
+    InvalidInput
+        They cannot be read, or add up to another word than the one that was kept beside them.
+    """
+    if not isinstance(kept, dict) or set(kept) != {"word", "findings"}:
+        raise InvalidInput("it is no word with findings")
+    found = restore_findings(kept["findings"], claim)
+    verdict = judge_findings(claim, source, context, found, ledger)
+    if not verdict.ran or verdict.status != kept["word"]:
+        raise InvalidInput(
+            f"its word is {ascii(kept['word'])[:40]}, its evidence says {verdict.error or verdict.status}"
+        )
+    return verdict
 
 
 def make_check_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
-    """Return the journal of these checks; one that could not be run is run again."""
-    return _journal("check", references, context, folder, lambda verdict: verdict["error"] is None)
+    """Return the journal of these checks: findings, from which verdicts are made again; proofs and what could not be run are not kept."""
+    return make_journal("check", references, context, folder)
 
 
 def make_fault_journal(references: Sequence[Reference], context: Context, folder: Path = JOURNALS) -> Journal:
-    """Return the journal of these claims' planted faults; claims with a fault that was missed are run again."""
-    return _journal("selftest", references, context, folder, lambda faults: all(f["caught"] for f in faults))
+    """Return the journal of these claims' planted faults, of which those with one that was missed are run again."""
+    return make_journal("selftest", references, context, folder, lambda faults: all(f["caught"] for f in faults))
 
 
-def _journal(
-    kind: str, references: Sequence[Reference], context: Context, folder: Path, accept: Callable[[Any], bool]
+def make_journal(
+    kind: str,
+    references: Sequence[Reference],
+    context: Context,
+    folder: Path = JOURNALS,
+    accept: Callable[[Any], bool] = lambda value: True,
 ) -> Journal:
+    """Return the journal of one kind of work on these claims, in this context."""
     identity = [[dataclasses.astuple(r) for r in references], dataclasses.asdict(context)]
     return Journal(kind, identity, [*(r.source for r in references), *find_problem_modules()], folder, accept)
 
@@ -507,7 +534,10 @@ class FaultReport:
 def add_faults(verdict: Verdict, reports: Sequence[FaultReport]) -> Verdict:
     """Return the verdict with what its planted faults came to; one without a report asks how sharp a part is that fails anyway."""
     found = {report.fault: (report.outcome, report.detail) for report in reports}
-    beside = ("not run", "it asks how sharp the statement is, and the part that it changes fails without it")
+    beside = (
+        "not run",
+        "it asks how sharp the statement is, and the part that it changes fails without it, or no mistake near it says more",
+    )
     outcomes = [(name, *found.get(name, beside)) for name in verdict.faults]
     planted = [{"fault": name, "outcome": outcome, "detail": detail} for name, outcome, detail in outcomes]
     return dataclasses.replace(verdict, planted=planted)
@@ -538,6 +568,8 @@ def run_faults(reference: Reference, context: Context, sound: Sequence[Part] | N
             caught, detail = _judge(
                 claim, context, fault, sound, _find_parts(claim.run(context, fault.subject), fault.part)
             )
+        except NothingToPlant:
+            continue
         except (Exception, SystemExit) as failure:
             caught, detail, ran = False, describe(failure), not isinstance(failure, MissingExtra)
         seconds = round(time.perf_counter() - begun, 3)
@@ -550,22 +582,30 @@ def _judge(claim: Claim, context: Context, fault: Fault, sound: list[Part], foun
     part = next((p for p in found if p.name == fault.part), None)
     if part is None:
         return False, "the check yields no such part"
-    if part.holds is not fault.holds and not (fault.or_undecided and part.holds is None):
+    unproved = fault.or_unproved and not part.proves
+    if part.holds is not fault.holds and not (fault.or_undecided and part.holds is None) and not unproved:
         return False, part.text
-    if any(p.name == fault.part and p.holds is part.holds for p in sound):
+    alike = [p for p in sound if p.name == fault.part and p.holds is part.holds]
+    if any(not (unproved and p.proves) for p in alike):
         return False, "this part comes out so without the fault, too"
     names = {p.name for p in found}
-    status = _conclude(claim, context, found + [p for p in sound if p.name not in names])
-    if _keeps_its_word(part, status):
+    after = found + [p for p in sound if p.name not in names]
+    status = _conclude(claim, context, after)
+    if _keeps_its_word(part, status) or (unproved and _is_proved(status, after)):
         return False, f"the verdict is {status} all the same"
     return True, part.text
+
+
+def _is_proved(status: Status, parts: list[Part]) -> bool:
+    """Whether a statement, or the corrected one in its place, is proved."""
+    return status == "proved" or (status == "repaired" and judge_repair(parts) == "proved")
 
 
 def _keeps_its_word(part: Part, status: Status) -> bool:
     """Whether a verdict says of a statement what a part of this role, which is no evidence for it, cannot support."""
     if part.supports or part.role == "reading":
         return False
-    return status in ("proved", "supported", *AGREE) if part.role == "printed" else status == "repaired"
+    return status in ("proved", "argued", "supported", *AGREE) if part.role == "printed" else status == "repaired"
 
 
 def run_all_faults(

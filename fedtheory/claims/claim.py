@@ -7,7 +7,7 @@ the parts by the rules of `decide`, never from the check's own opinion.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -17,12 +17,13 @@ from fedtheory.claims.chance import Chance
 from fedtheory.claims.context import Context
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.proofs.facts import Fact, collect_facts
 
 Kind = Literal["bound", "rate", "identity", "proof step", "equivalence", "divergence", "ordering"]
 Status = Literal[
     "proved",
+    "argued",
     "supported",
     "refuted",
     "repaired",
@@ -30,9 +31,10 @@ Status = Literal[
     "not reproduced",
     "agrees in an analogue",
     "disagrees in an analogue",
+    "empty",
     "inconclusive",
 ]
-Repair = Literal["proved", "supported"]
+Repair = Literal["proved", "argued", "supported"]
 Engine = Literal["numeric", "exact", "symbolic", "spectrum", "worst case", "falsifier", "real data", "count"]
 Role = Literal["printed", "repaired", "reading"]
 
@@ -87,6 +89,8 @@ class Part:
     part looks for evidence against the statement only, so that it says nothing where it holds, as a counterexample that was not
     found says nothing. ``vouched``: it rests on its author's word, and on nothing that a checker confirmed.
 
+    ``empty``: what was shown is that the hypotheses cannot hold together, so that the statement is true of nothing.
+
     ``chance``: of a part that random draws decide, how likely they do so by themselves; the ledger's rule (`fedtheory.claims.ledger`) leaves
     it undecided where that is too likely.
     ``covered``: what it looked at, by default the draws of its chance; evidence without a proof must say it, and enough of it
@@ -109,6 +113,7 @@ class Part:
     disproof: Proof | None = None
     against: bool = False
     vouched: bool = False
+    empty: bool = False
     covered: Covered | None = None
     data: dict[str, Any] = field(default_factory=dict)
     counterexample: Counterexample | None = None
@@ -142,7 +147,12 @@ class Part:
 
     @property
     def proves(self) -> bool:
-        """Whether it carries a proof at the statement's own scope."""
+        """Whether it carries a proof at the statement's own scope, with nothing in words."""
+        return self.proof is not None and not self.proof.scope and self.proof.closed
+
+    @property
+    def argues(self) -> bool:
+        """Whether it carries a proof at the statement's own scope, be it with an argument in words."""
         return self.proof is not None and not self.proof.scope
 
     @property
@@ -334,7 +344,7 @@ class Fault:
     (a mutated algorithm, a tightened constant); True where a counterexample was replaced by an instance that violates nothing;
     None where the replacement breaks an assumption, so that the check must say so instead of refuting. ``sharpness``: it asks how much better
     a statement would still pass, so that there is nothing to plant where the part fails without it. ``or_undecided``: a part that is
-    undecided under the fault is as good, where the part holds without it.
+    undecided under the fault is as good, where the part holds without it. ``or_unproved``: so is one that is proved no longer.
 
     Examples
     --------
@@ -349,6 +359,25 @@ class Fault:
     holds: bool | None = False
     sharpness: bool = False
     or_undecided: bool = False
+    or_unproved: bool = False
+
+
+class NothingToPlant(FedtheoryError):
+    """Near a statement there is no mistake of the kind that is asked for: none says more than it does."""
+
+
+@dataclass(frozen=True)
+class JudgedChange:
+    """A change of a statement towards a stronger claim: what came of it, and what was seen.
+
+    With it the word *falls*; or it is *weaker* than the statement after all; or it is *slack*, for nothing is against it; or it *survives*: a proof
+    proves it and an exact instance refutes it. ``about``: the statement, by name.
+    """
+
+    what: str
+    outcome: Literal["falls", "weaker", "slack", "survives"]
+    detail: str
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -381,6 +410,10 @@ class Claim:
         What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
     protocol : Protocol, optional
         What was fixed before the numbers were seen; verdicts print it.
+    sentence : str
+        The statement as its data say it, where it is data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
+    near_misses : context -> judged changes, optional
+        What comes of changing every number, sign, exponent, term and hypothesis of the statement, one at a time.
     formula : str
         The statement as a formula, for pages: in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`).
 
@@ -393,7 +426,7 @@ class Claim:
     >>> claim = Claim("MINE-1", "my paper", "proof step", "(1)", "1/3 < 1/2.", check, (fault,))
     >>> from fedtheory.claims.checking import judge_claim
     >>> print(judge_claim(claim, "mine.py", Context()).status)
-    proved
+    argued
     """
 
     id: str
@@ -411,7 +444,9 @@ class Claim:
     setting: Callable[[Context], Setting] | None = None
     clauses: tuple[Clause, ...] = ()
     protocol: Protocol | None = None
+    sentence: str = ""
     formula: str = ""
+    near_misses: Callable[[Context], Iterable[JudgedChange]] | None = None
 
     @property
     def rests_on_draws(self) -> bool:

@@ -5,25 +5,23 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from fedtheory.claims.report import write_headline
 from fedtheory.claims.verdict import Verdict
+from fedtheory.claims.words import VERDICT_WORDS, SaysOfPrinted
 from fedtheory.tools.sarif import Result, Rule, write_sarif
 
 _NOT_RUN = "not-run"
+#: of a word that is no finding
+_KINDS: dict[SaysOfPrinted, Literal["fail", "open", "pass"]] = {"false": "fail", "open": "open", "stands": "pass"}
 
 #: one rule a word of a verdict
-_RULES = (
-    Rule("refuted", "The statement is false: an instance that meets its assumptions violates it.", level="error"),
-    Rule("repaired", "The statement is false as printed; a corrected one holds.", level="error"),
-    Rule("not-reproduced", "The experiment came out otherwise on the paper's own data and model.", level="warning"),
-    Rule("disagrees-in-an-analogue", "An experiment in place of the paper's came out otherwise.", level="warning"),
-    Rule("inconclusive", "The check decided neither way.", kind="open"),
-    Rule(_NOT_RUN, "The check could not be run.", level="warning"),
-    Rule("proved", "The statement is proved.", kind="pass"),
-    Rule("supported", "The statement held wherever it was checked.", kind="pass"),
-    Rule("reproduced", "The experiment came out as reported.", kind="pass"),
-    Rule("agrees-in-an-analogue", "An experiment in place of the paper's came out as reported.", kind="pass"),
+_RULES = tuple(
+    Rule(word.replace(" ", "-"), f"{shown.meaning[0].upper()}{shown.meaning[1:]}.", level=shown.level)
+    if shown.level != "none"
+    else Rule(word.replace(" ", "-"), f"{shown.meaning[0].upper()}{shown.meaning[1:]}.", kind=_KINDS[shown.outcome])
+    for word, shown in VERDICT_WORDS.items()
 )
 
 

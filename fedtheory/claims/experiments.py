@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import time
 import typing
@@ -24,7 +25,7 @@ from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
 from fedtheory.claims.claim import Check, Claim, Fault, Need
 from fedtheory.claims.context import Context
-from fedtheory.claims.identity import Identity, require_same
+from fedtheory.claims.identity import Identity, RefusedRun, require_same
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
@@ -36,6 +37,7 @@ from fedtheory.running.families import build_at, make_first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run, shape_start
+from fedtheory.tools.untrusted import read_json_file, read_text
 
 
 @typing.runtime_checkable
@@ -94,8 +96,17 @@ class Training:
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> Training:
-        """Return the run of a configuration, as it is kept."""
-        return cls(**{**configuration, "metrics": tuple(configuration["metrics"])})
+        """Return the run of a configuration, as it is kept.
+
+        Raises
+        ------
+        InvalidInput
+            It is no configuration of a run.
+        """
+        try:
+            return cls(**{**configuration, "metrics": tuple(configuration["metrics"])})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise InvalidInput(f"this is no configuration of a run: {error!r}") from error
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -221,23 +232,39 @@ def _kept(training: Training, context: Context) -> Log | None:
         return None
     folder = Path(context.results) / training.key
     found = _stored(folder, training.rounds)
-    if found is not None:
-        require_same(folder, training, context)
+    if found is None or not require_same(folder, training, context).is_finished:
+        return None
     return found
 
 
 def _stored(folder: Path, rounds: int) -> Log | None:
-    """Read a folder of results if its run is complete."""
+    """Read a folder of results if its run is complete.
+
+    Raises
+    ------
+    RefusedRun
+        A file of it is there and cannot be read.
+    """
+    table, about = folder / "metrics.csv", folder / "summary.json"
+    if not (table.exists() and about.exists()):
+        return None
     try:
-        with (folder / "metrics.csv").open(newline="") as file:
-            names, *lines = csv.reader(file)
-        summary = json.loads((folder / "summary.json").read_text())
-    except (OSError, ValueError):
-        return None
-    if not lines or int(lines[-1][0]) != rounds or "seconds" not in summary:  # which is written when all is done
-        return None
-    values = np.asarray(lines, dtype=float)
-    return Log(dict(zip(names, values.T, strict=True)), float(summary["seconds"]), _by_client(summary))
+        columns = _read_table(read_text(table))
+        summary = read_json_file(about, "the summary of a run", finite=False)
+        if not columns["round"].size or columns["round"][-1] != rounds or "seconds" not in summary:
+            return None  # which is written when all is done
+        return Log(columns, float(summary["seconds"]), _by_client(summary))
+    except (csv.Error, KeyError, TypeError, ValueError) as error:
+        raise RefusedRun(f"the run in {folder} cannot be read ({error}); remove the folder, or give another") from error
+
+
+def _read_table(text: str) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of a table of numbers, by name."""
+    names, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    if len({*names}) < len(names) or any(len(line) != len(names) for line in lines):
+        raise ValueError("metrics.csv: a column occurs twice, or a line is longer or shorter than the first")
+    values = np.asarray(lines, dtype=float).reshape(len(lines), len(names))
+    return dict(zip(names, values.T, strict=True))
 
 
 def _by_client(info: Mapping[str, Any]) -> NDArray[np.float64] | None:
@@ -250,13 +277,15 @@ def _run(training: Training, context: Context) -> Log:
         return _remembered(asked, context.data, context.device, context.library)
     folder = Path(context.results) / training.key
     if any((folder / name).exists() for name in ("checkpoint.npz", "metrics.csv")):
-        require_same(folder, training, context)  # it is gone on with, and never written over
+        made_by = require_same(folder, training, context)  # it is gone on with, and never written over
     else:
-        Identity.of(training, context).write(folder)
+        made_by = Identity.of(training, context)
+        made_by.begin(folder)
     results = Results(folder, training.configuration)
     begun = time.perf_counter()
     trace = _trained(training, context.data, context.device, context.library, results)
     results.table(replace(trace, info=trace.info | {"seconds": round(time.perf_counter() - begun, 3)}))
+    made_by.finish(folder)
     results.checkpoint.unlink(missing_ok=True)
     found = _stored(folder, training.rounds)
     assert found is not None

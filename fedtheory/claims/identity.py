@@ -2,8 +2,9 @@
 
 A run is named by what was asked for (`fedtheory.claims.experiments.Training.key`). Its numbers rest on more, which is written beside them as
 `Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code, the
-kind of device or a minor version of the libraries that compute is another one here, the run is refused. What is only told: data that are not here
-to be compared, and other versions.
+kind of device or a minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is
+another one than when the run was done: an identity has their digests, which show accidents and careless edits, and nobody who writes new ones. What
+is only told: data that are not here to be compared, other versions, and runs that were made when identities had no digests.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import FunctionType, MethodType
@@ -25,12 +27,14 @@ from fedtheory.measures.catalogue import look_up
 from fedtheory.measures.residuals import RESIDUALS, WithResiduals
 from fedtheory.running.families import read_options
 from fedtheory.tools.definitions import LAMBDA, Definition, hash_definitions
+from fedtheory.tools.untrusted import read_bytes, read_json_file
 from fedtheory.tools.versions import find_versions
 
 if TYPE_CHECKING:
     from fedtheory.claims.context import Context
 
 FILE, SHARED = "identity.json", "identities.json"
+KEPT = ("configuration.json", "metrics.csv", "summary.json")  #: files of a run that is done
 #: what makes the numbers of every run: `fedtheory.claims.experiments`' function for it, the rounds, the first model
 _MAKER: Definition = ("fedtheory.claims.experiments", "_trained")
 #: what decides no number, and registries, whose entries are roots of their own
@@ -63,7 +67,11 @@ class AskedFor(Protocol):
 
 
 class RefusedRun(InvalidInput):
-    """A kept run that something else made than what is here."""
+    """A kept run that something else made than what is here, or that cannot be read."""
+
+
+class EditedRun(RefusedRun):
+    """A kept run whose files are not those that were made."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,8 @@ class Identity:
         The family's options that the run does not name, and the numbers and words that its functions hold.
     data : mapping of file to SHA-256, optional
         The files that the problem is read from; None where they are not here.
+    files : mapping of file to SHA-256, optional
+        The run's own files once it is done, none before; None of a run that was made when identities had no digests.
     """
 
     code: Mapping[str, str]
@@ -89,6 +99,7 @@ class Identity:
     versions: Mapping[str, str]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, str] | None = field(default_factory=dict)
+    files: Mapping[str, str] | None = None
 
     @classmethod
     def of(cls, training: AskedFor, context: Context) -> Identity:
@@ -100,20 +111,32 @@ class Identity:
     @classmethod
     def read(cls, folder: Path) -> Identity | None:
         """Return what made the run in a folder; None where nothing says it."""
+        own = folder / FILE
         try:
-            if (folder / FILE).exists():
-                return cls(**json.loads((folder / FILE).read_text()))
+            if own.exists():
+                return _read_identity(read_json_file(own, "what made a run"))
             found = _read_shared(folder.parent / SHARED).get(folder.name)
-            return None if found is None else cls(**found)
-        except (ValueError, TypeError, KeyError) as error:
+            return None if found is None else _read_identity(found)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise RefusedRun(
                 f"what made the run in {folder} cannot be read ({error}); remove the folder, or give another"
             ) from error
 
-    def write(self, folder: Path) -> None:
-        """Write it beside a run."""
+    def begin(self, folder: Path) -> None:
+        """Write it beside a run that begins."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps(asdict(self), indent=1, sort_keys=True) + "\n")
+        _write(folder / FILE, json.dumps(asdict(replace(self, files={})), indent=1, sort_keys=True) + "\n")
+
+    def finish(self, folder: Path) -> None:
+        """Write it beside a run that is done, with the digests of its files."""
+        _write(
+            folder / FILE, json.dumps(asdict(replace(self, files=hash_run(folder))), indent=1, sort_keys=True) + "\n"
+        )
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether its run is done, as far as it says."""
+        return self.files is None or bool(self.files)
 
     def differences(self, here: Identity) -> list[str]:
         """Return what refuses a run of this identity here, in words."""
@@ -147,13 +170,15 @@ class Identity:
         return found
 
 
-def require_same(folder: Path, training: AskedFor, context: Context) -> None:
-    """Refuse a run that something else made than what is here; note what is to be told of it.
+def require_same(folder: Path, training: AskedFor, context: Context) -> Identity:
+    """Return what made a run; refuse one that something else made than what is here, and note what is to be told of it.
 
     Raises
     ------
     RefusedRun
         The message names what differs, and what to do.
+    EditedRun
+        A file of the run, which is done, is another one than when it was made.
     """
     stored, advice = (
         Identity.read(folder),
@@ -164,39 +189,91 @@ def require_same(folder: Path, training: AskedFor, context: Context) -> None:
             f"a kept run of {training.method} on {training.problem} does not say what made it ({FILE}); {advice}"
         )
     here = Identity.of(training, context)
+    require_unedited(folder, stored)
     differ = [*stored.differences(here), *_other_method(folder, training)]
     if differ:
         raise RefusedRun(f"a kept run of {training.method} on {training.problem} was {'; '.join(differ)}; {advice}")
     _data.get().update(stored.data or {})
-    for remark in stored.remarks(here):
+    told = ["made when runs had no digests: whether their numbers were edited since was not compared"]
+    for remark in [*stored.remarks(here), *(told if stored.files is None else [])]:
         _noted.get().setdefault(remark, set()).add(folder.name)
+    return stored
+
+
+def require_unedited(folder: Path, stored: Identity) -> None:
+    """Refuse a run that is done and has a file that is not the one that was made.
+
+    Raises
+    ------
+    EditedRun
+        The message names the file and the run.
+    """
+    if not stored.files:
+        return
+    here = hash_run(folder)
+    edited = sorted(name for name in {*stored.files, *here} if stored.files.get(name) != here.get(name))
+    if edited:
+        raise EditedRun(
+            f"{' and '.join(edited)} of {folder.name} {'was' if len(edited) == 1 else 'were'} changed after "
+            f"{'it was' if len(edited) == 1 else 'they were'} made; bring the run back as it was, or remove its folder to make it again"
+        )
+
+
+def hash_run(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the files of a run that is done, of those that are there."""
+    return {name: hashlib.sha256(read_bytes(folder / name)).hexdigest() for name in KEPT if (folder / name).exists()}
 
 
 def _other_method(folder: Path, training: AskedFor) -> list[str]:
     """What a run's summary says of its method, where it is another one here: its defaults have changed."""
     try:
-        said = json.loads((folder / "summary.json").read_text())["algorithm"]
-    except (OSError, ValueError, KeyError):
+        said = str(read_json_file(folder / "summary.json", "the summary of a run", finite=False)["algorithm"])
+    except (ValueError, KeyError, TypeError):
         return []
     here = repr(listed(training.method).build(**training.settings))
     return [] if here in said else [f"made with {said}, here {here}"]
 
 
 def share_identities(root: Path, identities: Mapping[str, Identity]) -> None:
-    """Write what made the runs of a folder of runs into one file, by the runs' names."""
-    groups: dict[str, list[str]] = {}
+    """Write what made the runs of a folder of runs into one file, with the digests of each."""
+    groups: dict[str, dict[str, Any]] = {}
     for name, identity in sorted(identities.items()):
-        groups.setdefault(json.dumps(asdict(identity), sort_keys=True), []).append(name)
-    known = [{"made_with": json.loads(text), "runs": names} for text, names in groups.items()]
-    (root / SHARED).write_text(json.dumps({"format": 1, "identities": known}, indent=1) + "\n")
+        made_with = {part: value for part, value in asdict(identity).items() if part != "files"}
+        groups.setdefault(json.dumps(made_with, sort_keys=True), {})[name] = identity.files
+    known = [{"made_with": json.loads(text), "runs": runs} for text, runs in groups.items()]
+    _write(root / SHARED, json.dumps({"format": 2, "identities": known}, indent=1) + "\n")
     _read_shared.cache_clear()
 
 
 @lru_cache(maxsize=8)
 def _read_shared(path: Path) -> dict[str, Any]:
+    """Return identities by the names of their runs; of format 1, which had no digests, too."""
     if not path.exists():
         return {}
-    return {run: known["made_with"] for known in json.loads(path.read_text())["identities"] for run in known["runs"]}
+    found: dict[str, Any] = {}
+    for known in read_json_file(path, "what made runs")["identities"]:
+        runs = known["runs"]
+        for run in runs:
+            found[run] = {**known["made_with"], "files": runs[run] if isinstance(runs, dict) else None}
+    return found
+
+
+def _read_identity(data: Any) -> Identity:
+    """Return an identity from plain data, each field as it must be."""
+    found = Identity(**data)
+    texts = {"code": found.code, "versions": found.versions, "data": found.data or {}, "files": found.files or {}}
+    for name, values in texts.items():
+        if not all(isinstance(text, str) for pair in values.items() for text in pair):
+            raise TypeError(f"{name!r} is no mapping from texts to texts")
+    if not isinstance(found.device, str) or not isinstance(found.defaults, dict):
+        raise TypeError("'device' is no text, or 'defaults' no mapping")
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    temporary.write_text(text)
+    temporary.replace(path)
 
 
 # ---- what is told ------------------------------------------------------------------------------------------------------

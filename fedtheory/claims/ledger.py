@@ -60,6 +60,16 @@ def list_weak(parts: Sequence[Part], level: float) -> list[str]:
     return [f"{part.name} ({part.chance})" for part in parts if part.holds and _hold(part, level).holds is None]
 
 
+def list_contrary(seen: Sequence[Part], held: Sequence[Part]) -> list[str]:
+    """Return the printed parts that fail at `WITH_FEW_SEEDS` as they were seen, and are undecided as they were held; each with its chance."""
+    return [
+        f"{part.name} ({part.chance})"
+        for part, kept in zip(seen, held, strict=True)
+        if part.role == "printed" and part.holds is False and kept.holds is None
+        if part.chance is not None and part.chance.value <= WITH_FEW_SEEDS
+    ]
+
+
 def _hold(part: Part, level: float) -> Part:
     if part.chance is None or part.holds is None or part.role == "reading" or part.chance.value <= level:
         return part

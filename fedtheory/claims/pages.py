@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fedtheory.claims.claim import Kind
+from fedtheory.claims.kernel import describe_kernel, summarise_kernel
 from fedtheory.claims.referee import (
     SECTIONS,
     explain_undecided,
@@ -26,35 +27,11 @@ from fedtheory.claims.referee import (
 )
 from fedtheory.claims.report import summarise, summarise_chances, summarise_faults
 from fedtheory.claims.verdict import Verdict
+from fedtheory.claims.words import VERDICT_WORDS
 from fedtheory.tools.charts import draw_chart, list_legend
 from fedtheory.tools.typesetting import typeset, typeset_formula
 from fedtheory.tools.versions import find_commit, find_versions
 
-#: a sign for each word, so that cells differ by more than their colour, and what the word says
-GLYPHS = {
-    "proved": "\u2713",
-    "supported": "+",
-    "repaired": "~",
-    "refuted": "\u00d7",
-    "reproduced": "\u25cf",
-    "agrees in an analogue": "\u25d0",
-    "disagrees in an analogue": "\u25d1",
-    "not reproduced": "\u25cb",
-    "inconclusive": "?",
-    "not run": "!",
-}
-LEGEND = {
-    "proved": "a checker confirmed a proof of the whole statement, at its own scope",
-    "supported": "evidence for it and none against, on enough instances; not a proof",
-    "repaired": "false as printed, by an instance or a proof; the corrected statement beside it is proved or supported, as is said",
-    "refuted": "false as printed: an instance that can be replayed, or a proof of the contrary, with every assumption certified",
-    "reproduced": "runs on the paper's own data and model, whole, agree with the experiment",
-    "agrees in an analogue": "runs agree, on other data, another model or a smaller size than the paper's",
-    "disagrees in an analogue": "runs disagree, on other data, another model or a smaller size than the paper's",
-    "not reproduced": "runs on the paper's own data and model, whole, disagree with the experiment",
-    "inconclusive": "undecided, and why is said",
-    "not run": "the check could not be run here",
-}
 #: of the facts that a proof rests on, so many are listed
 MOST_FACTS = 12
 
@@ -151,7 +128,7 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "v": verdict,
         "word": word,
         "style": _style(word),
-        "glyph": GLYPHS[word],
+        "glyph": VERDICT_WORDS[word].glyph,
         "href": f"#{verdict.id}",
         "label": f"{verdict.id}, {word}: {said}",
         "text": f"{verdict.id} {verdict.statement} {verdict.repaired}".lower(),
@@ -166,6 +143,7 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "readings": group_readings(verdict.readings),
         "target": source if source.endswith(".py") else verdict.id,
         "caught": Counter(found["outcome"] for found in verdict.planted),
+        "kernel": describe_kernel(verdict),
         "commands": write_commands(verdict, source, setting.counterexamples),
     }
 
@@ -218,14 +196,15 @@ def _render(
             summary=summarise(verdicts) or "nothing was checked",
             chances=summarise_chances(verdicts),
             faults=summarise_faults(verdicts),
+            kernel=summarise_kernel(verdicts),
             papers=papers,
             kinds=kinds,
-            words=[word for word in GLYPHS if totals[word]],
+            words=[word for word in VERDICT_WORDS if totals[word]],
             totals=totals,
             total=len(verdicts),
             by_kind={kind: Counter(name_word(v) for v in verdicts if v.kind == kind) for kind in kinds},
-            legend=LEGEND.items(),
-            glyphs=GLYPHS,
+            legend=[(word, shown.meaning) for word, shown in VERDICT_WORDS.items()],
+            glyphs={word: shown.glyph for word, shown in VERDICT_WORDS.items()},
             most_facts=MOST_FACTS,
             date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             commit=find_commit(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Picture, Replay, Role
 from fedtheory.claims.proof_objects import make_proof
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.local.solvers import Exact
+from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.facts import confirm_term, facts_are_collected
 from fedtheory.proofs.regions.expressions import Comparison
 
 QUANTILES = 21  #: of measured over claimed that a part keeps for its picture
@@ -159,7 +161,7 @@ def proved(
     scope: str = "",
     **more: Any,
 ) -> Part:
-    """Part: a proof. Where its algebra fails to go through nothing is shown, neither way.
+    """Part: facts, and an argument in words from them to the statement, which is then argued; where algebra fails nothing is shown, neither way.
 
     Parameters
     ----------
@@ -176,10 +178,38 @@ def proved(
     before = [fact for part in resting_on if part.proof is not None for fact in part.proof.facts]
     proof = make_proof(argument, resting_on=before, scope=scope)
     if not (condition and all(part.holds for part in resting_on)):
-        return Part(name, False, engine, argument, role=role, **more)
+        return Part(name, False, engine, f"the proof does not go through: {argument}", role=role, **more)
     if proof is None:
         return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, vouched=True, **more)
     return Part(name, True, engine, argument, role=role, proof=proof, **more)
+
+
+def proved_from_statement(
+    name: str, argument: str, engine: Engine = "symbolic", role: Role = "printed", *, scope: str = "", **more: Any
+) -> Part:
+    """Part: a proof whose facts and sentence an engine made of one statement as data, with nothing in words between them. For engines alone.
+
+    Where nobody collects facts, as in a statement that is asked by hand, it is no proof.
+    """
+    proof = make_proof(argument, scope=scope, closed=True)
+    if proof is None and scope:
+        return Part(name, True, engine, argument, role=role, **more)
+    if proof is None and facts_are_collected():
+        raise FedtheoryError(f"{name}: an engine says that a statement is proved, and no checker confirmed anything")
+    if proof is None:
+        return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, vouched=True, **more)
+    return Part(name, True, engine, argument, role=role, proof=proof, **more)
+
+
+def proved_by_term(
+    name: str, data: Mapping[str, Any], claims: Sequence[str], text: str, role: Role = "printed"
+) -> Part:
+    """Part: a proof term, which is checked here; its claims must be these."""
+    found = confirm_term(check_term, data, f"a proof term of {len(data['lines'])} lines")
+    if list(found.claims) != list(claims):
+        raise FedtheoryError(f"{name}: the term proves {'; '.join(found.claims)}, and not {'; '.join(claims)}")
+    proof = make_proof(text, closed=True, term=data, given=found.cited)
+    return Part(name, True, "symbolic", text, role=role, proof=proof)
 
 
 def disproved(name: str, condition: Any, argument: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:

@@ -10,20 +10,16 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
+from fedtheory.claims.explain.finding import has_proof
 from fedtheory.claims.verdict import DISAGREE, Verdict
+from fedtheory.claims.words import VERDICT_WORDS
 
 #: words of verdicts in the order in which a referee reads them, and what each section says of its statements
 SECTIONS = {
-    "refuted": "False as printed",
-    "repaired": "False as printed; the corrected statement holds",
-    "not reproduced": "Not reproduced by runs",
-    "disagrees in an analogue": "Runs on other data, another model or a smaller size disagree",
-    "inconclusive": "Undecided",
-    "not run": "Not judged: the check could not be run",
-    "proved": "Proved",
-    "supported": "Supported, not proved",
-    "reproduced": "Reproduced by runs",
-    "agrees in an analogue": "Runs on other data, another model or a smaller size agree",
+    word: shown.heading
+    for outcome in ("false", "open", "stands")
+    for word, shown in VERDICT_WORDS.items()
+    if shown.outcome == outcome
 }
 
 
@@ -63,6 +59,8 @@ def find_deciding(verdict: Verdict) -> list[dict[str, Any]]:
         return [part for part in printed if part.get("refutes")] + (strongest if verdict.status == "repaired" else [])
     if verdict.status == "proved":
         return [part for part in printed if part.get("proves")]
+    if verdict.status == "argued":
+        return [part for part in printed if part.get("proof")]
     if verdict.status in DISAGREE:
         return [part for part in printed if part["holds"] is False]
     if verdict.status == "inconclusive":
@@ -131,7 +129,7 @@ def explain_undecided(verdict: Verdict) -> str:
 
 
 def write_commands(verdict: Verdict, source: str, counterexamples: Path) -> list[str]:
-    """Return the commands that show a verdict again: the replay of its counterexample, kept in that folder, and its check.
+    """Return the commands that show a verdict again: the replay of its counterexample, kept in that folder, its check, and its proofs as a page.
 
     ``source``: the module or the Python file that the claim is in.
     """
@@ -139,7 +137,10 @@ def write_commands(verdict: Verdict, source: str, counterexamples: Path) -> list
     settings = [f"--size {verdict.size}"] if verdict.size else []
     settings += [f"--seed {verdict.seed}"] if verdict.seed else []
     settings += [f"--budget {verdict.budget}"] if verdict.budget != "quick" else []
-    again = " ".join(["fedtheory check", *(target or [shlex.quote(verdict.id)]), *settings])
+    asked = target or [shlex.quote(verdict.id)]
+    again = [" ".join(["fedtheory check", *asked, *settings])]
+    if has_proof(verdict.evidence):
+        again.append(" ".join(["fedtheory explain", *asked]))
     if verdict.counterexample is None:
-        return [again]
-    return [" ".join(["fedtheory replay", shlex.quote(str(counterexamples / f"{verdict.id}.json")), *target]), again]
+        return again
+    return [" ".join(["fedtheory replay", shlex.quote(str(counterexamples / f"{verdict.id}.json")), *target]), *again]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +16,14 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT, as_json_value
 from fedtheory.claims.verdict import DISAGREE
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
+from fedtheory.tools.untrusted import MOST_EXPONENT, is_same, read_json_file, require_short_numbers
 
 #: relative differences that another machine's rounding explains: of floats, and of numbers in high precision
 FLOATS, DIGITS = 1e-6, Decimal("1e-12")
 #: what a verdict can be where the printed statement has a counterexample
 AGAINST = ("refuted", "repaired", *DISAGREE)
+#: whole numbers up to which an instance is replayed that the check does not show: it may be clients, rounds or steps
+MOST_COUNT = 1000
 _READ_AS = {
     "printed": "as printed",
     "repaired": "in the corrected statement",
@@ -60,11 +62,16 @@ class Replayed:
         return f"{found}; verdict on {self.claim.id} when the file was written: {self.status}; {agreement}"
 
 
-def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
+def replay_file(path: Path, claims_file: Path | None = None, limit: int | None = None) -> Replayed:
     """Measure the violation of a counterexample file again, from its instance alone, and compare with the numbers in the file.
 
     Nothing is imported because a file names it: its claim is one of an installed paper, or of ``claims_file``. The claim's check is run, with
     the default seed and budget, up to the part that shows the instance, which must have the name and the role that the file says.
+
+    Parameters
+    ----------
+    limit : int, optional
+        The largest number of an instance; by default `MOST_COUNT`, or twice the largest that the check itself shows.
 
     Raises
     ------
@@ -82,9 +89,14 @@ def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
     claim = claims[stored["claim"]]
     if claim.replay is None:
         raise NotAvailable(f"the claim {claim.id} has no replay")
+    shown = _Shown(claim, path)
+    _require_small(stored["instance"], shown, path, limit)
     instance = _Fields(stored["instance"])
     try:
         seen = claim.replay(instance)
+        found = Counterexample(stored["instance"], seen).as_dict() | {"statement": claim.statement}
+        if not (_is_number(seen.measured) and _is_number(seen.bound)):
+            raise InvalidInput(f"{seen.measured!r} against {seen.bound!r} is no comparison of numbers")
     except MissingExtra:
         raise
     except Exception as error:
@@ -93,29 +105,113 @@ def replay_file(path: Path, claims_file: Path | None = None) -> Replayed:
         raise InvalidInput(f"the instance in {path} cannot be replayed: {why}") from error
     if unread := [name for name in stored["instance"] if name not in instance.read]:
         raise InvalidInput(f"the instance in {path} has fields that {claim.id} does not read: {', '.join(unread)}")
-    found = Counterexample(stored["instance"], seen).as_dict() | {"statement": claim.statement}
-    differences = dict(_list_differences(stored, found)) | _list_wrong_part(claim, stored, path)
+    differences = dict(_list_differences(stored, found)) | _list_wrong_part(shown, stored, path)
     return Replayed(claim, stored["part"], stored["role"], stored["status"], seen, differences)
 
 
-def _list_wrong_part(claim: Claim, stored: dict[str, Any], path: Path) -> dict[str, str]:
-    """``part`` if the check has no part of that name and role that shows the instance; where none shows it, as with another seed, any."""
-    named = elsewhere = False
-    try:
-        for finding in claim.run(Context()):
-            if isinstance(finding, Part) and finding.counterexample is not None:
-                asked = (finding.name, finding.role) == (stored["part"], stored["role"])
-                shown = as_json_value(finding.counterexample.instance) == stored["instance"]
-                if asked and shown:
-                    return {}
-                named, elsewhere = named or asked, elsewhere or shown
-    except MissingExtra:
-        raise
-    except Exception as error:
+class _Shown:
+    """The counterexamples that a claim's check shows with the default seed and budget, each with its part; it runs as far as it is asked."""
+
+    def __init__(self, claim: Claim, path: Path) -> None:
+        self._claim, self._path = claim, path
+        self._found: list[tuple[Part, dict[str, Any]]] = []
+        self._left = claim.run(Context())
+
+    def __iter__(self) -> Iterator[tuple[Part, dict[str, Any]]]:
+        yield from self._found
+        try:
+            for finding in self._left:
+                if isinstance(finding, Part) and finding.counterexample is not None:
+                    self._found.append((finding, as_json_value(finding.counterexample.instance)))
+                    yield self._found[-1]
+        except MissingExtra:
+            raise
+        except Exception as error:
+            raise InvalidInput(
+                f"the check of {self._claim.id} fails before the part that {self._path} names: {describe(error)}"
+            ) from error
+
+
+def _require_small(instance: dict[str, Any], shown: _Shown, path: Path, limit: int | None) -> None:
+    """Refuse numbers that would be counted for ever, unless the check itself shows such."""
+    largest, most = _find_largest(instance), float(limit or MOST_COUNT)
+    if largest > most and limit is None:
+        for _, own in shown:
+            most = max(most, 2 * _find_largest(own))
+            if largest <= most:
+                return
+    if largest > most:
         raise InvalidInput(
-            f"the check of {claim.id} fails before the part that {path} names: {describe(error)}"
-        ) from error
-    return {} if named and not elsewhere else {"part": ""}
+            f"the instance in {path} has numbers larger than {most:.0f}; --limit NUMBER raises the limit"
+        )
+
+
+def _find_largest(value: Any) -> float:
+    """The largest whole number in an instance, or number of entries in a list; of other numbers their size."""
+    if isinstance(value, dict | list):
+        inside = value.values() if isinstance(value, dict) else value
+        return max([len(value), *map(_find_largest, inside)])
+    if isinstance(value, str):
+        return max((int(digits) for digits in _WHOLE.findall(value)), default=0)
+    return 0 if value is None else abs(value)
+
+
+#: a whole number that stands alone in a text: no part of a fraction, a decimal or a name
+_WHOLE = re.compile(r"(?<![\w./])\d+(?![\w./])", re.ASCII)
+
+
+def _list_wrong_part(shown: _Shown, stored: dict[str, Any], path: Path) -> dict[str, str]:
+    """``part`` if the check has no part of that name and role that shows the instance; where none shows it, as with another seed, any like it.
+
+    Raises
+    ------
+    InvalidInput
+        Such a part shows an instance, and one of other kinds of values.
+    """
+    named, elsewhere = [], False
+    for part, instance in shown:
+        asked, same = (part.name, part.role) == (stored["part"], stored["role"]), is_same(instance, stored["instance"])
+        if asked and same:
+            return {}
+        named += [instance] if asked else []
+        elsewhere = elsewhere or same
+    if not named or elsewhere:
+        return {"part": ""}
+    unlike = [_find_unlike(stored["instance"], instance) for instance in named]
+    if all(unlike):
+        raise InvalidInput(f"the instance in {path} is not like the one that the check shows: {unlike[0]}")
+    return {}
+
+
+def _find_unlike(value: Any, shown: Any, where: str = "it") -> str:
+    """Say what of an instance is of another kind than what is shown, or another word; "" where nothing is."""
+    if isinstance(shown, dict) and isinstance(value, dict) and value.keys() == shown.keys():
+        return next((text for name in shown if (text := _find_unlike(value[name], shown[name], repr(name)))), "")
+    if isinstance(shown, list) and isinstance(value, list):
+        inside = (
+            (_find_unlike(entry, shown[0], where) for entry in value) if shown else iter([""] if not value else [where])
+        )
+        return next((text for text in inside if text), "")
+    kinds = _kind_of(value), _kind_of(shown)
+    if kinds[0] != kinds[1] and kinds != ("a whole number", "a number"):
+        return f"{where} is {kinds[0]}, there {kinds[1]}"
+    return "" if kinds[1] != "a word" or value == shown else f"{where} is {value[:40]!a}, there {shown[:40]!a}"
+
+
+_NUMERAL = re.compile(r"[-+]?[\d./]+(e[-+]?\d+)?", re.ASCII)
+
+
+def _kind_of(value: Any) -> str:
+    """The kind of a value of an instance; a text that is a number is one, and a text without digits is a word."""
+    if isinstance(value, bool) or value is None:
+        return "a truth value" if isinstance(value, bool) else "nothing"
+    if isinstance(value, int):
+        return "a whole number"
+    if isinstance(value, float) or (isinstance(value, str) and _NUMERAL.fullmatch(value)):
+        return "a number"
+    if isinstance(value, str):
+        return "a text with numbers" if any(c.isdigit() for c in value) else "a word"
+    return f"a {type(value).__name__}"
 
 
 def _find_source(path: Path, source: str, claims_file: Path | None) -> str:
@@ -164,12 +260,7 @@ class _Fields(dict[str, Any]):
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the fields of a counterexample file, all of them checked."""
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(_malformed(path, f"not JSON: {error}")) from error
+    stored = read_json_file(path, "a counterexample file written by 'fedtheory check'")
     if not isinstance(stored, dict) or "claim" not in stored:
         raise InvalidInput(_malformed(path, "it names no claim"))
     if stored.get("format") != COUNTEREXAMPLE_FORMAT:
@@ -189,10 +280,6 @@ def _malformed(path: Path, what: str) -> str:
     return f"{path} is not a counterexample file ({what}); 'fedtheory check' writes them"
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
-
-
 def _is_line(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable()
 
@@ -205,7 +292,15 @@ def _is_plain(value: Any) -> bool:
     """Whether a value of an instance is a number, a line of text, a truth value, or a list of such."""
     if isinstance(value, list):
         return all(_is_plain(entry) for entry in value)
-    return value is None or isinstance(value, bool) or _is_line(value) or _is_number(value)
+    return value is None or isinstance(value, bool) or (_is_line(value) and _is_short(value)) or _is_number(value)
+
+
+def _is_short(text: str) -> bool:
+    try:
+        require_short_numbers(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_instance(value: Any) -> bool:
@@ -240,7 +335,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "part": ("a line of text", _is_line),
     "role": (f"one of {', '.join(get_args(Role))}", lambda value: value in get_args(Role)),
     "status": (f"one of {', '.join(get_args(Status))}", lambda value: value in get_args(Status)),
-    "instance": ("named numbers, texts and lists", _is_instance),
+    "instance": (f"named numbers, texts and lists, with numbers of at most {MOST_EXPONENT} digits", _is_instance),
     "what": ("a line of text", _is_line),
     "measured": ("a finite number", _is_number),
     "bound": ("a finite number", _is_number),

@@ -7,28 +7,23 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from fedtheory.claims.claim import Status
+from fedtheory.claims.explain.finding import has_proof
+from fedtheory.claims.kernel import describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.verdict import AGREE, Verdict
+from fedtheory.claims.words import VERDICT_WORDS
 from fedtheory.core.errors import InvalidInput
+from fedtheory.tools import untrusted
 from fedtheory.tools.versions import find_versions
 
 FORMAT = 1
+_VERDICT_FILE = "a verdict file written by 'fedtheory check --json'"
 COUNTEREXAMPLE_FORMAT = 3
-COLOURS = {
-    "proved": "bold green",
-    "supported": "green",
-    "reproduced": "green",
-    "repaired": "yellow",
-    "refuted": "red",
-    "not reproduced": "red",
-    "agrees in an analogue": "cyan",
-    "disagrees in an analogue": "yellow",
-    "inconclusive": "magenta",
-}
 
 
 #: a terminal with fewer columns has no place for margins
@@ -67,7 +62,13 @@ def describe_verdicts(verdicts: Sequence[Verdict]) -> Any:
         line = Text.assemble(
             (verdict.id, "bold"), "  ", (word, style), f"  ({verdict.kind}, {margin}{verdict.seconds:.1f} s)"
         )
-        body = [f"{verdict.source}: {write_headline(verdict)}", *list_evidence(verdict), *list_faults_of(verdict)]
+        judged = [f"judged: {verdict.sentence}"] if verdict.sentence else []
+        given = [f"given: {'; '.join(verdict.given)}"] if verdict.given else []
+        said = f"{verdict.source}: {write_headline(verdict)}"
+        body = [said, *judged, *given, *list_evidence(verdict), *list_faults_of(verdict)]
+        body += filter(None, [describe_kernel(verdict)])
+        if has_proof(verdict.evidence):
+            body.append(f"the proof, to be read: 'fedtheory explain {verdict.id}'")
         blocks += [line, *(Padding(Text(text), (0, 0, 0, 4)) for text in body)]
     return Group(*blocks)
 
@@ -91,7 +92,8 @@ def list_faults_of(verdict: Verdict) -> list[str]:
 
 def _style(verdict: Verdict) -> tuple[str, str]:
     """Return a verdict's word, and how a terminal shows it."""
-    return ("not run", "bold red") if verdict.error else (verdict.status, COLOURS[verdict.status])
+    word = "not run" if verdict.error else verdict.status
+    return word, VERDICT_WORDS[word].colour
 
 
 def write_headline(verdict: Verdict) -> str:
@@ -105,10 +107,16 @@ def write_headline(verdict: Verdict) -> str:
 
 
 def summarise(verdicts: Sequence[Verdict]) -> str:
-    """Return how many verdicts of each status there are."""
+    """Return how many verdicts of each word there are, those of a paper's own statements apart from those on what a ledger derives."""
+    printed, derived = (_count([v for v in verdicts if v.derived is own]) for own in (False, True))
+    given = sum(bool(v.given) for v in verdicts)
+    said = f"printed statements: {printed}; derived ones: {derived}" if printed and derived else printed or derived
+    return f"{said}; {given} cite a theorem of the literature" if given else said
+
+
+def _count(verdicts: Sequence[Verdict]) -> str:
     counts = Counter("not run" if v.error else v.status for v in verdicts)
-    order = [*COLOURS, "not run"]
-    return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+    return ", ".join(f"{counts[name]} {name}" for name in VERDICT_WORDS if counts[name])
 
 
 def summarise_faults(verdicts: Sequence[Verdict]) -> str:
@@ -176,13 +184,28 @@ def read_json(path: Path) -> dict[str, dict[str, Any]]:
     InvalidInput
         The file is missing or is not a verdict file.
     """
-    try:
-        document = json.loads(path.read_text())
-        return {v["id"]: v for v in document["verdicts"]}
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{path} is not a verdict file written by 'fedtheory check --json' ({error})") from error
+    document = untrusted.read_json_file(path, _VERDICT_FILE)
+    verdicts = document.get("verdicts") if isinstance(document, dict) else None
+    if not isinstance(verdicts, list):
+        raise InvalidInput(f"{path} is not {_VERDICT_FILE} (it has no list 'verdicts')")
+    by_id: dict[str, dict[str, Any]] = {}
+    for verdict in verdicts:
+        if not (
+            isinstance(verdict, dict)
+            and isinstance(verdict.get("id"), str)
+            and verdict.get("status") in get_args(Status)
+        ):
+            raise InvalidInput(f"{path} is not {_VERDICT_FILE} (a verdict has no 'id', or no known word as 'status')")
+        if verdict["id"] in by_id:
+            raise InvalidInput(f"{path} is not {_VERDICT_FILE} (the id {verdict['id'][:40]!a} occurs twice)")
+        by_id[verdict["id"]] = verdict
+    return by_id
+
+
+def _word_of(verdict: Mapping[str, Any], as_stored: Mapping[str, Any] | None = None) -> str:
+    """Return a verdict's word, with how a corrected statement stands where what is stored says that."""
+    repair = verdict.get("repair") if (as_stored or verdict).get("repair") else None
+    return f"{verdict['status']} ({repair})" if repair else str(verdict["status"])
 
 
 def list_changes(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]]) -> list[str]:
@@ -191,8 +214,8 @@ def list_changes(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]
     for verdict in verdicts:
         if verdict.id not in expected:
             changed.append(f"{verdict.id}: {verdict.status}, not in the stored verdicts")
-        elif expected[verdict.id]["status"] != verdict.status:
-            changed.append(f"{verdict.id}: {verdict.status}, expected {expected[verdict.id]['status']}")
+        elif (word := _word_of(stored := expected[verdict.id])) != (found := _word_of(vars(verdict), stored)):
+            changed.append(f"{verdict.id}: {found}, expected {word}")
     return changed
 
 

@@ -50,20 +50,26 @@ class Verdict:
     readings: list[str]
     budget: str
     error: str | None = None
+    mistaken: bool = False  #: whether the error is a mistake in the claim, such as a negative step size
     counterexample: dict[str, Any] | None = None
     picture: dict[str, Any] | None = None
     size: str | None = None
     setting: str | None = None  #: of an experiment: its data and model
     tables: list[dict[str, Any]] = field(default_factory=list)
     repair: Repair | None = None  #: of a repaired statement: how it stands itself
+    given: list[str] = field(default_factory=list)  #: theorems of the literature that its proofs cite
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
     seeded: bool = False  #: whether the check read the seed
     data: dict[str, str] = field(default_factory=dict)  #: files that its kept runs were made from, with their SHA-256
+    sentence: str = ""  #: what was judged, as the statement's data say it
     formula: str = ""  #: the statement as a formula (`fedtheory.tools.typesetting`)
     faults: list[str] = field(default_factory=list)  #: names of the planted faults
     planted: list[dict[str, str]] = field(
         default_factory=list
     )  #: where they were run: each "fault" with its "outcome" (caught, missed or not run) and the "detail" that was seen
+    kernel: list[dict[str, Any]] = field(
+        default_factory=list
+    )  #: where Rocq was asked: of each derivation and certificate what it said (`fedtheory.claims.kernel`)
     level: float | None = (
         None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )
@@ -72,6 +78,11 @@ class Verdict:
         """Refuse a corrected statement beside a printed one that stands."""
         if (self.repaired or self.repair) and self.status != "repaired":
             raise FedtheoryError(f"{self.id} is {self.status} and yet carries a corrected statement")
+
+    @property
+    def derived(self) -> bool:
+        """Whether the statement is the ledger's own, derived from what the paper says."""
+        return self.paper.endswith(", derived")
 
     @property
     def ran(self) -> bool:
@@ -84,8 +95,9 @@ def decide(kind: Kind, parts: list[Part], *, clauses: Sequence[Clause] = (), ana
 
     A failing printed part counts as a refutation only with a replayable counterexample or a disproof; otherwise the verdict is
     inconclusive. So it is where nothing fails and a part is no evidence for the statement: one that is undecided, or a refutation
-    that did not reproduce. *Proved* takes a proof object at the statement's own scope, and one for each of its ``clauses`` where it has
-    them; *supported*, of the printed statement and of a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced
+    that did not reproduce. *Proved* takes a proof at the statement's own scope with nothing in words, and one for each of its
+    ``clauses`` where it has them; *argued* one with an argument in words; *empty* that hypotheses were shown to contradict each other;
+    *supported*, of the printed statement and of a corrected one, that `list_uncovered` has nothing to say. Orderings are reproduced
     or not; in an ``analogue``, which has not the paper's own data and model, they agree or disagree.
     """
     printed = [p for p in parts if p.role == "printed"]
@@ -104,11 +116,21 @@ def decide(kind: Kind, parts: list[Part], *, clauses: Sequence[Clause] = (), ana
             return "inconclusive"
         stands = repaired and all(p.supports for p in repaired) and not _list_uncovered(repaired)
         return "repaired" if stands else "refuted"
+    if any(p.empty for p in printed):
+        return "empty"
     if not all(p.supports for p in printed) or _list_uncovered(printed):
         return "inconclusive"
-    proofs = [p for p in printed if p.proves]
-    whole = all(any(p.name.startswith(clause.decided_by) for p in proofs) for clause in clauses)
-    return "proved" if proofs and whole else "supported"
+    return _how_well(printed, clauses)
+
+
+def _how_well(parts: Sequence[Part], clauses: Sequence[Clause]) -> Repair:
+    """How well a statement stands whose parts all hold: every clause needs a proof for the word that it gets."""
+    proofs = [p for p in parts if p.argues]
+    if not proofs or not all(any(p.name.startswith(clause.decided_by) for p in proofs) for clause in clauses):
+        return "supported"
+    closed = [p for p in proofs if p.proves]
+    of_clauses = all(any(p.name.startswith(clause.decided_by) for p in closed) for clause in clauses)
+    return "proved" if closed and of_clauses and (clauses or len(closed) == len(proofs)) else "argued"
 
 
 def list_uncovered(parts: list[Part]) -> list[str]:
@@ -148,7 +170,14 @@ def list_undecided_clauses(clauses: Sequence[Clause], parts: Sequence[Part]) -> 
 
 def judge_repair(parts: list[Part]) -> Repair:
     """How the corrected statement of a repaired claim stands: its parts are judged as printed ones are."""
-    return "proved" if any(p.proves for p in parts if p.role == "repaired") else "supported"
+    return _how_well([p for p in parts if p.role == "repaired"], ())
+
+
+def list_given(parts: Sequence[Part]) -> list[str]:
+    """Theorems of the literature that the proofs of decisive parts cite."""
+    return list(
+        dict.fromkeys(name for p in parts if p.role != "reading" and p.proof is not None for name in p.proof.given)
+    )
 
 
 def list_vouched(parts: list[Part]) -> list[str]:

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.experiments import (
-    ProgressLines,
-    add_long_run_options,
-    count_run_workers,
-    count_workers,
-    find_needs,
-    follow_progress,
-    make_shared,
-    tell_plan,
-)
+from fedtheory.command_line.check_session import CheckSession
+from fedtheory.command_line.experiments import add_long_run_options, make_shared, tell_plan
 from fedtheory.command_line.later import GroupedCommand
 from fedtheory.command_line.options import (
     EXIT_FAILED,
+    EXIT_MISTAKEN,
     OutputFile,
     add_experiment_options,
     budget_option,
@@ -30,19 +23,18 @@ from fedtheory.command_line.options import (
     fresh_option,
     leave_interrupted,
     make_experiment_context,
-    open_journal,
     say_what_is_kept,
     scheduler_option,
     seed_option,
     time_limit_option,
 )
-from fedtheory.tools.terminal import make_console, print_table
+from fedtheory.command_line.verdict_files import VerdictFiles, show_verdicts
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import FaultReport, Reference
+    from fedtheory.claims.checking import Reference
+    from fedtheory.claims.claim import JudgedChange
     from fedtheory.claims.context import Context
     from fedtheory.claims.verdict import Verdict
-    from fedtheory.tools.journal import Journal
 
 
 @click.command(cls=GroupedCommand)
@@ -84,6 +76,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Run every planted fault, too; verdicts and pages say which were caught. Exit 1 where one was not.",
 )
+@click.option(
+    "--kernel",
+    is_flag=True,
+    help="Let Rocq check the derivations and certificates of the verdicts, too (it needs 'coqc'). Exit 1 where it refuses one.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and what decided.")
 @fresh_option
 @budget_option
@@ -103,6 +100,7 @@ def check_command(
     expect: Path | None,
     repeat: int,
     selftest: bool,
+    kernel: bool,
     verbose: bool,
     fresh: bool,
     budget: Any,
@@ -118,46 +116,18 @@ def check_command(
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
     Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
-    verdict differs; with --repeat, when verdicts differ between seeds; with --selftest, when a fault was missed or not run);
-    2 for bad arguments.
+    verdict differs; with --repeat, when verdicts differ between seeds; with --selftest, when a fault was missed or not run; with --kernel, when
+    Rocq refuses a theorem);
+    2 for bad arguments, and for mistakes in claims, such as a negative step size.
     """
     from fedtheory.claims import report
-    from fedtheory.claims.checking import add_faults, make_check_journal, run_checks, select
-    from fedtheory.claims.pages import write_referee_pages
 
-    def judge(chosen: list[Reference], context: Context) -> tuple[dict[str, Verdict], Journal, ProgressLines, bool]:
-        """Return the verdicts, their journal, how far they came, and whether they were interrupted."""
-        journal = make_check_journal(chosen, context)
-        open_journal(journal, fresh, len(chosen), "claims")
-        kept = journal.read()
-        needs = find_needs([r for r in chosen if r.id not in kept], context)
-        count = count_run_workers(workers, context, needs.values())
-        done: dict[str, Verdict] = {}
-        with follow_progress("claims", len(chosen), len(needs), log_file) as progress:
-            try:
-                for verdict in run_checks(
-                    *(chosen, context, count_workers(workers)),
-                    scheduler=scheduler,
-                    journal=journal,
-                    apart=True,
-                    time_limit=time_limit,
-                    needs=needs,
-                    need_workers=count,
-                    told=progress.ran,
-                ):
-                    done[verdict.id] = verdict
-                    progress.judged(verdict)
-            except KeyboardInterrupt:
-                return done, journal, progress, True
-        return done, journal, progress, False
+    if kernel:
+        from fedtheory.proofs.rocq.compiling import require_compiler
 
+        require_compiler()  # before hours of checks
     stored = report.read_json(expect) if expect else None
-    references = select(targets)
-    if not targets:
-        click.echo(
-            f"all {len(references)} claims; 'fedtheory check PAPER' or 'CLAIM' judges fewer ('fedtheory list' names them)",
-            err=True,
-        )
+    references = _choose(targets)
     forgotten = references if fresh and not dry_run else ()
     context = make_experiment_context(
         budget, seed, data, experiments, remote=scheduler is not None, forgotten=forgotten
@@ -165,116 +135,94 @@ def check_command(
     if dry_run:
         tell_plan(references, context, workers)
         return
-    done, journal, progress, interrupted = judge(references, context)
-    how_far, planted = progress.how_far, None
+    session = CheckSession(fresh, workers, scheduler, log_file, time_limit)
+    judged = session.judge(references, context)
+    how_far, interrupted, planted = judged.progress.how_far, judged.interrupted, None
     if selftest and not interrupted:
-        planted = _plant_faults(references, context, fresh, workers, scheduler, log_file, time_limit)
+        planted = session.plant(references, context)
         how_far, interrupted = f"{how_far}, and planted faults of {planted.how_far}", planted.interrupted
-        for id, verdict in done.items():
-            own = [found for found in planted.reports if found.id == id]
-            if own or not interrupted:
-                done[id] = add_faults(verdict, own)
-    verdicts = [done[r.id] for r in references if r.id in done]
-    beside = next((f.parent for f in (json_file, html_file) if f is not None and str(f) != "-"), referee)
-    folder = counterexamples or (beside / "counterexamples" if beside is not None else None)
-    sources = {reference.id: reference.source for reference in references}
-    with say_what_is_kept("verdicts"):
-        _write(verdicts, json_file, html_file, folder, sources)
-        if sarif is not None:
-            from fedtheory.claims.code_scanning import write_verdicts
-
-            write_verdicts(sarif, verdicts, sources)
-        if referee is not None and folder is not None:
-            write_referee_pages(verdicts, referee, folder, sources)
+        planted.add_to(judged.done)
+    verdicts = [judged.done[r.id] for r in references if r.id in judged.done]
+    if kernel and not interrupted:
+        verdicts = session.ask_rocq(verdicts, references)
+    with say_what_is_kept("findings", "judges them again, and proves again what was proved"):
+        files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples)
+        files.write(verdicts, {reference.id: reference.source for reference in references})
     if not interrupted:  # only now: what could not be written is not lost
-        for kept in (journal, *([planted.journal] if planted is not None else [])):
+        for kept in (judged.journal, *([planted.journal] if planted is not None else [])):
             kept.close()
     if str(json_file) != "-":
-        terminal = make_console()
-        if verbose:
-            terminal.print(report.describe_verdicts(verdicts))
-        elif verdicts:
-            print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
-            terminal.print("--verbose shows statements whole, and what decided")
-        terminal.print(report.summarise(verdicts) or "nothing was checked")
-        for line in (report.summarise_chances(verdicts), report.summarise_faults(verdicts)):
-            if line:
-                terminal.print(line)
+        show_verdicts(verdicts, whole=verbose)
     if interrupted:
         leave_interrupted(how_far)
-    failed = any(not v.ran for v in verdicts) or any(not r.caught for r in (planted.reports if planted else []))
+    differs = _repeat(session, references, context, judged.done, repeat)
+    changed = [] if stored is None else report.list_changes(verdicts, stored)
+    for line in changed:
+        click.echo(f"changed: {line}", err=True)
+    missed = planted is not None and not all(report.caught for report in planted.reports)
+    failed = missed or differs or bool(changed) or any(not v.ran or not _is_accepted(v) for v in verdicts)
+    sys.exit(EXIT_MISTAKEN if any(v.mistaken for v in verdicts) else EXIT_FAILED if failed else 0)
+
+
+def _choose(targets: Sequence[str]) -> list[Reference]:
+    from fedtheory.claims.checking import select
+
+    references = select(targets)
+    if not targets:
+        click.echo(
+            f"all {len(references)} claims; 'fedtheory check PAPER' or 'CLAIM' judges fewer ('fedtheory list' names them)",
+            err=True,
+        )
+    return references
+
+
+def _is_accepted(verdict: Verdict) -> bool:
+    """Whether Rocq refused none of the verdict's theorems."""
+    return all(found["accepted"] for found in verdict.kernel)
+
+
+def _repeat(
+    session: CheckSession, references: Sequence[Reference], context: Context, done: dict[str, Verdict], times: int
+) -> bool:
+    """Judge what read the seed with further ones; whether a verdict differs."""
+    from fedtheory.claims import report
+
     again = [r for r in references if done[r.id].seeded and done[r.id].size is None]
     again.sort(key=lambda r: -done[r.id].seconds)  # so that no worker is left alone with a long one
-    for other in range(seed + 1, seed + repeat):
-        found, journal, progress, interrupted = judge(again, replace(context, seed=other))
-        if interrupted:
-            leave_interrupted(progress.how_far)
-        journal.close()
-        differences = [line for r in again for line in report.list_differences(done[r.id], found[r.id])]
-        click.echo(
-            f"seed {other}: {len(again) - len(differences)} of {len(again)} verdicts are those of seed {seed}", err=True
+    differs = False
+    for other in range(context.seed + 1, context.seed + times):
+        found = session.judge(again, replace(context, seed=other))
+        if found.interrupted:
+            leave_interrupted(found.progress.how_far)
+        found.journal.close()
+        differences = [line for r in again for line in report.list_differences(done[r.id], found.done[r.id])]
+        said = (
+            f"seed {other}: {len(again) - len(differences)} of {len(again)} verdicts are those of seed {context.seed}"
         )
-        for line in differences:
-            click.echo(f"differs: {line}", err=True)
-        failed = failed or bool(differences)
-    if stored is not None:
-        changed = report.list_changes(verdicts, stored)
-        for line in changed:
-            click.echo(f"changed: {line}", err=True)
-        failed = failed or bool(changed)
-    sys.exit(EXIT_FAILED if failed else 0)
-
-
-def _write(
-    verdicts: list[Verdict],
-    json_file: Path | None,
-    html_file: Path | None,
-    folder: Path | None,
-    sources: dict[str, str],
-) -> None:
-    from fedtheory.claims import report
-    from fedtheory.claims.pages import as_html
-
-    if json_file is not None:
-        text = report.as_json(verdicts)
-        if str(json_file) == "-":
-            click.echo(text, nl=False)
-        else:
-            json_file.parent.mkdir(parents=True, exist_ok=True)
-            json_file.write_text(text)
-    if html_file is not None:
-        html_file.parent.mkdir(parents=True, exist_ok=True)
-        page = as_html(
-            verdicts,
-            "fedtheory: verdicts",
-            sources=sources,
-            counterexamples=folder or Path("counterexamples"),
-            folder=html_file.parent,
-        )
-        html_file.write_text(page)
-    if folder is not None:
-        written = report.write_counterexamples(verdicts, folder)
-        if written:
-            from_file = any(
-                v.counterexample is not None and v.counterexample["source"].endswith(".py") for v in verdicts
-            )
-            click.echo(
-                f"{len(written)} counterexamples in {folder}; 'fedtheory replay FILE{' CLAIMS.py' if from_file else ''}' shows one again",
-                err=True,
-            )
+        for line in (said, *(f"differs: {line}" for line in differences)):
+            click.echo(line, err=True)
+        differs = differs or bool(differences)
+    return differs
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("claims_file", type=click.Path(path_type=Path), required=False, metavar="[CLAIMS.py]")
-def replay_command(file: Path, claims_file: Path | None) -> None:
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="Largest number of an instance that is replayed, be it clients or rounds [default: 1000, or twice the largest that the check shows].",
+)
+def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> None:
     """Replay a stored counterexample: measure the violation again, certify the assumptions on it, compare with the file.
 
-    The claim is one of an installed paper, or of CLAIMS.py. Exit status: 0 when the violation is there with the file's numbers.
+    The claim is one of an installed paper, or of CLAIMS.py. Exit status: 0 when the violation is there with the file's numbers, 1 when it is not, 2
+    when the file cannot be replayed.
     """
     from fedtheory.claims.replay import replay_file
 
-    replayed = replay_file(file, claims_file)
+    replayed = replay_file(file, claims_file, limit)
     seen = replayed.seen
     click.echo(f"{replayed.claim.id}: {replayed.claim.statement}")
     for assumption in seen.assumptions:
@@ -300,6 +248,12 @@ def replay_command(file: Path, claims_file: Path | None) -> None:
 @time_limit_option
 @add_experiment_options
 @click.option("--verbose", "-v", is_flag=True, help="Show every fault, not only those that were missed.")
+@click.option(
+    "--near-misses",
+    "near",
+    is_flag=True,
+    help="Change each number, sign, exponent, term and hypothesis of statements that are data, and print the score; no planted faults.",
+)
 def selftest_command(
     targets: tuple[str, ...],
     fresh: bool,
@@ -312,11 +266,14 @@ def selftest_command(
     seed: int,
     time_limit: float | None,
     verbose: bool,
+    near: bool,
     **experiments: Any,
 ) -> None:
     """Run every planted fault: each check must reject what it was built to reject, and only that.
 
-    Exit status: 0 when every fault was caught; 1 when one was missed, or could not be run for want of an extra.
+    Exit status: 0 when every fault was caught; 1 when one was missed, or could not be run for want of an extra. With --near-misses a change
+    against which there is nothing is slack of the statement, and told with its size; 1 where an instance refutes what a proof proves, or a claim
+    could not be run.
     """
     from fedtheory.claims.checking import select
 
@@ -328,8 +285,11 @@ def selftest_command(
     if dry_run:
         tell_plan(references, context, workers)
         return
+    session = CheckSession(fresh, workers, scheduler, log_file, time_limit)
+    if near:
+        sys.exit(_tell_changes(session, references, context, verbose))
     make_shared(references, context, workers, scheduler, log_file)
-    planted = _plant_faults(references, context, fresh, workers, scheduler, log_file, time_limit)
+    planted = session.plant(references, context)
     if planted.interrupted:
         leave_interrupted(planted.how_far)
     planted.journal.close()
@@ -343,50 +303,30 @@ def selftest_command(
         f"planted faults caught: {caught} / {len(reports) - left_out}"
         + (f"; {left_out} could not be run" if left_out else "")
     )
+    click.echo("how sharp the statements are: fedtheory selftest --near-misses", err=True)
     sys.exit(0 if caught == len(reports) else EXIT_FAILED)
 
 
-@dataclass
-class _Planted:
-    """Reports of planted faults, their journal, and whether running them was interrupted."""
+def _tell_changes(session: CheckSession, references: Sequence[Reference], context: Context, verbose: bool) -> int:
+    """Change statements that are data; print what does not fall, which claims have none, and the score of each paper; the exit status."""
+    from fedtheory.claims.sharpness import list_scores
 
-    reports: list[FaultReport]
-    journal: Journal
-    how_far: str
-    interrupted: bool
-
-
-def _plant_faults(
-    references: Sequence[Reference],
-    context: Context,
-    fresh: bool,
-    workers: int | None,
-    scheduler: str | None,
-    log_file: Path | None,
-    time_limit: float | None,
-) -> _Planted:
-    """Run the planted faults of these claims; what they share is done already."""
-    from fedtheory.claims.checking import make_fault_journal, run_all_faults
-
-    journal = make_fault_journal(references, context)
-    open_journal(journal, fresh, len(references), "claims")
-    reports: list[FaultReport] = []
-    interrupted = False
-    with follow_progress("claims", len(references), 0, log_file) as progress:
-        try:
-            for batch in run_all_faults(
-                *(references, context, count_workers(workers)),
-                scheduler=scheduler,
-                journal=journal,
-                apart=True,
-                time_limit=time_limit,
-            ):
-                reports += batch
-                missed = [fault for fault in batch if not fault.caught]
-                progress.count(
-                    batch[0].id if batch else "",
-                    "; ".join(f"{m.id}: {m.outcome}: {m.fault}" for m in missed),
-                )
-        except KeyboardInterrupt:
-            interrupted = True
-    return _Planted(reports, journal, progress.how_far, interrupted)
+    changed = session.change(references, context)
+    if changed.interrupted:
+        leave_interrupted(changed.progress.how_far)
+    changed.journal.close()
+    told: set[JudgedChange] = set()  # of statements that several claims share once
+    for claim in sorted(changed.claims, key=lambda c: c.id):
+        for change in claim.changes:
+            if change not in told and (verbose or change.outcome in ("slack", "survives")):
+                word = change.outcome.upper() if change.outcome == "survives" else change.outcome
+                click.echo(f"{word}  {claim.id}: {change.about}: {change.what} [{change.detail}]")
+            told.add(change)
+    scores = list(list_scores(changed.claims))
+    for paper, score in scores:
+        if score.not_data and (paper != "all" or len(scores) == 1):
+            click.echo(f"not data, {paper}: {', '.join(sorted(score.not_data))}")
+    for paper, score in scores:
+        click.echo(f"{paper}: {score}")
+    failed = any(score.outcomes["survives"] or score.not_run for _, score in scores)
+    return EXIT_FAILED if failed else 0

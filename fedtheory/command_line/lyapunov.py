@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.method_options import MethodCommand, build_algorithm
+from fedtheory.command_line.method_options import MethodCommand, build_algorithm, say_given
 from fedtheory.command_line.options import OutputFile
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
     """Smallest rate of ALGORITHM for which a potential exists, over a class of functions, for every number of clients."""
     from fractions import Fraction
 
+    from fedtheory.claims.statements.unstated import tell_unstated
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.every_n.vectors import Sampling
     from fedtheory.proofs.function_class import FunctionClass
@@ -67,6 +68,7 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
         "participants": s,
         **_summary(found),
         "observed": _observed(found, options),
+        "unstated": tell_unstated(say_given(algorithm, click.get_current_context())),
     }
     if options["stated"]:
         weights = dict(options["stated"])
@@ -86,6 +88,7 @@ def _summary(found: SmallestRate) -> dict[str, Any]:
         "potential": str(found.potential) if exists else None,
         "residual": found.residual if exists else None,
         "proved": None if found.proved is None else str(found.proved),
+        "run_with": [] if found.runs is None else list(found.runs.numbers),
         "relations": [str(relation) for relation in found.relations],
         "from_round": found.first,
         "seconds": round(found.seconds, 4),
@@ -143,6 +146,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         else f"n={answer['clients']}, {answer['participants']} of them a round"
     )
     click.echo(f"{answer['algorithm']} over {answer['class']}, {who}")
+    if answer["unstated"]:
+        click.echo(answer["unstated"])
     if answer["rate"] is None:
         shown = f"shown with residual {answer['excluded']:.1g}" if answer["excluded"] is not None else "none was found"
         click.echo(f"no potential of this form has a rate of at most 1 ({shown}; {answer['seconds']:.2f} s)")
@@ -161,6 +166,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
             f"exact proof: {proved}"
             + (f" in {' and '.join(answer['certificates'])}" if "certificates" in answer else "")
         )
+    if answer["run_with"]:
+        click.echo(f"held against runs with n = {', '.join(map(str, answer['run_with']))}")
     if answer["observed"] is not None:
         seen = answer["observed"]
         click.echo(

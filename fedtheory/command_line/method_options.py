@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from fedtheory.command_line.later import LaterCommand, read_words
 
 if TYPE_CHECKING:
     from fedtheory.algorithms.listing import Listed
     from fedtheory.algorithms.options import Option
+    from fedtheory.claims.statements.unstated import OneMethod
 
 PREFIX = "set_"  #: of the parameters that hold options of a method
 OF_PROBLEM = "of_"  #: of those that hold options of a problem
@@ -143,6 +145,19 @@ def _options_of(entries: Sequence[Listed]) -> Iterator[Option]:
 def read_values(entry: Listed, options: dict[str, Any]) -> dict[str, Any]:
     """The values of a method's options among a command's parameters."""
     return {o.name: options[PREFIX + o.key] for o in entry.options}
+
+
+def say_given(name: str, ctx: click.Context) -> OneMethod:
+    """The method with those of its options that the command line gives, for words on the others."""
+    from fedtheory.algorithms import listed
+    from fedtheory.claims.statements.unstated import OneMethod
+
+    def is_given(option: Option) -> bool:
+        sources = [ctx.get_parameter_source(f"{prefix}{option.key}") for prefix in (PREFIX, FORMER)]
+        return ParameterSource.COMMANDLINE in sources
+
+    given = {o.name: ctx.params[PREFIX + o.key] for o in listed(name).options if is_given(o)}
+    return OneMethod(name, ", ".join(f"{option} = {str(value).lower()}" for option, value in given.items()))
 
 
 def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> Any:

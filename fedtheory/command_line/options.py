@@ -13,6 +13,7 @@ import click
 
 from fedtheory.command_line.later import add_later
 from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
+from fedtheory.tools.untrusted import show_path
 
 if TYPE_CHECKING:
     from fedtheory.claims.checking import Reference
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from fedtheory.tools.journal import Journal
 
 EXIT_FAILED = 1  # a check or a run could not be run, a fault was missed, a verdict differs
+EXIT_MISTAKEN = 2  # a bad argument, or a mistake in a claim
 EXIT_INTERRUPTED = 130
 
 
@@ -233,17 +235,24 @@ def open_journal(journal: Journal, fresh: bool, total: int, what: str) -> None:
     if fresh:
         journal.close()
     done = len(journal.read())
+    if journal.changed:
+        more = f" and {len(journal.changed) - 5} more" if len(journal.changed) > 5 else ""
+        named = ", ".join(map(show_path, journal.changed[:5])) + more
+        click.echo(
+            f"{journal.path} was changed after it was written, or written by somebody else, and is not believed: {named}",
+            err=True,
+        )
     if done:
         click.echo(f"resuming an interrupted run: {done} of {total} {what} are done", err=True)
 
 
 @contextlib.contextmanager
-def say_what_is_kept(what: str) -> Iterator[None]:
+def say_what_is_kept(what: str, then: str = "writes them at once") -> Iterator[None]:
     """Add to the error of a file that cannot be written that what was computed is not lost."""
     try:
         yield
     except OSError as error:
-        error.add_note(f"the {what} are kept: the same command with another file writes them at once")
+        error.add_note(f"the {what} are kept: the same command with another file {then}")
         raise
 
 

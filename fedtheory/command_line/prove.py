@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.options import EXIT_FAILED, OutputFile, budget_option, seed_option
+from fedtheory.command_line.options import EXIT_FAILED, EXIT_MISTAKEN, OutputFile, budget_option, seed_option
 
 if TYPE_CHECKING:
     from fedtheory.claims.statements.bound import Bound, Contraction
 
 #: exit status by verdict, as of ``worst-case --bound``
-VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
+VERDICT_EXITS = {"proved": 0, "argued": 0, "supported": 0, "refuted": 3, "inconclusive": 4, "empty": 4}
 
 
 @click.command()
@@ -36,6 +36,11 @@ VERDICT_EXITS = {"proved": 0, "supported": 0, "refuted": 3, "inconclusive": 4}
     "--potential", help='Weights by fields of the state: "x_i = 1, h_i = (lr/p)**2"; the bound is then E V+ <= BOUND V.'
 )
 @click.option("--clients", default="", help='"n = 8, s = 3" for s of n in expectation [default: all clients, every n].')
+@click.option(
+    "--units",
+    default="",
+    help='Units that do not follow, or in which the statement is: "value = 1", "c = value/length".',
+)
 @budget_option
 @seed_option
 @click.option(
@@ -51,7 +56,7 @@ def prove_command(
 
     Without --bound a potential with simple weights is looked for whose rate is a maximum of simple factors, and judged.
 
-    Exit status: 0 proved or supported, 3 refuted, 4 inconclusive.
+    Exit status: 0 proved or supported, 3 refuted, 4 inconclusive, 1 not run, as where a package is missing, 2 for mistakes in the statement.
     """
     from fedtheory.claims.checking import judge_claim
     from fedtheory.claims.context import Context
@@ -65,10 +70,8 @@ def prove_command(
     claim = state("statement", "the command line", "the command line", sentence, statement)
     verdict = judge_claim(claim, "the command line", Context(budget, seed))
     click.echo(f"{sentence}, for {statement.parameters}")
-    click.echo(
-        f"  options: {statement.options or 'none'}; the others as 'fedtheory run {method} PROBLEM --help' lists them"
-    )
-    click.echo(verdict.status.upper())
+    click.echo(f"  options: {statement.options or 'none'}")
+    click.echo("NOT RUN" if verdict.error else verdict.status.upper())
     for part in verdict.evidence:
         click.echo(f"  {part['text']}")
     for reading in verdict.readings:
@@ -81,7 +84,7 @@ def prove_command(
         if verdict.counterexample is not None:
             document["counterexample"] = verdict.counterexample
         file.write_text(json.dumps(document, indent=1) + "\n")
-    sys.exit(EXIT_FAILED if verdict.error else VERDICT_EXITS[verdict.status])
+    sys.exit(EXIT_MISTAKEN if verdict.mistaken else EXIT_FAILED if verdict.error else VERDICT_EXITS[verdict.status])
 
 
 def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound | Contraction:
@@ -96,7 +99,13 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
     if options is None:
         options = ", ".join(option.name for option in listed(method).options if option.name in names)
     functions = texts["functions"] or ", ".join(name for name in ("L", "mu", "zeta") if name in names)
-    common = {"region": region, "functions": functions, "claimed": bound, "clients": texts["clients"]}
+    common = {
+        "region": region,
+        "functions": functions,
+        "claimed": bound,
+        "clients": texts["clients"],
+        "units": texts["units"],
+    }
     if texts["potential"]:
         return Contraction(method, options, potential=read_settings(texts["potential"]), **common)
     return Bound(

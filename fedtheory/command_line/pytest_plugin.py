@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fedtheory.claims.words import HOLDS
+
 if TYPE_CHECKING:
     from fedtheory.claims.checking import FaultReport, Reference
     from fedtheory.claims.context import Context
     from fedtheory.claims.verdict import Verdict
     from fedtheory.conformance.report import Conformance
 
-#: verdicts that say of a statement that it holds
-HOLDS = ("proved", "supported", "reproduced", "agrees in an analogue")
 #: the name in a file of claims of the verdicts that are expected, by id, where they are not among `HOLDS`
 EXPECTED = "EXPECTED"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm
+from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm, say_given
 from fedtheory.command_line.options import EXIT_FAILED, OutputFile
 from fedtheory.tools.digits import known_digits
 
@@ -120,8 +120,11 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program.
 
     With --bound the exit status is 0 where the bound holds (proved in exact arithmetic, or numerically with the error), 3 where it is
-    violated (functions of the class that exceed it were checked), 4 where neither was shown; 1 and 2 stand for no answer.
+    violated (functions of the class that exceed it were checked), 4 where neither was shown, or that hangs on an option which is not given;
+    1 and 2 stand for no answer.
     """
+    from fedtheory.algorithms import listed
+    from fedtheory.claims.statements.unstated import OneMethod, find_hanging, tell_unstated
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
 
@@ -150,7 +153,21 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
         raise InvalidInput(f"{only[0].replace('_', '-')} goes with --clients any (or with --participants)")
     if options["along"] is not None and not (options["along"][1] < options["along"][2] and options["along"][3] >= 2):
         raise InvalidInput(f"--along takes NAME LOW HIGH COUNT with LOW < HIGH and COUNT >= 2, got {options['along']}")
-    answer = (_for_every_n if symmetric else _for_one_n)(algorithm, function_class, options)
+    answer_for = _for_every_n if symmetric else _for_one_n
+    answer = answer_for(algorithm, function_class, options)
+    given = say_given(algorithm, click.get_current_context())
+    answer["unstated"] = tell_unstated(given)
+    if answer.get("verdict") == "violated":
+
+        def is_violated(other: OneMethod) -> bool:
+            words = [o for o in listed(algorithm).options if o.kind is bool or o.choices]
+            changed = {PREFIX + o.key: other.settings[o.name] for o in words if o.name in other.settings}
+            found = answer_for(algorithm, function_class, {**options, **changed, "certificate": None, "figure": None})
+            return bool(found["unbounded"]) or found["verdict"] == "violated"
+
+        hangs = find_hanging(given, is_violated)
+        if hangs:
+            answer |= {"verdict": "undecided", "reason": f"{hangs}; {answer['reason']}"}
     _report(answer, options["json_file"])
     sys.exit(EXITS[answer.get("verdict", "holds")])
 
@@ -356,6 +373,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
     if answer.get("participants"):
         who += f", {answer['participants']} of them a round, in expectation"
     click.echo(f"{answer['algorithm']} over {answer['class']}, {who}, {answer['rounds']} rounds")
+    if answer["unstated"]:
+        click.echo(answer["unstated"])
     measure = answer["measure"]
     if answer["unbounded"]:
         click.echo(f"{measure}: unbounded; no bound of this kind holds over the class ({answer['solver']})")
@@ -391,29 +410,39 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
 
 
 @click.command("verify-certificate")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--system-only", is_flag=True, help="Do not ask whether the inequality system is that of the method.")
-def verify_certificate_command(file: Path, system_only: bool) -> None:
-    """Check an exact certificate in FILE; no solver and no floating-point number takes part.
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="STEPS",
+    help="Give up on a certificate that takes more steps to check [default: some ten seconds].",
+)
+def verify_certificate_command(file: Path, system_only: bool, limit: int | None) -> None:
+    """Check an exact certificate, a derivation or a proof term in FILE; no solver and no floating-point number takes part.
 
-    First its inequality system: that the hypotheses which are listed imply the bound. Then that this system is the one of the method, class,
-    measure, start and number of rounds that the file names: it is made anew from the method's round. Exit status 1 where either fails.
+    Of a certificate first its inequality system: that the hypotheses which are listed imply the bound. Then that this system is the one of the
+    method, class, measure, start and number of rounds that the file names: it is made anew from the method's round. Exit status 1 where either
+    fails, 2 where it could not be checked: the file is no proof, or takes more steps than the limit.
     """
-    from fedtheory.proofs.certificates.checker import UNCHECKED, Refused, check, describe_system
-    from fedtheory.proofs.certificates.files import read_certificate
+    from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check, describe_system
+    from fedtheory.proofs.checker.files import check_proof, read_proof
+    from fedtheory.proofs.checker.reading import MOST_STEPS
+    from fedtheory.proofs.checker.refusals import NotChecked, Refused
 
-    data = read_certificate(file)
+    most = MOST_STEPS if limit is None else limit
     try:
-        check(data)
-        click.echo("\n".join(describe_system(data)))
-        if system_only:
-            click.echo(UNCHECKED)
+        data = read_proof(file)
+        if system_only or data["format"] != CERTIFICATE_FORMAT:
+            click.echo("\n".join(check_proof(data, most)))
             return
+        check(data, most)
+        click.echo("\n".join(describe_system(data)))
         from fedtheory.proofs.rebuilt import verify_method
 
-        sentence = verify_method(data)
+        sentence = verify_method(data, most_steps=most)
     except Refused as error:
         click.echo(f"refused: {error}", err=True)
-        sys.exit(EXIT_FAILED)
+        sys.exit(2 if isinstance(error, NotChecked) else EXIT_FAILED)
     click.echo("the system is that of this method, made anew from its round in exact arithmetic")
     click.echo(f"verified: {sentence}")

@@ -61,10 +61,12 @@ class Conformance:
     ``agreement``: "double" or "single" where all differences are what rounding in that precision explains, else None. ``single``:
     whether some variable came back in single precision. ``left_out``: kinds of trials that there were none of, and why;
     ``not_exercised``: what the trials did not exercise, and why. ``largest``: by variable the largest difference relative to its size.
+    ``ignores_regularisers``: whether it does the same with and without the shared regularisers of trials that were compared.
     ``starts``: the variables that start elsewhere than in the reference, and ``open_starts`` those of which the paper leaves the start
     open. ``updates``: whether each variable moves as in the paper when the round begins at the implementation's own state (None where
     its declared variables do not fix that state). ``not_noticed``: known mistakes that these trials do not tell from the method.
-    ``not_run``: known mistakes that cannot be run with these settings, and why.
+    ``not_run``: known mistakes that cannot be run with these settings, and why. ``changes_tried``: changes of the reference's round that
+    were tried because no known mistake explains the differences.
     """
 
     method: str
@@ -81,12 +83,14 @@ class Conformance:
     largest: dict[str, float]
     first: Difference | None
     differs_in: tuple[str, ...]
+    ignores_regularisers: bool
     starts: dict[str, str]
     open_starts: tuple[str, ...]
     updates: dict[str, bool] | None
     causes: tuple[Cause, ...]
     variants: tuple[Variant, ...]
     mistakes_tried: int
+    changes_tried: int
     not_noticed: tuple[str, ...]
     not_run: dict[str, str]
 
@@ -161,6 +165,11 @@ class Conformance:
         ]
         if 0 < len(self.differs_in) < len(self.trials):
             lines.append(f"  it agrees in: {'; '.join(name for name in self.trials if name not in self.differs_in)}")
+        if self.ignores_regularisers:
+            lines.append(
+                "  it ignores the shared regulariser: its proximal step is task.regulariser.prox(v, step); of an implementation without one "
+                "ask for --smooth"
+            )
         lines += [f"  {name} {how}" for name, how in self.starts.items()]
         if self.updates is not None:
             right = [name for name, fine in self.updates.items() if fine]
@@ -179,6 +188,7 @@ class Conformance:
             lines.append(
                 f"none of {self.mistakes_tried} known mistakes, no two of them, and no published variant explains it"
             )
+            lines.append(f"nor does one of {self.changes_tried} changes of one place in the reference's round")
         return lines
 
     def _ending(self) -> list[str]:

@@ -34,6 +34,8 @@ Values = dict[str, NDArray[np.float64]]
 #: how many times the deviation that rounding causes in the reference itself is put down to rounding in an implementation
 SAFETY = 100
 _SAMPLES = 3  # perturbed runs of the reference from which the effect of rounding is read off
+#: a candidate further off than this share of a variable's size is dropped before the effect of rounding on it is worked out
+_FAR = 1e-2
 PRECISIONS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 
 
@@ -161,6 +163,41 @@ def make_trials(
                 penalised = _penalise(_make_problem(entry, clients, _room_for(name, dimension), seed), name)
                 trials.append(trial(penalised, seed, whole[-1], None, f", {PENALTIES[name][0]}"))
     return tuple(trials), tuple(left_out)
+
+
+#: by how much the options of `make_other_trial` are less than those of the trials, each by another share
+_OTHER = (0.93, 0.89, 0.96, 0.85, 0.91, 0.87, 0.94, 0.88)
+
+
+def make_other_trial(entry: Listed, values: Mapping[str, Any], like: Trial) -> Trial:
+    """Return a trial with more clients and other numbers for the options than a given one, for what agrees there by a coincidence of numbers.
+
+    Options with another value than `Option.telling` were asked for, and are kept.
+    """
+    other, shares = dict(values), iter(_OTHER * len(values))
+    for option in entry.options:
+        value = other.get(option.name)
+        if value != entry.telling[option.name] or isinstance(value, bool):
+            continue
+        if isinstance(value, float):
+            other[option.name] = value * next(shares)
+        elif option.name == "steps":
+            other[option.name] = value + 1
+    (active, *_) = like.clients
+    n = like.problem.n + 2
+    uneven = np.ndim(like.values.get("steps", 1)) > 0
+    trials, _ = make_trials(
+        entry,
+        other,
+        clients=n,
+        dimension=like.problem.d,
+        rounds=len(like.clients),
+        seeds=1,
+        participants=None if active is None else active.index.size + 1,
+        unequal=uneven,
+        regularisers=False,
+    )
+    return trials[-1]
 
 
 #: the shared regularisers of trials: in words, and their weights
@@ -329,3 +366,19 @@ def measure_rounding(
         seen = np.max([measure_differences(run, way.states, name) for run in runs], axis=0)
         found[name] = SAFETY * np.maximum(np.maximum.accumulate(seen), unit)
     return found
+
+
+def goes_through(
+    method: Algorithm,
+    trial: Trial,
+    states: Sequence[Values],
+    names: tuple[str, ...],
+    first: Mapping[str, NDArray[np.float64]] | None = None,
+) -> bool:
+    """Whether a method goes through these states, up to rounding in single precision."""
+    way = play_reference(method, trial, first)
+    off = {name: measure_differences(states, way.states, name) for name in names}
+    if any(np.any(off[name] > _FAR * track_largest(way.states, name)) for name in names):
+        return False
+    allowed = measure_rounding(method, trial, way, "single", first)
+    return all(np.all(off[name] <= allowed[name]) for name in names)

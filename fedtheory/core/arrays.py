@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
@@ -83,14 +84,8 @@ def is_object(x: Array) -> bool:
 
 
 def stands_for_all(x: Array) -> bool:
-    """Whether the one entry of x stands for all clients at once (`fedtheory.proofs.every_n.vectors`)."""
-    return is_object(x) and x.size == 1 and x.ndim == 2 and hasattr(type(x[0, 0]), "averaged")
-
-
-def _each(x: Array, change: Any) -> Array:
-    out = np.empty_like(x)
-    out[0, 0] = change(x[0, 0])
-    return out
+    """Whether the one entry of x stands for all clients at once (`fedtheory.proofs.every_n.cells`)."""
+    return type(x) is not np.ndarray and isinstance(x, np.ndarray) and hasattr(x, "averaged")
 
 
 def to_numpy(x: Array) -> NDArray[Any]:
@@ -201,13 +196,19 @@ def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
     (Bernoulli participation), the average is over those present.
     """
     if stands_for_all(x):
-        return _each(x, lambda vector: vector.averaged(clients))
+        return x.averaged(clients)
     xp = namespace(x)
     if clients is None or clients.present is None:
-        return xp.sum(x, axis=-2, keepdims=True) / x.shape[-2]
+        total = xp.sum(x, axis=-2, keepdims=True)
+        return _divide_exactly(total, x.shape[-2]) if is_object(x) else total / x.shape[-2]
     present = xp.astype(moved_once(clients.present, x), x.dtype)[..., None]
     count = xp.sum(present, axis=-2, keepdims=True)
     return xp.sum(x * present, axis=-2, keepdims=True) / xp.where(count > 0, count, xp.ones_like(count))
+
+
+def _divide_exactly(x: Array, n: int) -> Array:
+    """Entries over n; whole numbers become fractions, and no floats."""
+    return np.frompyfunc(lambda entry: Fraction(entry, n) if isinstance(entry, int) else entry / n, 1, 1)(x)
 
 
 def mean_of_clients(values: ClientValues) -> RunValues:
@@ -217,6 +218,8 @@ def mean_of_clients(values: ClientValues) -> RunValues:
 
 def spread(x: ServerPoint, n: int) -> ClientPoints:
     """Give each of n clients the server's quantity, without arithmetic."""
+    if stands_for_all(x):
+        return x.with_rows(n)
     return namespace(x).broadcast_to(x, (*x.shape[:-2], n, x.shape[-1]))
 
 
@@ -243,7 +246,9 @@ def take(x: Array, index: Array, axes_behind: int = 1) -> Array:
 
 def gather(x: Points, clients: Clients | None) -> ActivePoints:
     """Rows of the clients that take part; all of them for None."""
-    return x if clients is None else take(x, clients.index)
+    if clients is None:
+        return x
+    return x.gathered(clients) if stands_for_all(x) else take(x, clients.index)
 
 
 def scatter(x: Points, clients: Clients | None, new: ActivePoints) -> Points:
@@ -251,7 +256,7 @@ def scatter(x: Points, clients: Clients | None, new: ActivePoints) -> Points:
     if clients is None:
         return new
     if stands_for_all(x):
-        return _each(x, lambda vector: vector.scattered(clients, new[0, 0]))
+        return x.scattered(clients, new)
     xp = namespace(x, new)
     position, taken = clients.positions
     spread = take(new, position) if new.shape[-2] > 1 else new

@@ -34,6 +34,10 @@ class SolverFailed(FedtheoryError, RuntimeError):
     """No solver returned an answer that stands up to the checks on it."""
 
 
+class EnginesDisagree(FedtheoryError, RuntimeError):
+    """Two engines say what cannot both be true, so that neither is believed."""
+
+
 class JobsStopped(FedtheoryError, RuntimeError):
     """Jobs cannot go on: a worker process was killed, or the connection to the scheduler is lost."""
 
@@ -51,6 +55,7 @@ EXTRAS = {
     "PIL": "data",
     "cvxpy": "verify",
     "clarabel": "verify",
+    "scs": "verify",
     "sympy": "verify",
     "mpmath": "verify",
     "PEPit": "verify",

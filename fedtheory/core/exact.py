@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,20 @@ def rational(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
         return dataclasses.replace(value, **{name: rational(v) for name, v in fields.items()})
+    return value
+
+
+def in_floats(value: Any) -> Any:
+    """The same object with floats in the place of fractions, in dataclasses at any depth."""
+    if isinstance(value, Fraction):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {name: in_floats(v) for name, v in value.items()}
+    if isinstance(value, tuple):
+        return tuple(in_floats(v) for v in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+        return dataclasses.replace(value, **{name: in_floats(v) for name, v in fields.items()})
     return value
 
 

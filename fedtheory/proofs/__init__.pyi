@@ -1,17 +1,17 @@
 """What holds for a method over a whole class of functions: worst cases, certificates, potentials, closed forms, spectra."""
 
-from .certificates.checker import Refused as Refused
-from .certificates.checker import check as check
 from .certificates.files import read_certificate as read_certificate
 from .certificates.lower_bounds import attain as attain
 from .certificates.lower_bounds import check_witness as check_witness
 from .certificates.thresholds import find_threshold as find_threshold
 from .certificates.thresholds import worst_cases_along as worst_cases_along
 from .certificates.upper_bounds import prove as prove
+from .checker.certificates import check as check
+from .checker.derivations import check_derivation as check_derivation
+from .checker.refusals import Refused as Refused
 from .every_n.vectors import Sampling as Sampling
 from .facts import compare as compare
 from .function_class import FunctionClass as FunctionClass
-from .parameters.checker import check_derivation as check_derivation
 from .parameters.methods import StatedContraction as StatedContraction
 from .parameters.methods import prove_bound as prove_bound
 from .parameters.methods import prove_contraction as prove_contraction

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
-How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness", "derivation"]
+How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness", "derivation", "term"]
 LONGEST_SHOWN = 200  #: characters of an expression that are written down; a longer one is described
 
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -62,6 +62,11 @@ def collect_facts(facts: list[Fact]) -> Iterator[None]:
         yield
     finally:
         _collected.reset(token)
+
+
+def facts_are_collected() -> bool:
+    """Whether what checkers confirm is written down now, by `collect_facts`."""
+    return _collected.get() is not None
 
 
 def take_facts() -> tuple[Fact, ...]:
@@ -138,6 +143,19 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     bound = "at most" if how == "certificate" else "at least"
     write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
     return value
+
+
+def confirm_term(check: Callable[[Any], Any], data: Any, what: str) -> Any:
+    """Let the checker read a proof term; that it accepts it is written down. What the checker answers comes back.
+
+    Raises
+    ------
+    ValueError
+        The checker refuses it.
+    """
+    found = check(data)
+    write_fact("term", what)
+    return found
 
 
 def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> None:

@@ -1,6 +1,6 @@
 """Whether a certificate's inequality system is that of the method it names: the system is made anew from the method's round, in fractions.
 
-`fedtheory.proofs.certificates.checker` verifies that a system implies a bound. Here the question stored with it (method, hyper-parameters, class,
+`fedtheory.proofs.checker.certificates` verifies that a system implies a bound. Here the question stored with it (method, hyper-parameters, class,
 measure, start, rounds, participation) is asked again: the method's own round is traced on the class, and evaluations, hypotheses, equations
 and objectives must be those of the certificate, name by name and coefficient by coefficient. No solver takes part.
 """
@@ -14,7 +14,6 @@ from typing import Any
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.core.exact import rational
-from fedtheory.proofs.certificates.checker import Refused, check, read_form, read_functions, read_number
 from fedtheory.proofs.certificates.questions import (
     describe_question,
     load_class,
@@ -23,19 +22,26 @@ from fedtheory.proofs.certificates.questions import (
     store_object,
 )
 from fedtheory.proofs.certificates.upper_bounds import store_system
+from fedtheory.proofs.checker.certificates import check, read_form, read_functions
+from fedtheory.proofs.checker.reading import MOST_STEPS, read_number
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import square
 from fedtheory.proofs.potentials.invariants import follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch, store_relations
 
 
-def verify_method(certificate: Mapping[str, Any], method: Algorithm | None = None) -> str:
+def verify_method(
+    certificate: Mapping[str, Any], method: Algorithm | None = None, *, most_steps: int = MOST_STEPS
+) -> str:
     """Check a certificate, and that its system is that of its question; the sentence that is then a theorem.
 
     Parameters
     ----------
     method : Algorithm, optional
         One that is not part of fedtheory; the certificate must name it and its hyper-parameters. Otherwise the method is made from its name.
+    most_steps : int
+        That the inequality system may take to be checked.
 
     Raises
     ------
@@ -43,7 +49,7 @@ def verify_method(certificate: Mapping[str, Any], method: Algorithm | None = Non
         The system proves no such bound, or is another; the message says what differs first.
     """
     given = dict(certificate)
-    check(given)
+    check(given, most_steps)
     sentence = describe_question(given)
     question = given["question"]
     if method is not None and store_object(method) != question["method"]:
@@ -58,7 +64,12 @@ def verify_method(certificate: Mapping[str, Any], method: Algorithm | None = Non
         raise Refused(f"the question has no inequality system: {error}") from error
     except Exception as error:  # a hyper-parameter of a kind that the method's arithmetic does not know
         raise Refused(f"the method cannot be traced: {type(error).__name__} {str(error)[:200]}") from error
-    _compare(given, expected)
+    try:
+        _compare(given, expected)
+    except Refused:
+        raise
+    except ValueError as error:
+        raise Refused(f"the system of the question cannot be read: {str(error)[:200]}") from error
     return sentence
 
 

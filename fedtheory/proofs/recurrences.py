@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.errors import CannotTrace, InvalidInput, require
 from fedtheory.core.exact import Row, solve_exactly
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import Layout
 from fedtheory.proofs.facts import show_expression, write_fact
-from fedtheory.proofs.potentials.invariants import AnyRound
 from fedtheory.proofs.spectrum import RoundMap, round_map
+from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.proofs.symbolic import agree, symbols
 
 #: largest state that is followed
@@ -186,24 +186,68 @@ def _shortest(differences: Sequence[Sequence[Fraction]], size: int) -> tuple[Fra
 
 
 def lies_within(polynomial: Sequence[Fraction], radius: Fraction) -> bool | None:
-    """Whether all roots are below a radius in modulus (True), or one is above it (False); None where the test ends on the circle.
+    """Whether all roots are below a radius in modulus (True), or one is above it (False); None where the largest lie on the circle.
 
-    By Schur and Cohn: of p with |p_0| < |p_l| one root more lies inside the unit circle than of (conj p_l p - p_0 p*)/t, and as many outside.
-    What is decided is a fact.
+    It is decided exactly, and what is decided is a fact.
     """
     p = [c * radius**k for k, c in enumerate(polynomial)]
-    outcome: bool | None = True
+    outcome = _schur_cohn(p)
+    if outcome is None:
+        outcome = _beside_the_circle(p)
+    said = {True: "all roots are below", False: "a root is above", None: "the largest roots are equal to"}[outcome]
+    shown = show_expression(" + ".join(f"{c} t^{k}" for k, c in enumerate(polynomial) if c))
+    write_fact("comparison", f"{said} {radius} in modulus, of {shown}")
+    return outcome
+
+
+def _schur_cohn(p: Sequence[Fraction]) -> bool | None:
+    """Whether all roots lie inside the unit circle, or one outside; None where the test does not tell.
+
+    Of p with |p_0| < |p_l| one root more lies inside than of (p_l p - p_0 p*)/t, p* the reversed one, and as many on the circle and outside. Where
+    |p_0| = |p_l| the moduli multiply to one.
+    """
+    p = list(p)
     while len(p) > 1:
         first, last = p[0], p[-1]
         if abs(first) >= abs(last):
-            outcome = False if abs(first) > abs(last) else None
-            break
+            return False if abs(first) > abs(last) else None
         p = [(last * a - first * b) / last for a, b in zip(p, p[::-1], strict=True)][1:]
-    if outcome is not None:
-        said = "all roots are below" if outcome else "a root is above"
-        shown = show_expression(" + ".join(f"{c} t^{k}" for k, c in enumerate(polynomial) if c))
-        write_fact("comparison", f"{said} {radius} in modulus, of {shown}")
-    return outcome
+    return True
+
+
+def _beside_the_circle(p: Sequence[Fraction]) -> bool | None:
+    """The same where there may be roots on the circle (None, if there are and none lies outside).
+
+    Those are common roots of p and the reversed polynomial, as are pairs t, 1/t. Without them a test that does not tell says that one lies outside.
+    """
+    sympy = require("sympy", "roots on a circle")
+    t = sympy.Symbol("t")
+    whole, turned = (sympy.Poly([sympy.Rational(c.numerator, c.denominator) for c in cs], t) for cs in (p[::-1], p))
+    common = sympy.gcd(whole, turned)
+    if not _lies_on_the_circle(common, t):
+        return False
+    rest = to_fractions(sympy.quo(whole, common).all_coeffs()[::-1])
+    return None if _schur_cohn(rest) else False
+
+
+def _lies_on_the_circle(common: Any, t: Any) -> bool:
+    """Whether all roots have modulus one, where 1/t is a root with every root t: those of t^m q(t + 1/t) do if q's are real, in [-2, 2]."""
+    sympy = require("sympy", "roots on a circle")
+    for end in (1, -1):
+        while common.degree() > 0 and common.eval(end) == 0:
+            common = sympy.quo(common, sympy.Poly(t - end, t))
+    coefficients = common.all_coeffs()
+    half = len(coefficients) // 2
+    powers = [sympy.Poly(2, t), sympy.Poly(t, t)]  # t^j + 1/t^j in s = t + 1/t
+    for _ in range(half):
+        powers.append(sympy.Poly(t, t) * powers[-1] - powers[-2])
+    q = sympy.Poly(coefficients[half], t)
+    for j in range(1, half + 1):
+        q = q + powers[j] * coefficients[half - j]
+    if q.degree() <= 0:
+        return True
+    simple = q.sqf_part()
+    return bool(simple.count_roots(-2, 2) == simple.degree())
 
 
 def without_roots(polynomial: Sequence[Fraction], roots: Sequence[Fraction]) -> tuple[Fraction, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,10 @@ def round_map(
     layout = Layout.of(template)
     size = layout.size
     if is_object(x0):
-        basis = np.concatenate([np.zeros((1, size), dtype=int), np.eye(size, dtype=int)]).astype(object)
+        basis = np.full(
+            (size + 1, size), Fraction(0), dtype=object
+        )  # whole numbers would become floats where they are divided
+        basis[np.arange(1, size + 1), np.arange(size)] = Fraction(1)
     else:
         basis = np.concatenate([np.zeros((1, size)), np.eye(size)])
     images = layout.flatten(algorithm.round(problem, layout.unflatten(basis), clients, key))

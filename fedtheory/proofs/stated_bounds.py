@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
-from fedtheory.core.errors import FedtheoryError, InvalidInput, SolverFailed
+from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, SolverFailed
 from fedtheory.core.exact import rational
 from fedtheory.proofs.agreement import require_membership
 from fedtheory.proofs.certificates.lower_bounds import attain
@@ -131,6 +131,8 @@ def _asked(found: Answer, limit: Fraction, time_limit: float | None, ask: Callab
             digits=digits,
             time_limit=time_limit,
         )
+    except MissingExtra:
+        raise
     except FedtheoryError:
         return None
 

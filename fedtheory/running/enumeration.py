@@ -80,6 +80,13 @@ def enumerate_subsets(n: int, s: int) -> list[tuple[Weight, Clients]]:
     return [(Fraction(1, len(subsets)), Clients(n, np.array(subset))) for subset in subsets]
 
 
+def who_takes_part(participation: Any) -> tuple[tuple[Any, Any], ...]:
+    """Every choice of s of n clients with its probability; one, all of them, for None and s = n."""
+    if participation is None or participation.s == participation.n:
+        return ((1, None),)
+    return tuple(enumerate_subsets(participation.n, participation.s))
+
+
 def enumerate_courses(
     algorithm: Algorithm,
     problem: Problem,

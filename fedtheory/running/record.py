@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -15,11 +14,12 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import State
 from fedtheory.core.arrays import Array, fetch, is_array, is_object, namespace, to_numpy
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, describe
 from fedtheory.core.precision import in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
 from fedtheory.measures.metrics import Metric
+from fedtheory.tools.untrusted import parse_json, read_arrays
 
 _KNOWN = (int, float, np.ndarray, np.generic)  # counts that the host has
 DIVERGED_ABOVE = 1e100  #: a server or personal model with a larger coordinate counts as diverged
@@ -177,30 +177,77 @@ class Recorder:
         temporary.replace(path)
 
     def load(self, path: Path, name: str, state: State) -> tuple[int, State]:
-        """Read a checkpoint of the same run."""
-        try:
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                stored = dict(file)
-            meta = json.loads(str(stored["meta"]))
-        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise InvalidInput(f"{path} is not a readable checkpoint ({error}); delete it to start afresh") from error
+        """Read a checkpoint of the same run.
+
+        Raises
+        ------
+        InvalidInput
+            It is another file, or one of another run.
+        """
+        stored, meta = read_checkpoint(path)
         if meta["run"] != name:
             raise InvalidInput(
                 f"the checkpoint {path} belongs to another run (algorithm, problem, seed, metrics or start differ); "
                 "give another file, or delete it to start afresh"
             )
+        try:
+            self._restore(stored, meta)
+            values = {key.removeprefix("state."): value for key, value in stored.items() if key.startswith("state.")}
+            _require_like(state, values)
+            return meta["done"], from_host(state, values)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(_not_readable(path, describe(error))) from error
+
+    def _restore(self, stored: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        """Take over what was measured and sent."""
         if can(self.problem, "plan"):
             self.problem.plan.adopt(meta["decisions"])  # type: ignore[attr-defined]
         self.rounds = list(meta["rounds"])
         for key in self.values:
-            self.values[key] = list(np.moveaxis(stored[f"metric.{key}"], -1, 0))
-        self.up = list(np.moveaxis(stored["up"], -1, 0))
-        self.down = list(np.moveaxis(stored["down"], -1, 0))
+            self.values[key] = _unstack(stored[f"metric.{key}"], self.rounds)
+        self.up = _unstack(stored["up"], self.rounds)
+        self.down = _unstack(stored["down"], self.rounds)
         self.sent = (stored["sent_up"], stored["sent_down"])
         self.diverged_at = stored["diverged_at"]
         self.all_diverged = bool(np.all(self.diverged_at >= 0))
-        values = {key.removeprefix("state."): value for key, value in stored.items() if key.startswith("state.")}
-        return int(meta["done"]), from_host(state, values)
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return the arrays of a checkpoint, and what it says of them: the run, the rounds that are done, those that were measured.
+
+    Raises
+    ------
+    InvalidInput
+        It is another file.
+    """
+    try:
+        stored = read_arrays(path)
+        return stored, _read_meta(stored)
+    except (KeyError, ValueError) as error:
+        raise InvalidInput(_not_readable(path, error)) from error
+
+
+def _read_meta(stored: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    meta = parse_json(str(stored["meta"]))
+    rounds = meta.get("rounds") if isinstance(meta, dict) else None
+    counts = [meta.get("done"), *rounds] if isinstance(rounds, list) else [None]
+    if any(type(count) is not int or count < 0 for count in counts) or not isinstance(meta.get("run"), str):
+        raise ValueError("it names no run, or no rounds")
+    return dict(meta)
+
+
+def _not_readable(path: Path, why: Any) -> str:
+    return f"{path} is not a readable checkpoint ({str(why).removeprefix(f'{path} ')}); delete it to start afresh"
+
+
+def _require_like(state: State, values: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse values of another state: other fields, other kinds of numbers, other numbers of clients or coordinates."""
+    own = to_host(state)
+    if own.keys() != values.keys():
+        raise ValueError(f"it has the fields {', '.join(values)}, and not {', '.join(own)}")
+    for name, value in values.items():
+        if value.dtype.kind != own[name].dtype.kind or value.shape[-1:] != own[name].shape[-1:]:
+            raise ValueError(f"its field {name!r} is of another kind or dimension")
 
 
 def _spread(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -213,7 +260,12 @@ def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
     return np.stack([np.broadcast_to(v, shape) for v in values], axis=-1)
 
 
+def _unstack(values: NDArray[Any], rounds: list[int]) -> list[NDArray[Any]]:
+    if values.shape[-1] != len(rounds):
+        raise ValueError(f"{values.shape[-1]} measurements of {len(rounds)} rounds")
+    return list(np.moveaxis(values, -1, 0))
+
+
 def count_kept_rounds(checkpoint: Path) -> int:
     """Return after how many rounds a checkpoint was written."""
-    with np.load(checkpoint, allow_pickle=False) as file:
-        return int(json.loads(str(file["meta"]))["done"])
+    return int(_read_meta(read_arrays(checkpoint, "meta"))["done"])

@@ -22,6 +22,9 @@ import numpy as np
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.catalogue import axis_of
 from fedtheory.running.record import Trace
+from fedtheory.tools.untrusted import read_json_file
+
+_SHOWN = 5  #: differences of two configurations that an error names
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,16 @@ class Results:
         self.folder.mkdir(parents=True, exist_ok=True)
         path, asked = self.folder / "configuration.json", json.loads(json.dumps(self.configuration))
         if path.exists():
-            try:
-                stored = json.loads(path.read_text())
-            except ValueError as error:
-                raise InvalidInput(f"{path} is not readable ({error}); give another folder") from error
+            stored = read_json_file(path, "the configuration of a run")
+            if not isinstance(stored, dict):
+                raise InvalidInput(f"{path} is not the configuration of a run; give another folder")
             differ = sorted(key for key in {*stored, *asked} if stored.get(key) != asked.get(key))
             if differ:
-                known = "; ".join(f"{key} was {stored.get(key)!r}, is {asked.get(key)!r}" for key in differ)
-                raise InvalidInput(f"{self.folder} holds the results of another run: {known}; give another folder")
+                known = [f"{key!s:.40} was {_shown(stored.get(key))}, is {_shown(asked.get(key))}" for key in differ]
+                known[_SHOWN:] = [f"and {len(known) - _SHOWN} more"] if len(known) > _SHOWN else []
+                raise InvalidInput(
+                    f"{self.folder} holds the results of another run: {'; '.join(known)}; give another folder"
+                )
         _write(path, json.dumps(asked, indent=1) + "\n")
 
     @property
@@ -90,6 +95,11 @@ class Results:
                 series = [{"label": name, "x": np.asarray(x).tolist(), "y": values.tolist()}]
                 shown = {"title": title, "xlabel": label, "ylabel": ylabel, "series": series, "diverged": True}
                 save_picture(shown | {"logy": logy}, self.folder / f"{name}{end}.png")
+
+
+def _shown(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
 
 
 def _write(path: Path, text: str) -> None:

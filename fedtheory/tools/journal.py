@@ -1,25 +1,35 @@
-"""Values of unfinished work on disk, under a name made of all that they depend on."""
+"""Values of unfinished work on disk, under a name made of all that they depend on, each with a code that only this user can make."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import hmac
 import importlib.util
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fedtheory.core.errors import InvalidInput
+from fedtheory.tools.untrusted import parse_json, read_bytes
 from fedtheory.tools.versions import find_versions
 
 JOURNALS = Path(".fedtheory")
+_MOST_BYTES = 2_000_000_000  #: of a journal
 
 
 class Journal:
     """Values of an unfinished run, on disk, so that it goes on where it was when it was interrupted.
 
     The file's name is made of everything a value depends on: the identity given, versions, and the source code of this
-    package and of the modules and files in ``sources``. The file is removed when the run completes.
+    package and of the modules and files in ``sources``, with a file's neighbours. The file is removed when the run completes.
+
+    A line is an authentication code (HMAC-SHA-256, of the name and the line) and JSON. The key is the user's (`find_key`) and lies outside of the
+    folder, so that a line which came with the folder or was edited is known, and dropped. It keeps nothing from who can read the key.
 
     Parameters
     ----------
@@ -48,39 +58,75 @@ class Journal:
         folder: Path = JOURNALS,
         accept: Callable[[Any], bool] = lambda value: True,
     ) -> None:
-        self.path = folder / f"{kind}-{hash_dependencies(sources, identity)}.jsonl"
+        self.path = folder / f"{kind}-{hash_dependencies(sources, identity)}.journal"
         self.accept = accept
+        self.changed: tuple[str, ...] = ()  #: keys of lines, as they were last read, that this user did not write so
 
     def read(self) -> dict[str, Any]:
-        """Values of the interrupted run by key; a line cut short by the interruption is dropped."""
+        """Values of the interrupted run by key; lines cut short by the interruption are dropped, and those that become `changed`."""
         if not self.path.exists():
             return {}
-        found = {}
-        for line in self.path.read_text().splitlines():
-            try:
-                entry = json.loads(line)
+        found, changed = {}, set()
+        for line in read_bytes(self.path, _MOST_BYTES).split(b"\n"):
+            code, _, text = line.partition(b" ")
+            if hmac.compare_digest(code, self._code(text)):
+                entry = json.loads(text)
                 found[entry["job"]] = entry["value"]
-            except (ValueError, TypeError, KeyError):
-                continue
+            else:
+                changed |= _find_job(text)
+        self.changed = tuple(sorted(changed))
         return {key: value for key, value in found.items() if self.accept(value)}
 
     def add(self, key: str, value: Any) -> None:
         """Append one value."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"job": key, "value": value}).encode()
         with self.path.open("ab+") as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(size - 1)
             cut = size > 0 and file.read(1) != b"\n"  # the line before was cut short: it must not spoil this one
-            file.write((b"\n" if cut else b"") + json.dumps({"job": key, "value": value}).encode() + b"\n")
+            file.write((b"\n" if cut else b"") + self._code(text) + b" " + text + b"\n")
+
+    def _code(self, text: bytes) -> bytes:
+        return hmac.new(find_key(), self.path.name.encode() + b"\n" + text, "sha256").hexdigest().encode()
 
     def close(self) -> None:
         """Remove the journal: the run is complete."""
         self.path.unlink(missing_ok=True)
 
 
+def _find_job(text: bytes) -> set[str]:
+    """The key that a whole line names."""
+    try:
+        entry = parse_json(text.decode())
+    except ValueError:
+        return set()
+    return {entry["job"]} if isinstance(entry, dict) and isinstance(entry.get("job"), str) else set()
+
+
+@cache
+def find_key() -> bytes:
+    """Return the user's key, made where it is missing: ``fedtheory/journal.key`` in XDG_STATE_HOME, by default ``~/.local/state``.
+
+    Where it can neither be read nor be kept, the key is this process's own, and no other process believes what it writes.
+    """
+    try:
+        folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "fedtheory"
+        path = folder / "journal.key"
+        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(handle, "wb", buffering=0) as file:
+                file.write(secrets.token_bytes(32))
+        key = read_bytes(path, 1000)
+    except (OSError, RuntimeError, InvalidInput):  # no home, or one that cannot be written
+        return secrets.token_bytes(32)
+    return key if len(key) >= 32 else secrets.token_bytes(32)
+
+
 def hash_dependencies(sources: Iterable[str], identity: Any = None) -> str:
-    """Return a name made of plain data, versions, and the source code of this package and of the modules and files in ``sources``."""
+    """Return a name made of plain data, versions, and the code of this package and of ``sources``: modules, and files with their neighbours."""
     text = json.dumps([identity, find_versions(), _code(sources)])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -91,7 +137,9 @@ def _code(sources: Iterable[str]) -> str:
     folders = {Path(__file__).parent.parent}
     for source in sorted(set(sources)):
         if source.endswith(".py"):
-            digest.update(Path(source).read_bytes())
+            near = Path(source).parent  # it may import its neighbours
+            for path in [Path(source), *sorted([*near.glob("*.py"), *near.glob("*/*.py")])]:
+                digest.update(path.read_bytes())
             continue
         spec = importlib.util.find_spec(source.split(".")[0])
         if spec is not None and spec.submodule_search_locations:

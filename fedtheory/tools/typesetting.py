@@ -33,6 +33,8 @@ _OPERATORS = {
         r"\mid": "|",
         r"\pm": "±",
         r"\approx": "≈",
+        r"\langle": "⟨",
+        r"\rangle": "⟩",
     },
 }
 _FUNCTIONS = frozenset(

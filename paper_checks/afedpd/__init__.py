@@ -1,9 +1,9 @@
 """A-FedPD (Sun, Shen, Tao): the experiments, and steps of the theory.
 
 `runs` has the three sizes and what was chosen where the paper leaves it open, `published` the numbers that the paper prints; the other
-modules follow its figures and tables; `theory` has statements of Appendix B.2 and Theorem 1, as lemmas (`lemmas`), `remarks` what is said of them,
-`moments` has exact moments of the methods on quadratics, from which `drift` and `partial_rounds` follow, `stability` and `generalisation` have
-Theorem 2 and Appendix B.3.
+modules follow its figures and tables; `theory` has statements of Appendix B.2 as lemmas (`lemmas`), `theorem_one` Theorem 1, `remarks` what is
+said of them, `moments` has exact moments of the methods on quadratics, from which `drift` and `partial_rounds` follow, `stability`,
+`generalisation` and `theorem_two` have Appendix B.3 and Theorem 2.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from paper_checks.afedpd import (
     speed,
     stability,
     structure,
+    theorem_one,
+    theorem_two,
     theory,
 )
 
@@ -38,11 +40,13 @@ CLAIMS: list[Claim] = [
     *costs.CLAIMS,
     *hyperparameters.CLAIMS,
     *theory.CLAIMS,
+    *theorem_one.CLAIMS,
     *structure.CLAIMS,
     *moments.CLAIMS,
     *drift.CLAIMS,
     *partial_rounds.CLAIMS,
     *stability.CLAIMS,
     *generalisation.CLAIMS,
+    *theorem_two.CLAIMS,
     *remarks.CLAIMS,
 ]

@@ -1,4 +1,4 @@
-"""A-FedPD's generalisation: Eq. (9), Lemma 4 and the factor K that its proof drops, constant and decaying steps, Theorem 2, Remark 2.1, Table 9.
+"""A-FedPD's generalisation: Eq. (9), Lemma 4 and the factor K that its proof drops, constant and decaying steps. Theorem 2 is `theorem_two`.
 
 C clients have S samples each, and P of them take K local steps a round, each with one sample drawn with replacement; tau_0 is a round before
 which the sample that was exchanged is not drawn, zeta the event that it is not.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from math import comb
 from typing import Any
@@ -18,7 +17,6 @@ from fedtheory.claims import (
     Context,
     Fault,
     Finding,
-    Part,
     Reading,
     Replay,
     assume,
@@ -27,25 +25,21 @@ from fedtheory.claims import (
     proved,
     refute,
 )
-from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd.generalisation_pictures import (
     draw_coins,
-    draw_constant_slopes,
     draw_lemma_4,
-    draw_local_steps,
-    draw_rounds,
 )
 from paper_checks.afedpd.stability import (
-    DISPLACEMENT,
     Number,
     Slope,
     bernoulli_step,
+    condition_on_x,
     local_model,
     replay_twice,
     stated,
-    steps_add_up,
 )
 
 GIVEN = "the recursion of AFEDPD-G-REC, which needs rho > L and eta rho <= 1"
@@ -129,6 +123,16 @@ def one_round_apart(S: int, K: int, rho: Any, eta: Any) -> tuple[Any, Any]:
     return losses, models
 
 
+def printed_chance(P: Any, tau: Any, C: Any, S: Any) -> Any:
+    """What the proof of Lemma 4 bounds P(zeta^c) by."""
+    return P * tau / (C * S)
+
+
+def right_of_16(distance: Any, chance: Any, G: Any, H: Any) -> Any:
+    """Lemma 4's right side, (16), with P(zeta^c) or its bound."""
+    return G * distance + H * chance
+
+
 def replay_l4(instance: Mapping[str, Any]) -> Replay:
     """T = tau_0 = 1, one client from x = 1: loss 1/2 of all samples, 1/(1 + x^2) of the exchanged one; E |f - hat f| there, against H tau_0/S."""
     S, K = int(instance["S"]), int(instance["K"])
@@ -136,7 +140,9 @@ def replay_l4(instance: Mapping[str, Any]) -> Replay:
 
     def play(number: Number) -> tuple[Any, Any]:
         apart, _ = one_round_apart(S, K, number(rho), number(eta))
-        return Fraction(int(apart * 10**12), 10**12) if number is Fraction else apart, 1 / number(S)
+        return Fraction(int(apart * 10**12), 10**12) if number is Fraction else apart, right_of_16(
+            number(0), printed_chance(number(1), 1, 1, number(S)), number(1), number(1)
+        )
 
     met = (
         assume("losses 1/2 and 1/(1 + x^2) are in [0, H]; given zeta both runs are one", "1 <= H", H=1),
@@ -146,13 +152,22 @@ def replay_l4(instance: Mapping[str, Any]) -> Replay:
     return replay_twice(what, play, met, "fractions, rounded down to twelve decimals")
 
 
+def symbolic_difference(left: Any, right: Any) -> Any:
+    """left - right, multiplied out."""
+    return require("sympy", "differences").expand(left - right)
+
+
 def check_l4(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
     """As printed the first term alone is enough; in the form that Theorem 2 uses it fails."""
-    H, P, tau, C, S = symbols("H P tau C S", positive=True)
+    H, P, tau, C, S, G = symbols("H P tau C S G", positive=True)
+    weights, apart, spare = (symbols(names, positive=True) for names in ("w1:4", "d1:4", "s1:4"))
+    losses = [G * d - s for d, s in zip(apart, spare, strict=True)]  # f - hat f where the models are d apart
+    mean, distance = (sum(w * v for w, v in zip(weights, values, strict=True)) for values in (losses, apart))
     yield proved(
         "as printed",
-        is_positive(sign * H * P * tau / (C * S)),
-        "every sample's loss is G-Lipschitz, which gives the first term; the second is positive",
+        is_positive(symbolic_difference(right_of_16(distance, sign * printed_chance(P, tau, C, S), G, H), mean)),
+        "every sample's loss is G-Lipschitz, so that what is left of G ||theta - hat theta|| is never negative, nor is its mean over "
+        "draws; the second term adds to it (three draws, and as many as one likes in the same way)",
     )
     yield refute("given zeta in the first term", replay_l4, dict(FAR), role="reading", text="The new sample was drawn.")
     yield Reading(
@@ -175,7 +190,7 @@ def replay_l4p(instance: Mapping[str, Any]) -> Replay:
     met = (assume("counts", "1 <= P <= C", P=P, C=C), assume("counts", "1 <= S*K*t", S=S, K=K, t=tau))
     return replay_twice(
         "P(zeta^c) against P tau_0/(CS)",
-        lambda number: (probability_drawn(C, P, S, K, tau, number), number(P) * tau / (C * S)),
+        lambda number: (probability_drawn(C, P, S, K, tau, number), printed_chance(number(P), tau, C, S)),
         met,
     )
 
@@ -202,12 +217,17 @@ def check_l4p(ctx: Context, *, instance: Mapping[str, Any] = DRAWN, shift: int =
 # ---- the sums -------------------------------------------------------------------------------------------------------
 
 
+def fixed_sum(w: Any, L: Any, G: Any, N: Any) -> Any:
+    """Delta after n rounds of a fixed step, w = (1 + gamma eta K L)^n, N = CS."""
+    return 2 * G / (L * N) * (w - 1)
+
+
 def check_fix(ctx: Context, *, loss: int = 2) -> Iterator[Finding]:
     """y+ = (1 + a) y + 2 a G/(LCS) from 0, a = gamma eta K L."""
     a, w, L, G, N = symbols("a w L G N", positive=True)  # w = (1 + a)^n, N = CS
     yield proved(
         "sum",
-        is_zero((1 + a) * 2 * G / (L * N) * (w - 1) + loss * a * G / (L * N) - 2 * G / (L * N) * ((1 + a) * w - 1)),
+        is_zero((1 + a) * fixed_sum(w, L, G, N) + loss * a * G / (L * N) - fixed_sum((1 + a) * w, L, G, N)),
         "after n = T - tau_0 rounds (2 G/(LCS)) ((1 + a)^n - 1), and a = gamma eta K L <= gamma for eta <= 1/(KL)",
     )
     yield Reading(
@@ -215,31 +235,49 @@ def check_fix(ctx: Context, *, loss: int = 2) -> Iterator[Finding]:
     )
 
 
+def log_balance(g: Any, h: Any, t: Any, b: Any, k: Any = 0, power: int = 1) -> Any:
+    """Logarithm of tau_0 that balances, from those of 2 G^2/L, H P, T and K; b = mu L."""
+    return (g - h - k) / (1 + b) + power * b * t / (1 + b)
+
+
+def log_balanced(g: Any, h: Any, t: Any, b: Any, k: Any = 0) -> Any:
+    """Logarithm of CS times either term there."""
+    return g / (1 + b) + b * (h + k + t) / (1 + b)
+
+
 def balance_holds(power: int = 1, draws: bool = False) -> bool:
     """H P K tau_0 = (2 G^2/L)(T/tau_0)^b at tau_0 = (2 G^2/(H P K L))^{1/(1+b)} T^{b/(1+b)}, b = mu L, in logarithms; K = 1 unless ``draws``."""
     g, h, t, b, k = symbols("g h t b k")  # of 2 G^2/L, H P, T, mu L, K
     k = k if draws else 0
-    tau = (g - h - k) / (1 + b) + power * b * t / (1 + b)
-    return is_zero(h + k + tau - g - b * (t - tau)) and is_zero(h + k + tau - (g / (1 + b) + b * (h + k + t) / (1 + b)))
+    tau = log_balance(g, h, t, b, k, power)
+    return is_zero(h + k + tau - g - b * (t - tau)) and is_zero(h + k + tau - log_balanced(g, h, t, b, k))
 
 
 def gamma_grows(rest: int = 1) -> bool:
     """L x^2 - rho x - (L + rho + T (1 + x)/mu) = (1 + x)(L x - L - rho - T/mu), x = alpha rho = gamma - 1."""
     L, rho, T, mu, x = symbols("L rho T mu x", positive=True)
-    return is_zero(L * x**2 - rho * x - (L + rho + rest * T * (1 + x) / mu) - (1 + x) * (L * x - L - rho - T / mu))
+    square = condition_on_x(x, L, rho, mu / (rest * T * (1 + x)))
+    return is_zero(square - (1 + x) * (L * x - L - rho - T / mu))
+
+
+def decayed_sum(T: Any, tau: Any, a: Any, L: Any, G: Any, N: Any) -> Any:
+    """What Delta^T is at most with decaying steps, a = gamma eta_0 K L <= mu L, N = CS."""
+    return 2 * G / (L * N) * (T / tau) ** a
 
 
 def check_dec(ctx: Context, *, power: int = 1, order: int = 1) -> Iterator[Finding]:
     """The sum by an integral, the balance in logarithms, and what gamma must be."""
     import sympy
 
-    s, a, T, tau, b = symbols("s a T tau b", positive=True)
+    s, a, T, tau, b, L, G, N = symbols("s a T tau b L G N", positive=True)
     inside = -(s ** (-a)) / a * order
     integral = (inside.subs(s, T) - inside.subs(s, tau)) * a * T**a
     yield proved(
         "sum",
         is_zero(sympy.diff(inside, s) - s ** (-1 - a))
-        and is_zero(sympy.expand_log(sympy.log((integral + 1) / (T / tau) ** a), force=True)),
+        and is_zero(
+            sympy.expand_log(sympy.log(2 * G / (L * N) * (integral + 1) / decayed_sum(T, tau, a, L, G, N)), force=True)
+        ),
         "a = gamma eta_0 K L <= mu L: prod_{j=t+1}^{T-1} (1 + a/(j+1)) <= (T/(t+1))^a, and a T^a sum_{t>=tau_0} (t+1)^{-1-a} is at most a T^a "
         "times the integral of s^{-1-a} from tau_0 to T, which is (T/tau_0)^a - 1",
     )
@@ -258,103 +296,6 @@ def check_dec(ctx: Context, *, power: int = 1, order: int = 1) -> Iterator[Findi
         "Read for one T and a gamma that serves its rounds, so that eta_0 K <= mu^2 L/T. The printed product starts at j = t, where j = t + 1 is "
         "meant; tau_0 balances, and the least sum has another factor (mu L)^{1/(1 + mu L)}."
     )
-
-
-# ---- Theorem 2, Remark 2.1, Table 9 ---------------------------------------------------------------------------------
-
-
-def check_t2(ctx: Context, *, power: int = 1, rest: int = 1) -> Iterator[Finding]:
-    """Neither proved nor refuted; with K, for one T, it follows from the recursion, under steps that hardly move."""
-    why = "its proof uses P(zeta^c) <= P tau_0/(CS), false (AFEDPD-L4P), and a gamma that grows with T (AFEDPD-G-DEC); nothing here refutes it"
-    yield Part("(11)", None, "symbolic", why)
-    yield proved(
-        "(H P K T) for (H P T), one T",
-        balance_holds(power, draws=True) and bernoulli_step(),
-        "Lemma 4's form given zeta, with H P K tau_0/(CS), and the sum of AFEDPD-G-DEC",
-        role="reading",
-    )
-    L, rho, T, mu = symbols("L rho T mu", positive=True)
-    yield proved(
-        "how long the steps are",
-        gamma_grows(rest) and is_positive(2 + rho / L + T / (mu * L) - T / (mu * L)),
-        "gamma >= 2 + rho/L + T/(mu L), so that K sum_t eta^t <= (mu/gamma)(1 + log T) < mu^2 L (1 + log T)/T: models hardly move",
-        role="reading",
-    )
-    yield Reading(
-        "Not proved for steps with which one trains, and not refuted: (11) fixes no step, and with the appendix's eta_0 <= mu/(gamma K) it may "
-        "well hold. With K it is the rate of FedAvg that it is said to beat. The proof makes no use of the virtual update."
-    )
-    yield draw_rounds(ctx)
-
-
-FIRST: Mapping[str, Any] = {"K": 1, "rho": "1/10", "eta": "1"}
-
-
-def constant_slope(g: Any, x: Any) -> Any:
-    """Of the loss g x."""
-    return g
-
-
-def models_apart(K: int, rho: Any, eta: Any) -> tuple[Any, Any]:
-    """After two rounds of one client whose only sample has the loss x, in the mirror -x: the less of thetabar's and theta's gap, and FedAvg's."""
-    gaps = []
-    for g in (1 + 0 * rho, -1 + 0 * rho):
-        slopes: list[Slope] = [partial(constant_slope, g)] * K
-        theta = lam = bar = fedavg = 0 * rho
-        for _ in range(2):
-            bar = local_model(slopes, theta, lam, rho, eta)
-            lam += rho * (bar - theta)
-            theta = bar + lam / rho
-            fedavg = local_model(slopes, fedavg, 0 * rho, 0 * rho, eta)
-        gaps.append((bar, theta, fedavg))
-    bar, theta, fedavg = (abs(a - b) for a, b in zip(*gaps, strict=True))
-    return min(bar, theta), fedavg
-
-
-def replay_t2a(instance: Mapping[str, Any]) -> Replay:
-    """A-FedPD's gap against FedAvg's, under one step size and K."""
-    K, rho, eta = int(instance["K"]), Fraction(instance["rho"]), Fraction(instance["eta"])
-    met = (assume("L = 0 < rho, eta rho <= 1", "0 < e*r <= 1", e=eta, r=rho), assume("K", "1 <= K", K=K))
-    what = f"||theta^2 - hat theta^2||, A-FedPD against FedAvg, K = {K}"
-    return replay_twice(what, lambda number: models_apart(K, number(rho), number(eta)), met)
-
-
-def check_t2a(ctx: Context, *, steps: int = 1, of: Mapping[str, Any] = FIRST, limit: int = 6) -> Iterator[Finding]:
-    """The rate is not proved; local training is bounded; FedAvg can be the more stable one."""
-    yield proved(
-        "local training is bounded",
-        is_derived(DISPLACEMENT) and steps_add_up(steps),
-        "under a fixed step a client moves by at most (1 - (1 - eta rho)^K)(G + ||lambda_i||)/rho (AFEDPD-Q-DRIFT), for every K",
-    )
-    yield Part("(P T) without K", None, "symbolic", "it is Theorem 2's, not proved; with K it is FedAvg's (P K T)")
-    extrapolates = "Losses x and -x, flat where no model comes; the server extrapolates, theta^{t+1} = 2 thetabar^{t+1} - thetabar^t."
-    yield refute("more stable than FedAvg", replay_t2a, dict(of), role="reading", text=extrapolates)
-    rho, eta = Fraction(FIRST["rho"]), Fraction(FIRST["eta"])
-    gaps = {K: models_apart(K, rho, eta) for K in (1, 2, 3, 4, 5, 10, 20, 50, 100)}
-    yield decided(
-        "long K, fixed step",
-        all(compare(ours, "<=", limit / rho) for ours, _ in gaps.values()) and compare(gaps[100][0], "<", gaps[100][1]),
-        f"the same instance, K in {tuple(gaps)}: at most 6 G/rho, where FedAvg's gap is 4 eta K G",
-        role="reading",
-    )
-    yield Reading(
-        "The remark compares upper bounds. Steps eta_0 = O(1/K), by which (11) loses K, take it from FedAvg's, too."
-    )
-    yield draw_constant_slopes(gaps)
-
-
-def check_table(ctx: Context, *, factor: int = 1) -> Iterator[Finding]:
-    """The last two rows with the factor K restored; the others are the literature's."""
-    yield Part("last row", None, "symbolic", "it is Theorem 2's, which is not proved")
-    P, K, T, c = symbols("P K T c", positive=True)  # c = mu L/(1 + mu L)
-    yield proved(
-        "with K restored",
-        balance_holds(draws=True) and is_zero((P * K * T) ** c - (P * T) ** c * K ** (factor * c)),
-        "the last row is that of Sun et al. (2023d); without K it is smaller by K^{mu L/(1 + mu L)}",
-        role="reading",
-    )
-    yield Reading("The other four rows are a summary of the literature, and were not checked.")
-    yield draw_local_steps(ctx)
 
 
 CLAIMS: list[Claim] = [
@@ -406,35 +347,5 @@ CLAIMS: list[Claim] = [
         Fault("T^{2 mu L}", "tau_0", {"power": 2}),
         Fault("twice the integral", "sum", {"order": 2}),
         assumptions=(GIVEN, "one T, and a gamma that serves all t < T", "tau_0 >= 1"),
-    ),
-    stated(
-        "AFEDPD-T2",
-        "Theorem 2, (11)",
-        "E[F(theta^T) - f(theta^T)] <= (kappa_c/(CS)) (H P T)^{mu L/(1 + mu L)}, kappa_c = 4 (G^2/L)^{1/(1 + mu L)}.",
-        check_t2,
-        Fault("T^{2 mu L}", "(H P K T) for (H P T), one T", {"power": 2}),
-        Fault("2 T", "how long the steps are", {"rest": 2}),
-        assumptions=(GIVEN, SAMPLES),
-        kind="bound",
-    ),
-    stated(
-        "AFEDPD-T2a",
-        "Remark 2.1",
-        "Primal-dual methods have O((P T)^{mu L/(1 + mu L)}/(CS)) where FedAvg has (P K T): their local training is bounded under a fixed step, "
-        "and long local intervals do not cost stability.",
-        check_t2a,
-        Fault("two increments a step", "local training is bounded", {"steps": 2}),
-        Fault("K = 20", "more stable than FedAvg", {"of": {**FIRST, "K": 20}}, holds=True),
-        Fault("3 G/rho", "long K, fixed step", {"limit": 3}),
-        replay=replay_t2a,
-        kind="rate",
-    ),
-    stated(
-        "AFEDPD-TAB9",
-        "Table 9",
-        "Sun et al. (2023d): O((P K T)^{mu L/(1 + mu L)}/(CS)); A-FedPD: O((P T)^{mu L/(1 + mu L)}/(CS)).",
-        check_table,
-        Fault("K twice", "with K restored", {"factor": 2}),
-        kind="rate",
     ),
 ]

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 
 ANY = "0 < L, 0 < rho"
 INEXACT = "0 < L, 0 < rho, 0 < epsilon"
@@ -24,7 +25,7 @@ INEXACT = "0 < L, 0 < rho, 0 < epsilon"
 # expectation of its square is ||mean v||^2 + phi mean ||v_i - mean v||^2 with phi = (C - P)/(P (C - 1)), a number from 0 (P = C) to 1 (P = 1).
 
 
-def average_moves_less(w: Any, p: Any, c: Any) -> Any:
+def average_moves_less(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E ||thetabar^{t+1} - thetabar^t||^2 <= c mean ||theta_i^{t+1} - thetabar^t||^2."""
     v = w.vector("theta_i+ - thetabar", True)
     return norm2(bar(v)) + norm2(v - bar(v)) * p.phi - norm2(v) * c.c
@@ -33,7 +34,7 @@ def average_moves_less(w: Any, p: Any, c: Any) -> Any:
 LEMMA_1 = Lemma("Lemma 1", "Lemma 1", "0 <= phi <= 1", average_moves_less, {"c": 1})
 
 
-def consistency(w: Any, p: Any, c: Any) -> Any:
+def consistency(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(15): mean E ||theta_i^{t+1} - thetabar^{t+1}||^2 <= c mean ||theta_i^{t+1} - thetabar^t||^2."""
     v = w.vector("theta_i+ - thetabar", True)
     return norm2(v - bar(v)) * (1 + p.phi) - norm2(v) * c.c
@@ -45,7 +46,7 @@ LEMMA_3 = Lemma("Lemma 3", "Lemma 3, (15)", "0 <= phi <= 1", consistency, {"c": 
 # ---- the descent display ---------------------------------------------------------------------------------------------
 
 
-def smooth_from_above(w: Any, p: Any, c: Any) -> Any:
+def smooth_from_above(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f(x + v) <= f(x) + <grad f(x), v> + c (L/2) ||v||^2."""
     f, v = w.function(p.L, -p.L), w.vector("v")
     (g, at), (_, after) = w.at(f, v * 0, "near"), w.at(f, v, "far")
@@ -55,13 +56,18 @@ def smooth_from_above(w: Any, p: Any, c: Any) -> Any:
 SMOOTH_FROM_ABOVE = Lemma("smoothness from above", "Assumption 1", "0 < L", smooth_from_above, {"c": 1})
 
 
+def descent_allowed(R: Any, g2: Any, L: Any, rho: Any, c: Any = 1) -> Any:
+    """The descent's right side less f(thetabar^t), as printed: c (L/2)(1 + L/rho) R_t - ||grad f(thetabar^t)||^2/(2 rho)."""
+    return R * (c * L / 2 * (1 + L / rho)) - g2 / (2 * rho)
+
+
 def moves_along(inexact: bool) -> Callable[[Any, Any, Any], Any]:
     """<grad f(thetabar), E m> + (L/2) E ||m||^2 for m = thetabar+ - thetabar of P of C clients, against the descent's right side.
 
     c (L/2)(1 + L/rho) R_t - ||grad f(thetabar)||^2/(2 rho) with exact solves, (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ... with inexact ones.
     """
 
-    def build(w: Any, p: Any, c: Any) -> Any:
+    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
         f = w.function(p.L, -p.L, client=True)
         lam, gn = w.vector("lambda_i", True), w.vector("grad f_i+", True)
         e = w.vector("e_i+", True) if inexact else lam * 0
@@ -73,9 +79,8 @@ def moves_along(inexact: bool) -> Callable[[Any, Any, Any], Any]:
         gained = dot(bar(g), bar(v)) + (norm2(bar(v)) + norm2(v - bar(v)) * p.phi) * (p.L / 2)
         if inexact:
             allowed = norm2(v) * (p.L / 2 * (1 + 2 * p.L / p.rho)) + c.c * p.epsilon / p.rho
-        else:
-            allowed = norm2(v) * (c.c * p.L / 2 * (1 + p.L / p.rho))
-        return gained - allowed + norm2(bar(g)) / (2 * p.rho)
+            return gained - allowed + norm2(bar(g)) / (2 * p.rho)
+        return gained - descent_allowed(norm2(v), norm2(bar(g)), p.L, p.rho, c.c)
 
     return build
 
@@ -86,7 +91,7 @@ MOVES_INEXACT = Lemma(
 )
 
 
-def descent_printed(w: Any, p: Any, c: Any) -> Any:
+def descent_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """The display for one client with ||e||^2 <= epsilon; its dual variable is lambda^t = mean lambda^t."""
     f = w.function(p.L, -p.L)
     gn, e = w.vector("grad f+"), w.vector("e+")
@@ -95,7 +100,7 @@ def descent_printed(w: Any, p: Any, c: Any) -> Any:
     g, v = w.at(f, x, "f(thetabar)")
     xn = x - (gn - e) / p.rho
     _, vn = w.at(f, xn, "f+", g=gn)
-    return vn - v - norm2(xn - x) * (c.c * p.L / 2 * (1 + p.L / p.rho)) + norm2(g) / (2 * p.rho)
+    return vn - v - descent_allowed(norm2(xn - x), norm2(g), p.L, p.rho, c.c)
 
 
 DESCENT_PRINTED = Lemma("descent, printed", "App. B.2.2, display before R_t", INEXACT, descent_printed, {"c": 1})
@@ -104,7 +109,7 @@ DESCENT_PRINTED = Lemma("descent, printed", "App. B.2.2, display before R_t", IN
 # ---- Lemma 2 ---------------------------------------------------------------------------------------------------------
 
 
-def play_round(w: Any, p: Any, inexact: bool) -> SimpleNamespace:
+def play_round(w: World, p: Parameters, inexact: bool) -> SimpleNamespace:
     """Round t >= 1 of all clients: lambda_i^t = e_i^t - grad f_i(theta_i^t); mean theta_i^t = thetabar^t = 0."""
     f = w.function(p.L, -p.L, client=True)
     th = w.vector("theta_i", True)
@@ -123,29 +128,40 @@ def play_round(w: Any, p: Any, inexact: bool) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def lemma_2(w: Any, p: Any, c: Any) -> Any:
+def left_of_14(R: Any, L: Any, rho: Any) -> Any:
+    """Lemma 2's left side, (14)."""
+    return R * (1 - 4 * L**2 / rho**2)
+
+
+def right_of_14(J: Any, g2: Any, epsilon: Any, L: Any, rho: Any, c: Any = 1) -> Any:
+    """Lemma 2's right side, (14), as printed."""
+    return J * (8 * L**2 / rho**2) + g2 * (c * 4 * L**2 / rho**2) + 4 * epsilon / rho**2
+
+
+def lemma_2(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(1 - 4 L^2/rho^2) R_t <= (8 L^2/rho^2) J_t + (c 4/rho^2) ||grad f(thetabar)||^2 + 16 epsilon/rho^2."""
     r = play_round(w, p, True)
     k = p.L**2 / p.rho**2
-    left = norm2(r.xn_i - r.x) * (1 - 4 * k) - norm2(r.th - r.x) * (8 * k)
+    left = left_of_14(norm2(r.xn_i - r.x), p.L, p.rho) - norm2(r.th - r.x) * (8 * k)
     return left - norm2(bar(r.gx)) * (c.c * 4 / p.rho**2) - 16 * p.epsilon / p.rho**2
 
 
 LEMMA_2 = Lemma("Lemma 2, corrected", "Lemma 2, (14), corrected", INEXACT, lemma_2, {"c": 1})
 
 
-def lemma_2_printed(w: Any, p: Any, c: Any) -> Any:
+def lemma_2_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(14) for one client and exact solves: theta^t = thetabar^t, so that J_t = 0, and theta^{t+1} = theta^t - grad f(theta^{t+1})/rho."""
     f = w.function(p.L, -p.L)
     gn = w.vector("grad f+")
     x = gn * 0
     g, _ = w.at(f, x, "f")
     w.at(f, x - gn / p.rho, "f+", g=gn)
-    k = p.L**2 / p.rho**2
-    return norm2(gn / p.rho) * (1 - 4 * k) - norm2(g) * (c.c * 4 * k)
+    return left_of_14(norm2(gn / p.rho), p.L, p.rho) - right_of_14(norm2(x), norm2(g), 0, p.L, p.rho, c.c)
 
 
-LEMMA_2_PRINTED = Lemma("Lemma 2, printed", "Lemma 2, (14)", "0 < L, 4*L**3 + 6*L <= rho", lemma_2_printed, {"c": 1})
+LEMMA_2_PRINTED = Lemma(
+    "Lemma 2, printed", "Lemma 2, (14)", "0 < L, 4*L**3 + 6*L <= rho", lemma_2_printed, {"c": 1}, units="as printed"
+)
 
 
 # ---- Theorem 1 -------------------------------------------------------------------------------------------------------
@@ -154,7 +170,7 @@ LEMMA_2_PRINTED = Lemma("Lemma 2, printed", "Lemma 2, (14)", "0 < L, 4*L**3 + 6*
 def falls(weight: Callable[[Any], Any], lost: Callable[[Any], Any], inexact: bool) -> Callable[[Any, Any, Any], Any]:
     """f(thetabar+) + weight R_t <= f(thetabar) + weight R_{t-1} - c lost ||grad f(thetabar)||^2 (+ 2 epsilon/rho with inexact solves)."""
 
-    def build(w: Any, p: Any, c: Any) -> Any:
+    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
         r = play_round(w, p, inexact)
         before = w.vector("thetabar before")
         _, vn = w.at(r.f, bar(r.xn_i) + r.th * 0, "f_i(thetabar+)")
@@ -189,14 +205,20 @@ ONE_STEP = Lemma(
 )
 
 
-def one_step_printed(w: Any, p: Any, c: Any) -> Any:
+def one_step_allowed(f: Any, R: Any, g2: Any, epsilon: Any, L: Any, rho: Any, c: Any = 1) -> Any:
+    """Right side of the display before the sum, as printed, for f(thetabar^t) and R_{t-1}; the left is f(thetabar^{t+1}) + R_t/rho."""
+    return f + R / rho - g2 * (c / rho) + epsilon / (8 * L**2 * rho)
+
+
+def one_step_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """The display before the sum for one client and exact solves: R_{t-1} = ||grad f(theta^t)||^2/rho^2, R_t = ||grad f(theta^{t+1})||^2/rho^2."""
     f = w.function(p.L, -p.L)
     gn = w.vector("grad f+")
     x = gn * 0
     g, v = w.at(f, x, "f")
     _, vn = w.at(f, x - gn / p.rho, "f+", g=gn)
-    return vn - v + (norm2(gn) - norm2(g)) / p.rho**3 + norm2(g) * (c.c / p.rho)
+    before, after = (norm2(slope) / p.rho**2 for slope in (g, gn))
+    return vn + after / p.rho - one_step_allowed(v, before, norm2(g), 0, p.L, p.rho, c.c)
 
 
 ONE_STEP_PRINTED = Lemma(
@@ -206,29 +228,13 @@ ONE_STEP_PRINTED = Lemma(
     one_step_printed,
     {"c": 1},
 )
-ROUNDS = 9
 
 
-def theorem_1_printed(w: Any, p: Any, c: Any) -> Any:
-    """(8) for one client and exact solves: the sum over t = 1..T of ||grad f(theta^t)||^2 is at most c rho (f(theta^1) - f*) + R_0.
-
-    theta^{t+1} = theta^t - grad f(theta^{t+1})/rho; R_0 = ||grad f(theta^1)||^2/rho^2; f is convex, and its minimum is attained.
-    """
-    f = w.function(p.L, 0)
-    slopes = [w.vector(f"grad f {t}") for t in range(1, ROUNDS + 1)]
-    x, first = slopes[0] * 0, None
-    for t, g in enumerate(slopes, 1):
-        x = x if t == 1 else x - g / p.rho
-        _, v = w.at(f, x, f"f {t}", g=g)
-        first = v if first is None else first
-    _, least = w.at(f, w.vector("minimiser"), "f*", g=x * 0)
-    total = norm2(slopes[0])
-    for g in slopes[1:]:
-        total = total + norm2(g)
-    return total - (first - least) * (c.c * p.rho) - norm2(slopes[0]) / p.rho**2
+def numerator_of_8(rho: Any, gap: Any, first: Any) -> Any:
+    """Numerator of Theorem 1's right side, for the gap f(thetabar^1) - f* and R_0 = ``first``; over T it is (8) without its epsilon."""
+    return rho * gap + first
 
 
-#: rho >= 4 L^3 + 6 L gives rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0, the condition of Appendix B.2.2
-THEOREM_1_PRINTED = Lemma(
-    "Theorem 1, printed", "Theorem 1, (8)", "0 < L, 4*L**3 + 6*L <= rho", theorem_1_printed, {"c": 1}
-)
+def corrected_numerator(rho: Any, gap: Any, first: Any, L: Any) -> Any:
+    """What the sum over rounds is at most with all clients, exact solves and rho >= 7.583 L, by `POTENTIAL`."""
+    return 4 * rho * gap + L**2 * first

@@ -100,12 +100,12 @@ def draw_numerator(ratios: Mapping[int, Sequence[Any]]) -> Picture:
     )
 
 
-def draw_ratios(rows: Sequence[Sequence[Any]], C: int, P: int) -> Picture:
-    """FedDyn's sums over A-FedPD's, for rho/a = 1/5, 1, 5, against C/P."""
+def draw_ratios(penalties: Sequence[float], rows: Sequence[Sequence[Any]], C: int, P: int) -> Picture:
+    """FedDyn's sums over A-FedPD's by rho/a, against C/P."""
     return draw_bound(
         "FedDyn's sum of squares over A-FedPD's",
-        [0.2, 1, 5],
-        [C / P] * 3,
+        penalties,
+        [C / P] * len(penalties),
         xlabel="rho/a",
         ylabel="ratio of sums",
         about=f"{FAMILY}; C = {C}, P = {P}; exact sums of moments, no seeds; claimed: C/P",

@@ -27,6 +27,7 @@ from fedtheory.claims import (
     Reading,
     Replay,
     assume,
+    decided,
     disproved,
     draw_bound,
     norm2,
@@ -34,6 +35,8 @@ from fedtheory.claims import (
     refute,
 )
 from fedtheory.claims.statements.as_claims import find_of_lemma
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
@@ -54,22 +57,37 @@ def local_model(slopes: Sequence[Slope], theta: Any, lam: Any, rho: Any, eta: An
     """Algorithm 1's local training, one stochastic gradient after the other; FedAvg's with rho = lam = 0."""
     x = theta
     for slope in slopes:
-        x = x - eta * (slope(x) + lam + rho * (x - theta))
+        x = local_step(x, theta, slope(x), lam, rho, eta)
     return x
+
+
+def local_step(x: Any, theta: Any, g: Any, lam: Any, rho: Any, eta: Any) -> Any:
+    """Algorithm 1's local step, (13), with the stochastic gradient g."""
+    return x - eta * (g + lam + rho * (x - theta))
+
+
+def displaced(x: Any, g: Any, lam: Any, rho: Any, eta: Any, sign: Any = 1) -> Any:
+    """theta_{i,k+1} - theta^t by Eq. (10), from x = theta_{i,k} - theta^t; as printed ``sign`` is +."""
+    return (1 - eta * rho) * x + sign * eta * (g + lam)
 
 
 # ---- lemmas ---------------------------------------------------------------------------------------------------------
 
 
-def displacement_step(w: Any, p: Any, c: Any) -> Any:
+def step_of_lengths(U: Any, B: Any, rho: Any, eta: Any, c: Any = 1) -> Any:
+    """How far a step leads at most from a displacement of length U along a slope of length B."""
+    return (1 - eta * rho) * U + c * eta * B
+
+
+def displacement_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||(1 - eta rho) u - eta b|| <= (1 - eta rho) U + c eta B where ||u|| <= U, ||b|| <= B."""
     u, b = w.vector("u"), w.vector("b")
     w.assume("displacement", norm2(u) - p.U**2)
     w.assume("slope", norm2(b) - p.B**2)
-    return norm2(u * (1 - p.eta * p.rho) - b * p.eta) - ((1 - p.eta * p.rho) * p.U + c.c * p.eta * p.B) ** 2
+    return norm2(u * (1 - p.eta * p.rho) - b * p.eta) - step_of_lengths(p.U, p.B, p.rho, p.eta, c.c) ** 2
 
 
-def triangle_of_two(w: Any, p: Any, c: Any) -> Any:
+def triangle_of_two(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||a + b|| <= A + c B where ||a|| <= A, ||b|| <= B."""
     a, b = w.vector("a"), w.vector("b")
     w.assume("first", norm2(a) - p.A**2)
@@ -77,7 +95,7 @@ def triangle_of_two(w: Any, p: Any, c: Any) -> Any:
     return norm2(a + b) - (p.A + c.c * p.B) ** 2
 
 
-def smooth_slopes(w: Any, p: Any, c: Any) -> Any:
+def smooth_slopes(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||grad f(x + v) - grad f(x)||^2 <= c L^2 ||v||^2."""
     f, v = w.function(p.L, -p.L), w.vector("v")
     (near, _), (far, _) = w.at(f, v * 0, "near"), w.at(f, v, "far")
@@ -107,12 +125,11 @@ def bernoulli_step(shift: int = 1) -> bool:
 def check_eq10(ctx: Context, *, printed: int = 1, sign: Any = -1) -> Iterator[Finding]:
     """The step of Algorithm 1 against + eta, with g the gradient or its negative, and against - eta."""
     x, theta, g, lam, rho, eta = symbols("x theta g lam rho eta")
-    after = x - eta * (g + lam + rho * (x - theta)) - theta
-    line = (1 - eta * rho) * (x - theta)
-    off = [is_not_zero(after - (line + printed * eta * (drawn + lam))) for drawn in (g, -g)]
+    after = local_step(x, theta, g, lam, rho, eta) - theta
+    off = [is_not_zero(after - displaced(x - theta, drawn, lam, rho, eta, printed)) for drawn in (g, -g)]
     yield disproved("+ eta", all(off), "the second line is off by 2 eta lambda_i at least, whichever sign g has")
     argument = "Algorithm 1's local step, less theta^t; without rho and lambda_i it is FedAvg's"
-    yield proved("- eta", is_zero(after - (line + sign * eta * (g + lam))), argument, role="repaired")
+    yield proved("- eta", is_zero(after - displaced(x - theta, g, lam, rho, eta, sign)), argument, role="repaired")
     yield Reading("A slip of signs: the appendix, after (17), has them right.")
 
 
@@ -120,6 +137,46 @@ def check_eq10(ctx: Context, *, printed: int = 1, sign: Any = -1) -> Iterator[Fi
 
 APART = {"L": "1", "R": "1", "rho": "1/10", "eta": "1", "K": 2, "S": 0, "theta": "1/8", "hat": "-1/8"}
 APART_SAMPLE = APART | {"S": 100}
+
+
+#: one step, after which the repaired bound is reached
+REACHED = APART | {"K": 1}
+REACHED_SAMPLE = APART_SAMPLE | {"K": 1, "theta": "1", "hat": "1"}
+
+
+def allowed_apart(eta: Any, K: Any, L: Any, V: Any, M: Any, G: Any, S: Any) -> Any:
+    """Right side of Lemma 6, (18), for ||theta^t - hat|| = V and ||lambda_i^t - hat|| = M; of Lemma 5, (17), with S = 0, for no sample exchanged."""
+    return eta * K * L * V + eta * K * M + (2 * eta * K * G / S if S else 0)
+
+
+def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
+    """V after a step on a common sample, for Vk = ||theta_{i,k}^t - hat||."""
+    return (1 - eta * rho) * V + eta * L * Vk + eta * M
+
+
+def exchanged_step(V: Any, M: Any, G: Any, rho: Any, eta: Any) -> Any:
+    """V after a step on the exchanged sample."""
+    return (1 - eta * rho) * V + 2 * eta * G + eta * M
+
+
+def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """V after a step on one of S samples, of which one was exchanged."""
+    return (1 - 1 / S) * common_step(V, V + W, M, L, rho, eta) + exchanged_step(V, M, G, rho, eta) / S
+
+
+def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
+    return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
+
+
+def geometric(r: Any, eta: Any, k: Any) -> Any:
+    """sum_{j<k} eta (1 - eta r)^j."""
+    return (1 - (1 - eta * r) ** k) / r
+
+
+def apart_after(K: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """Lemmas 5 (S = 0) and 6 before their last inequality: `step_apart`, K times from 0."""
+    return geometric(rho - L, eta, K) * allowed_apart(1, 1, L, W, M, G, S)
 
 
 def replay_local(instance: Mapping[str, Any]) -> Replay:
@@ -137,8 +194,7 @@ def replay_local(instance: Mapping[str, Any]) -> Replay:
             first = local_model([slope] * K, start, number(0), weight, step) - start
             second = local_model([other if j else slope for j in drawn], other_start, number(0), weight, step)
             apart += chance * abs(first - (second - other_start))
-        sample = 2 * step * K * smooth * end / S if S else number(0)
-        return apart, step * K * smooth * abs(start - other_start) + sample
+        return apart, allowed_apart(step, K, smooth, abs(start - other_start), number(0), smooth * end, S)
 
     met = (
         assume("f and -f are L-smooth and L R-Lipschitz", "0 < L*R", L=L, R=R),
@@ -149,7 +205,7 @@ def replay_local(instance: Mapping[str, Any]) -> Replay:
 
 
 def check_local(
-    ctx: Context, *, of: Mapping[str, Any], triangle: Lemma = TRIANGLE, steps: int = 1
+    ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any], triangle: Lemma = TRIANGLE, steps: int = 1
 ) -> Iterator[Finding]:
     """Refuted below L; above it one step by the triangle inequality, K of them by a geometric sum and Bernoulli's inequality."""
     yield refute("every rho > 0", replay_local, dict(of), text="Where rho < L, -x^2/2 drives two models apart.")
@@ -158,12 +214,13 @@ def check_local(
     parts = [part for part in found if isinstance(part, Part)]
     yield from parts
     V, W, M, L, rho, eta, S, G = symbols("V W M L rho eta S G", positive=True)
-    same = (1 - eta * (rho - L)) * V + eta * L * W + eta * M
-    other = (1 - eta * rho) * V + 2 * eta * G + eta * M
-    one = is_zero((1 - eta * rho) * V + eta * L * (V + W) + eta * M - same)
-    if of["S"]:
-        mixed = (1 - 1 / S) * same + other / S
-        one &= is_zero(same + 2 * eta * G / S - mixed - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)
+    given = (M, L, rho, eta, G, S if of["S"] else 0)
+    mixed = mixed_step(V, W, *given) if of["S"] else common_step(V, V + W, M, L, rho, eta)
+    spare = step_apart(V, W, *given) - mixed
+    one = (is_zero(spare - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)) if of["S"] else is_zero(spare)
+    one = one and all(
+        is_zero(step_apart(apart_after(k, W, *given), W, *given) - apart_after(k + 1, W, *given)) for k in (0, 1, 2)
+    )
     yield proved(
         "K steps, rho > L",
         one and steps_add_up(steps) and bernoulli_step(),
@@ -171,6 +228,13 @@ def check_local(
         "probability 1/S; K steps from 0 give (1 - (1 - eta (rho - L))^K)/(rho - L) times what a step adds per eta, at most eta K times it",
         role="repaired",
         resting_on=parts,
+    )
+    seen = replay_local(at)
+    yield decided(
+        "reached by one step",
+        seen.admissible and compare(seen.exact_measured, "==", seen.exact_bound),
+        f"{seen.what}: {seen.exact_measured}, which is the bound",
+        role="repaired",
     )
     yield Reading(
         "Nothing is said of the sign of rho_L = rho - L; below L the last inequality turns round. With rho > L and eta rho <= 1 the printed lemma "
@@ -180,45 +244,91 @@ def check_local(
 
 # ---- the recursion --------------------------------------------------------------------------------------------------
 
+
+def lines_of_recursion(
+    D: Any, s: Any, d1: Any, s1: Any, p1: Any, rho: Any, c1: Any, c2: Any, c3: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The four right sides: of Delta^{t+1}, sigma^{t+1}, delta^{t+1} and pi^{t+1}."""
+    return d1 + s1 / rho, s + rho * p1, p1 + D, c1 * D + c2 * s + c3
+
+
+def combined_lines(D: Any, s: Any, alpha: Any, gamma: Any, c1: Any, c2: Any, c3: Any, beta: Any = 1) -> Any:
+    """Right side of the lines times 1, alpha, beta and gamma."""
+    return (beta + gamma * c1) * D + (alpha + gamma * c2) * s + gamma * c3
+
+
+def left_of_combination(D1: Any, s1: Any, d1: Any, p1: Any, alpha: Any, gamma: Any, rho: Any, beta: Any = 1) -> Any:
+    """What is left of their left sides."""
+    return D1 + (alpha - 1 / rho) * s1 + (beta - 1) * d1 + (gamma - alpha * rho - beta) * p1
+
+
+def condition_on_x(x: Any, L: Any, rho: Any, k: Any) -> Any:
+    """The quadratic in x = alpha rho that is to be >= 0, with k = eta K."""
+    return L * x**2 - rho * x - (L + rho + 1 / k)
+
+
+def larger_root(L: Any, rho: Any, q: Any) -> Any:
+    """x+, of a discriminant q^2."""
+    return (rho + q) / (2 * L)
+
+
+def discriminant(L: Any, rho: Any, s: Any) -> Any:
+    """q^2, with s^2 = L/(eta K)."""
+    return (rho + 2 * L) ** 2 + 4 * s**2
+
+
+def root_limit(L: Any, rho: Any, s: Any) -> Any:
+    """What x+ is said to be at most."""
+    return 1 + rho / L + 2 * s
+
+
 ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
 
 
 def replay_root(instance: Mapping[str, Any]) -> Replay:
     """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
     L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
-    root, limit = (rho + q) / (2 * L), 1 + rho / L + 2 * s
-    numeric = (float(rho) + math.sqrt((float(rho) + 2 * float(L)) ** 2 + 4 * float(s) ** 2)) / (2 * float(L))
+    near = float(L), float(rho)
+    root, numeric = larger_root(L, rho, q), larger_root(*near, math.sqrt(discriminant(*near, float(s))))
     met = (
         assume("rho above L", "0 < L < r", L=L, r=rho),
         assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
-        assume("discriminant", "q*q == (r + 2*L)*(r + 2*L) + 4*s*s", q=q, r=rho, L=L, s=s),
+        assume("discriminant", "q*q == d", q=q, d=discriminant(L, rho, s)),
     )
-    return Replay("larger root x+", numeric, 1 + float(rho) / float(L) + 2 * float(s), root, limit, "fractions", met)
+    return Replay("larger root x+", numeric, root_limit(*near, float(s)), root, root_limit(L, rho, s), "fractions", met)
 
 
 def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, root: int = 2) -> Iterator[Finding]:
     """Four lines, their combination, the quadratic condition, the bound of its root, and the printed convention for absent clients."""
-    L, rho, k, C, P, d = symbols("L rho k C P d", positive=True)  # k = eta K
-    dual_moves = rho / C * (P * d + (C - P) * d)  # d: mean over active clients of how far their moves are apart
+    L, rho, k, P, others, d = symbols("L rho k P others d", positive=True)  # k = eta K
+    C = P + others
+    dual_moves = (rho * d + others * rho * d / P) / C  # d: sum over the active clients of how far their moves are apart
+    yield disproved(
+        "pi^{t+1} of the active clients alone",
+        is_zero(dual_moves - rho * d / P) and is_positive(rho * d / P - rho * d / C),
+        "the appendix sets the models of absent clients to theta^t, so that pi^{t+1} = d/C. The round in which the exchanged sample is "
+        "drawn first, by one of P active clients, parts its own dual by rho d and those of the absent ones by rho d/P: sigma^{t+1} = rho "
+        "d/P > rho pi^{t+1} for P < C",
+    )
     yield proved(
         "four lines",
-        is_zero(dual_moves - rho * d) and is_zero(C * (P / C) * d / P - d),
-        "triangle inequalities, and Lemmas 5 and 6 averaged; absent duals move apart by rho times the mean of the active models' gaps, and "
-        "pi^{t+1} counts what absent clients would return, as Appendix B.2 does",
-    )
-    yield disproved(
-        "theta_i^{t+1} = theta^t for absent clients",
-        is_zero(dual_moves - C / P * rho * (P / C * d)),
-        "then pi^{t+1} = (P/C) d, and sigma^{t+1} - sigma^t is (C/P) rho pi^{t+1} where all gaps point one way",
-        role="reading",
+        is_zero(dual_moves - rho * (d / P)) and is_zero(dual_moves - C / P * rho * (d / C)),
+        "triangle inequalities, and Lemmas 5 and 6 averaged; absent duals move apart by rho times the mean of the active models' gaps, "
+        "which is d/P where pi^{t+1} counts what absent clients would return, as Appendix B.2 does, and (C/P) of d/C where it does not",
+        role="repaired",
     )
     D0, D1, s0, s1, d1, p1, c1, c2, c3, x = symbols("D0 D1 s0 s1 d1 p1 c1 c2 c3 x", positive=True)
     alpha, g = x / rho, gamma + x
-    added = (d1 + s1 / rho - D1) + alpha * (s0 + rho * p1 - s1) + (p1 + D0 - d1) + g * (c1 * D0 + c2 * s0 + c3 - p1)
-    square = L * x**2 - rho * x - (L + rho + 1 / k)
+    lines = lines_of_recursion(D0, s0, d1, s1, p1, rho, c1, c2, c3)
+    pairs = zip((1, alpha, 1, g), lines, (D1, s1, d1, p1), strict=True)
+    added, square = sum(weight * (right - left) for weight, right, left in pairs), condition_on_x(x, L, rho, k)
     yield proved(
         "combination and its condition",
-        is_zero(added - ((1 + g * c1) * D0 + (alpha + g * c2) * s0 + g * c3 - D1 - (alpha - 1 / rho) * s1))
+        is_zero(
+            added
+            - combined_lines(D0, s0, alpha, g, c1, c2, c3)
+            + left_of_combination(D1, s1, d1, p1, alpha, 1 + x, rho)
+        )
         and is_zero((1 + g * k * L) * (alpha - 1 / rho) - (alpha + g * k) - k / rho * square)
         and is_zero(square.subs(x, 1 + rho / L) + 1 / k),
         "the lines times 1, alpha, 1, gamma = 1 + alpha rho; alpha - 1/rho is at least the coefficient of sigma^t where the quadratic in alpha "
@@ -228,14 +338,14 @@ def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, roo
     r = symbols("r", positive=True)  # sqrt(L/(eta K)) = L/sqrt(L eta K)
     yield proved(
         "x+ corrected",
-        is_zero((rho + 2 * L + root * r) ** 2 - ((rho + 2 * L) ** 2 + 4 * r**2) - 4 * r * (rho + 2 * L))
-        and is_zero((rho + rho + 2 * L + 2 * r) / (2 * L) - (1 + rho / L + r / L)),
+        is_zero((rho + 2 * L + root * r) ** 2 - discriminant(L, rho, r) - 4 * r * (rho + 2 * L))
+        and is_zero(larger_root(L, rho, rho + 2 * L + 2 * r) - (1 + rho / L + r / L)),
         "the square root is at most rho + 2 L + 2 sqrt(L/(eta K))",
         role="repaired",
     )
     yield Reading(
-        "The bound of x+ is not used later. The appendix sets absent clients' models to theta^t, which loses C/P; it is read as in Appendix B.2. A "
-        "later display loses the 2 of 2 gamma eta K G/(CS)."
+        "The bound of x+ is not used later. A later display loses the 2 of 2 gamma eta K G/(CS), and one the sigma^t in its bracket; the "
+        "sums have both."
     )
 
 
@@ -248,17 +358,20 @@ def stated(id: str, source: str, statement: str, check: Any, *faults: Fault, **m
     return Claim(id=id, source=source, statement=statement, check=check, faults=faults, **more)
 
 
-def local_claim(id: str, source: str, more: str, instance: Mapping[str, Any], assumed: str) -> Claim:
+def local_claim(
+    id: str, source: str, more: str, instance: Mapping[str, Any], reached: Mapping[str, Any], assumed: str
+) -> Claim:
     """Lemma 5, or Lemma 6 on the client whose sample was exchanged."""
     return stated(
         id,
         source,
         f"E ||Delta_i - hat Delta_i|| <= eta K L E ||theta^t - hat theta^t|| + eta K E ||lambda_i^t - hat lambda_i^t||{more}, "
         "Delta_i = theta_i^{t+1} - theta^t.",
-        partial(check_local, of=instance),
+        partial(check_local, of=instance, at=reached),
         Fault("rho = L", "every rho > 0", {"of": instance | {"rho": "1"}}, holds=True),  # type: ignore[operator]
         Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
         Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
+        Fault("two steps", "reached by one step", {"at": reached | {"K": 2}}),  # type: ignore[operator]
         assumptions=(assumed,),
         repaired=f"The same with {BELOW_L}.",
         replay=replay_local,
@@ -279,7 +392,7 @@ def draw_drift(context: Context, *, steps: int = 40, runs: int = 20) -> Picture:
     return draw_bound(
         "How far a client moves in k local steps",
         k,
-        (1 - (1 - eta * rho) ** k) / rho,
+        geometric(rho, eta, k),
         xlabel="local steps k",
         ylabel="||theta_k - theta||",
         about=f"A-FedPD's local steps with eta = 0.1, rho = 1, G = 1; random gradients of that length in five dimensions, seed {context.seed}",
@@ -320,21 +433,30 @@ CLAIMS: list[Claim] = [
         "Lemma 5, (17)",
         "",
         APART,
+        REACHED,
         "client i has no exchanged sample, and every sample's loss is L-smooth, which Assumption 1 says of f_i",
     ),
-    local_claim("AFEDPD-L6", "Lemma 6, (18)", " + 2 eta K G/S", APART_SAMPLE, "one of S samples, all as A1 and A2 say"),
+    local_claim(
+        "AFEDPD-L6",
+        "Lemma 6, (18)",
+        " + 2 eta K G/S",
+        APART_SAMPLE,
+        REACHED_SAMPLE,
+        "one of S samples, all as A1 and A2 say",
+    ),
     stated(
         "AFEDPD-G-REC",
         "Appendix B.3.2, Table 8 and what follows",
-        "Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= "
-        "eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); "
-        "x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
+        "With pi^{t+1} the sum over active clients over C: Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho "
+        "pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, "
+        "the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
         check_rec,
         Fault("gamma = 2 + alpha rho", "combination and its condition", {"gamma": 2}),
         Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
         Fault("one square root", "x+ corrected", {"root": 1}),
         assumptions=(BELOW_L,),
-        repaired="x+ <= 1 + rho/L + 1/sqrt(L eta K).",
+        repaired="pi^{t+1} counts what absent clients would return, or sigma^{t+1} <= sigma^t + (C/P) rho pi^{t+1}; "
+        "x+ <= 1 + rho/L + 1/sqrt(L eta K).",
         replay=replay_root,
     ),
 ]

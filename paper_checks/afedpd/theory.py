@@ -1,4 +1,4 @@
-"""A-FedPD's Lemmas 1 to 3, its descent, and Theorem 1 where all clients take part, as statements (`lemmas`).
+"""A-FedPD's Lemmas 1 to 3, its descent, and a round of Theorem 1 where all clients take part, as statements (`lemmas`).
 
 Read throughout: f_i is L-smooth (Assumption 1) and need not be convex, which is how "non-convex" is read; an epsilon-inexact solution has
 ||grad L_i(theta_i^{t+1})||^2 <= epsilon, so that epsilon = 0 for exact ones; f(theta) = mean_i f_i(theta); theta^0 is any start and
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from paper_checks.afedpd import lemmas
-from paper_checks.afedpd.theory_pictures import draw_theorem_1
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "a-fedpd"
@@ -103,40 +102,6 @@ CLAIMS: list[Claim] = [
             "1/(2 rho) - 4 q L^2/rho^2 is 3/(8 rho) with q = rho/(32 L^2); a larger coefficient is no relaxation."
         ],
         false={"1/rho": "3/(8 rho)"},
-    ),
-    claim_steps(
-        "AFEDPD-T1",
-        PAPER,
-        "Theorem 1, (8)",
-        "(1/T) sum_{t=1}^T E ||grad f(thetabar^t)||^2 <= (rho (f(thetabar^1) - f*) + R_0)/T + O(epsilon).",
-        [
-            Step("rho and 1", lemmas.THEOREM_1_PRINTED),
-            Step("the potential falls", lemmas.POTENTIAL, "reading"),
-        ],
-        conclusions=[
-            Conclusion(
-                "all clients",
-                "f(thetabar^{t+1}) + (L^2/(4 rho)) R_t falls by ||grad f(thetabar^t)||^2/(4 rho) at least, and is at least "
-                "f*; the sum over t = 1..T, times 4 rho",
-                ("the potential falls",),
-                "reading",
-            )
-        ],
-        assumptions=[
-            ALL,
-            EXACT_ONE,
-            f"T = {lemmas.ROUNDS}, and rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0, as Appendix B.2.2 asks",
-        ],
-        readings=[
-            "With all clients, exact solves and rho >= 7.583 L the sum is at most (4 rho (f(thetabar^1) - f*) + L^2 R_0)/T. That corrects less than "
-            "the theorem says, whose rounds have some clients, and is no repair.",
-            "The theorem allows every rho > 0; it is read with the condition that its proof gives. What fails is the constant: read up to constants, "
-            "(8) stands for all clients (O(1/T)).",
-            "Where some take part it fails for every rho: AFEDPD-D13 (one client a round) and AFEDPD-D14 (P >= 2).",
-        ],
-        false={"rho and 1": "the potential falls"},
-        kind="rate",
-        picture=draw_theorem_1,
     ),
     claim_steps(
         "AFEDPD-T1R",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import AFedPD
 from fedtheory.claims import Context, Picture, draw_bound
 from fedtheory.core.randomness import Key
+from paper_checks.afedpd.lemmas import corrected_numerator, numerator_of_8
 from paper_checks.afedpd.moment_pictures import follow_moments
 from problems.quadratics import scalar_quadratics
 
@@ -32,7 +33,8 @@ def sums_and_numerators(
         squares.append((mean * away) ** 2)
         if not t:
             gap, first = mean / 2 * away**2, np.mean((state.x_i[..., 0] - 1) ** 2, axis=-1)
-    return np.cumsum(squares, axis=0), rho * gap + first, 4 * rho * gap + L**2 * first
+    allowed = numerator_of_8(rho, gap, first), corrected_numerator(rho, gap, first, L)
+    return np.cumsum(squares, axis=0), *allowed
 
 
 def draw_theorem_1(context: Context, *, rho: float = 10.0, rounds: int = 100, runs: int = 50) -> Picture:

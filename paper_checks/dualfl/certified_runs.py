@@ -22,6 +22,7 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
 from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from fedtheory.running.runner import run
+from paper_checks.dualfl import bounds
 from problems.chains import total_variation_chain
 from problems.quadratics import random_quadratics, scalar_quadratics
 from problems.svm import svm
@@ -105,18 +106,15 @@ def heterogeneity_at(problem: Problem, x: Any) -> NDArray[np.float64]:
 
 
 def bound_n2(n: Any, nu: float, rho: float, heterogeneity: Any) -> Any:
-    """DUALFL-N2, exact local solves: min{4/(n+1)^2, (1 - sqrt rho)^(n-1)} V*/nu^2."""
-    return np.minimum(4 / (n + 1.0) ** 2, (1 - np.sqrt(rho)) ** (n - 1.0)) * heterogeneity / nu**2
+    """DUALFL-N2, exact local solves: the least of `bounds.plain` and `bounds.linear` times V*/nu^2."""
+    return bounds.models(np.minimum(bounds.plain(n), bounds.linear(1.0 * n, np.sqrt(rho))), heterogeneity, nu)
 
 
 def bound_inexact(n: Any, nu: float, rho: float, heterogeneity: float, clients: int, gamma: float) -> Any:
-    """Local gaps as in (8) for rho = 0, and as in (9) for rho > 0.
-
-    4/(n+1)^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2/nu^2, and (1 - sqrt rho)^{n-1} (sqrt(V*) + 2 sqrt(2 nu/N)/(1 - (1 + gamma)^(-1/2)))^2/nu^2.
-    """
-    errors = np.sqrt(nu) / (1 - (1 + gamma) ** -0.5) if rho else 1 + 2 / gamma
-    rate = (1 - np.sqrt(rho)) ** (n - 1.0) if rho else 4 / (n + 1.0) ** 2
-    return rate * (np.sqrt(heterogeneity) + 2 * np.sqrt(2 / clients) * errors) ** 2 / nu**2
+    """Local gaps as in (8) for rho = 0, and as in (9) for rho > 0."""
+    errors = bounds.errors_of_9(gamma, nu) if rho else bounds.errors_of_8(gamma)
+    rate = bounds.linear(1.0 * n, np.sqrt(rho)) if rho else bounds.plain(1.0 * n)
+    return bounds.inexact_models(rate, heterogeneity, nu, clients, errors)
 
 
 def below_inexact(
@@ -140,7 +138,7 @@ def draw_exact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: 
     problem = random_quadratics(n=4, d=5, L=L, mu=nu, batch=(draws,), seed=0)
     x = problem.solution()
     errors = squared_errors(DualFL(nu, rho), problem, x, rounds) * nu**2 / heterogeneity_at(problem, x)
-    claimed = (1 - np.sqrt(rho)) ** (n - 1) if smooth else 4 / (n + 1) ** 2
+    claimed = bounds.linear(1.0 * n, np.sqrt(rho)) if smooth else bounds.plain(n)
     told = f"DualFL with nu = 1, rho = {rho:g} and exact local solves; random quadratics, n = 4, d = 5, mu = 1, L = 16, {draws} draws, seed 0"
     label = "||theta^n - theta*||^2 nu^2/V*"
     return draw_bound("Errors against the bound", n, claimed, ylabel=label, about=told, runs=errors.T)
@@ -163,7 +161,14 @@ def draw_inexact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws
     said = f"rho = nu/L, delta_n = a^n, a = {a:.3g}" if smooth else "rho = 0, delta_n = 4/(n+1)^5"
     about = f"Algorithm 2, nu = 4/5, {said}; random quadratics, N = 4, d = 5, mu = 1, L = 16, {draws} draws, seed {context.seed}"
     ylabel, found = "(E_d(xi^n) - E_d*)/C", (trace["error"][:, 1:] / size).T
-    return draw_bound("Dual errors", n, q**n if smooth else n**-2, ylabel=ylabel, about=about, runs=found)
+    return draw_bound(
+        "Dual errors",
+        n,
+        bounds.dual_order(n, np.sqrt(rho)) if smooth else n**-2,
+        ylabel=ylabel,
+        about=about,
+        runs=found,
+    )
 
 
 def below_n2(

@@ -21,11 +21,12 @@ from fedtheory.claims.parts import proved
 from fedtheory.claims.protocol import Clause
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
-from paper_checks.dualfl import inexact, lemmas
+from paper_checks.dualfl import bounds, inexact, lemmas, rates
 from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, draw_inexact_runs, nonsmooth_runs, smooth_runs
 from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
 from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
-from paper_checks.steps import Conclusion, Step
+from paper_checks.dualfl.theory import BY_CODE, OF_SMOOTH
+from paper_checks.steps import Step
 
 RECURSION = (
     "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
@@ -54,8 +55,6 @@ FROM_GAPS = (
 #: what is said above rests on these, for rho = 0 and for rho > 0
 PLAIN_ROUNDS = (inexact.STEP, inexact.ERROR, *WITHOUT_MODULUS)
 LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS)
-#: N times the right side of (8) is b_n/(n+1)^2 with sqrt(b_n) = nu^(-1/2) (n+1)^(-1-gamma/2), whose sum is finite for gamma > 0; m = n + 1
-TOLERANCES_OF_8 = "m**2/(nu*m**(4 + gamma)) == (m**(-1 - gamma/2))**2/nu"
 
 
 def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **changed: Any) -> Iterator[Finding]:
@@ -72,12 +71,7 @@ def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **chan
     yield below_inexact("gaps at the limit", text, context.seed, at_the_limit, rounds, 50.0 if smooth else 4.0, 1.0)
 
 
-#: the sum of (k + 1) x^k for k < n, by induction: from n to n + 1 the right side grows by (n + 1) x^n
-SERIES = "(1 - (n + 2)*x**(n + 1) + (n + 1)*x**(n + 2) - 1 + (n + 1)*x**n - n*x**(n + 1))/(1 - x)**2 == (n + 1)*x**n{}"
-PLAIN_STEPS = [Step("one round", inexact.STEP), Step("inexact step", inexact.ERROR)]
-LINEAR_STEPS = [Step("one round", inexact.STEP_SMOOTH), Step("inexact step", inexact.ERROR_SMOOTH)]
 TO_MODELS = Step("(29)", lemmas.primal_error)
-TO_VALUES = Step("(30)", lemmas.energy_error)
 BY_GAPS = Step("gaps", inexact.gap_bounds_the_error)
 
 
@@ -88,7 +82,7 @@ def certificates(context: Context, share: Fraction) -> Iterator[Finding]:
     for n in range(1, context.pick(6, 7) + 1):
         certificate = prove(method, FunctionClass(L=16, mu=1, zeta=1), rounds=n)
         confirm("certificate", check, dict(certificate.data))
-        limits.append(min(Fraction(4, (n + 1) ** 2), Fraction(5, 4) * Fraction(3, 4) ** n * Fraction(16, 15)))
+        limits.append(min(bounds.plain(Fraction(n)), bounds.linear(n, Fraction(1, 4))))
         found.append(certificate.bound)
         below = compare(certificate.bound, "<=", share * limits[-1]) and below
     told = ", ".join(f"{float(a):.4g} of {float(b):.4g}" for a, b in zip(found, limits, strict=True))
@@ -119,14 +113,14 @@ CLAIMS: list[Claim] = [
     claim(
         "DUALFL-P6.2",
         "Proposition 6.2",
-        "E_d(xi^n) - E_d* <= C/n^2 for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum sqrt(b_n) < infinity.",
-        PLAIN_STEPS,
-        conclusions=[
-            Conclusion("every round", RECURSION + PLAIN, ("one round", "inexact step"), confirmed=WITHOUT_MODULUS)
-        ],
+        f"E_d(xi^n) - E_d* <= C {bounds.show(bounds.plain_order, 'n')} for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum "
+        "sqrt(b_n) < infinity.",
+        [Step("every round", rates.P62)],
         assumptions=[CONVEX],
         readings=[
-            "'n >= 0' with 1/n^2 is read as n >= 1. The constant is explicit: C = (2/nu) (||xi^0 - xi*|| + 2 sum_k sqrt(2 nu b_k))^2."
+            BY_CODE,
+            "'n >= 0' with 1/n^2 is read as n >= 1. C = (2/nu) (||xi^0 - xi*|| + 2 sqrt(2 nu) B)^2 with the sum B. Any xi^{n+1} is nu (zeta - theta) "
+            "for some local answers theta, so that these are all runs of Algorithm 2.",
         ],
         kind="rate",
         picture=partial(draw_inexact_runs, smooth=False),
@@ -134,41 +128,27 @@ CLAIMS: list[Claim] = [
     claim(
         "DUALFL-P6.3",
         "Proposition 6.3",
-        "E_d(xi^n) - E_d* <= C (1 - sqrt(rho))^n for Algorithm 2 with 0 < rho <= nu/L and errors delta_n = a^n, 0 <= a < 1 - sqrt(rho).",
-        LINEAR_STEPS,
-        conclusions=[
-            Conclusion(
-                "every round",
-                RECURSION + LINEAR,
-                ("one round", "inexact step"),
-                confirmed=(*lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS),
-                wrong=lemmas.TOO_CONVEX,
-            )
+        f"E_d(xi^n) - E_d* <= C {bounds.show(bounds.dual_order, 'n', 'r')} for Algorithm 2 with 0 < rho = r^2 <= nu/L and errors delta_n = a^n, "
+        "0 <= a < 1 - r.",
+        [Step("every round", rates.P63), OF_SMOOTH],
+        assumptions=[CONVEX, SMOOTH, "nu < L, rho < 1"],
+        readings=[
+            BY_CODE,
+            "C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho); b = sqrt(a/q). a = 0 is below every other a.",
         ],
-        assumptions=[CONVEX, SMOOTH, "rho < 1"],
-        readings=["C = (||xi^0 - xi*|| + 2 sqrt(2 nu)/(1 - sqrt(a/q)))^2/(2 nu q) with q = 1 - sqrt(rho)."],
         kind="rate",
         picture=partial(draw_inexact_runs, smooth=True),
     ),
     claim(
         "DUALFL-T3.2",
         "Theorem 3.2",
-        "||theta^(n) - theta*||^2 <= C/n^2 for rho = 0, local gaps as in (8), no smoothness.",
-        [TO_MODELS, BY_GAPS],
-        conclusions=[
-            Conclusion(
-                "every round",
-                RECURSION
-                + PLAIN
-                + FROM_GAPS
-                + "(8) has sqrt(b_k) = nu^(-1/2) (k+1)^(-1-gamma/2), with a sum of at most nu^(-1/2) (1 + 2/gamma); by (29) "
-                "||theta^(n) - theta*||^2 <= 4/(nu (n+1))^2 (sqrt(V*) + 2 sqrt(2/N) (1 + 2/gamma))^2.",
-                ("(29)", "gaps"),
-                confirmed=(*PLAIN_ROUNDS, TOLERANCES_OF_8),
-            )
-        ],
+        f"||theta^(n) - theta*||^2 <= C {bounds.show(bounds.plain_order, 'n')} for rho = 0, local gaps as in (8), no smoothness.",
+        [Step("every round", rates.T32)],
         assumptions=[CONVEX, "(8) for some gamma > 0"],
-        readings=["'n >= 0' with 1/n^2 is read as n >= 1."],
+        readings=[
+            BY_CODE,
+            "'n >= 0' with 1/n^2 is read as n >= 1. C is explicit; V = mean_j ||s_j*||^2; of (8) its mean over clients is used.",
+        ],
         kind="rate",
         besides=partial(theorem_runs, smooth=False),
         faults=(*faults("total variation chain"), NOT_FALLING),
@@ -178,34 +158,18 @@ CLAIMS: list[Claim] = [
         "Theorem 3.3",
         [
             Clause(
-                "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - sqrt(rho))^n for 0 <= rho <= nu/L, local gaps as in (9),",
-                ("every round",),
+                f"E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' {bounds.show(bounds.dual_order, 'n', 'r')} for 0 <= rho = r^2 <= nu/L, "
+                "local gaps as in (9),",
+                ("every round, rho > 0", "every round, rho = 0"),
             ),
-            Clause("and theta^(n) -> theta*.", ("convergence",)),
+            Clause("and theta^(n) -> theta*.", ("every round, rho > 0", "every round, rho = 0")),
         ],
-        [TO_MODELS, TO_VALUES, BY_GAPS],
-        conclusions=[
-            Conclusion(
-                "every round",
-                RECURSION
-                + LINEAR
-                + FROM_GAPS
-                + "(9) is delta_n = a^n with a/q = 1/(1 + gamma); (29) and (30) bound models and values, with C = L/2. For rho = 0 "
-                "the rate is 1, and Psi_n stays bounded because delta_n falls geometrically.",
-                ("(29)", "(30)", "gaps"),
-                confirmed=(*LINEAR_ROUNDS, *PLAIN_ROUNDS),
-            ),
-            Conclusion(
-                "convergence",
-                "for rho > 0 by the rate; for rho = 0, whose rate is 1, (9) is 1/(N (1 + gamma)^k), so that sum_k (k + 1) sqrt(delta_k) <= 1/(1 - "
-                "(1 + gamma)^(-1/2))^2 is finite and ||theta^(n) - theta*||^2 = O(1/n^2), as in Theorem 3.2",
-                ("every round",),
-                confirmed=(*PLAIN_ROUNDS, SERIES.format("")),
-                wrong={"a sum without the square": (*PLAIN_ROUNDS, SERIES.format("*(1 - x)"))},
-            ),
+        [Step("every round, rho > 0", rates.T33), Step("every round, rho = 0", rates.T33_ZERO), OF_SMOOTH],
+        assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "nu < L, rho < 1"],
+        readings=[
+            BY_CODE,
+            "'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'. For rho = 0 the rate is 1, and 1/n^2 is shown.",
         ],
-        assumptions=[CONVEX, SMOOTH, "(9) for some gamma > 0", "rho < 1"],
-        readings=["'rho <= [0, nu/L]' and 'nu <= (0, mu]' are read as 'in'."],
         kind="rate",
         besides=partial(theorem_runs, smooth=True),
         faults=(*faults("two clients"), NOT_FALLING),
@@ -213,23 +177,19 @@ CLAIMS: list[Claim] = [
     claim(
         "DUALFL-T3.3b",
         "Theorem 3.3, second part",
-        "E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' (1 - 1/sqrt(kappa))^n for rho = 1/kappa and nu = mu, kappa = L/mu.",
-        [TO_MODELS, TO_VALUES],
-        conclusions=[
-            Conclusion(
-                "every round",
-                "1/kappa = nu/L for nu = mu, so that it is a case of the first part. " + RECURSION + LINEAR + FROM_GAPS,
-                ("(29)", "(30)"),
-                confirmed=(*LINEAR_ROUNDS, inexact.gap_bounds_the_error),
-            )
-        ],
+        f"E(theta^(n)) - E* <= C ||theta^(n) - theta*||^2 <= C' {bounds.show(bounds.dual_order, 'n', 'r')} with r = 1/sqrt(kappa), for rho = "
+        "1/kappa and nu = mu, kappa = L/mu.",
+        [Step("every round", rates.T33_END), OF_SMOOTH],
         assumptions=[
             CONVEX,
             SMOOTH,
             "(9) for some gamma > 0",
             "kappa > 1: for kappa = 1, (5) is 0/0 (and one round is exact)",
         ],
-        readings=["With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1."],
+        readings=[
+            BY_CODE,
+            "With nu = mu the hypothesis (9) can be out of reach of iterative local solvers: DUALFL-G1.",
+        ],
         kind="rate",
         besides=partial(theorem_runs, smooth=True),
         faults=(*faults("two clients"), NOT_FALLING),
@@ -237,28 +197,17 @@ CLAIMS: list[Claim] = [
     derived(
         "DUALFL-N2",
         "Theorems 3.2 and 3.3 with constants",
-        "||theta^(n) - theta*||^2 <= min{4/(n+1)^2, (1 + sqrt(rho)) (1 - sqrt(rho))^n/(1 - rho)} V*/nu^2 for exact "
-        "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho <= nu/L; V* = mean_j ||s_j*||^2.",
-        [TO_MODELS],
-        conclusions=[
-            Conclusion(
-                "every round",
-                "With delta_n = 0: "
-                + RECURSION
-                + "Dividing by the products, E_d(xi^n) - E_d* <= Q_n ||xi^0 - xi*||^2/(2 nu) with Q_n = prod_{0<k<n} (1 - 1/t_k), "
-                "which is at most (1 - sqrt(rho))^{n-1}, and, because t_k is at most that of rho = 0, at most "
-                "4/(n+1)^2. " + FROM_GAPS + "(29) bounds the models.",
-                ("(29)",),
-                confirmed=(*PLAIN_ROUNDS, *LINEAR_ROUNDS),
-            )
-        ],
+        f"||theta^(n) - theta*||^2 is at most {bounds.show_models(bounds.plain, 'n')} and {bounds.show_models(bounds.linear, 'n', 'r')} for exact "
+        "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho = r^2 <= nu/L; V = mean_j ||s_j*||^2.",
+        [Step("rho = 0", rates.PLAIN_EXPLICIT), Step("rho > 0", rates.LINEAR_EXPLICIT), OF_SMOOTH],
         assumptions=[
             CONVEX,
-            "s_j* subgradients of f_j at theta* whose sum is zero; f_j L-smooth for rho > 0",
+            "s_j* subgradients of f_j at theta* whose sum is zero; f_j L-smooth with nu < L for rho > 0",
             "exact local solves",
         ],
         readings=[
-            "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0)."
+            BY_CODE,
+            "Better than noted before by the factor 1 - rho in the first term; independent of N, of theta*, and of theta^(0).",
         ],
         kind="bound",
         besides=bound_runs,

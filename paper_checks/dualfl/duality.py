@@ -15,8 +15,9 @@ import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import allowed_gap
-from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, bar, dot, lemma, norm2
+from fedtheory.claims import Claim, Context, Fault, Finding, Lemma, Replay, dot, lemma, norm2
 from fedtheory.claims.parts import assume, at_most, equal, proved, refute
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.duality import dualfl_gap, local_dual, local_gap, local_primal
 from fedtheory.core.problem import constant
@@ -28,10 +29,10 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.dualfl import inexact, lemmas
+from paper_checks.dualfl import inexact, rates
 from paper_checks.dualfl.certified_runs import below_inexact, hinge_machines
 from paper_checks.dualfl.common import CONVEX, claim, derived
-from paper_checks.steps import Conclusion, Step, equality
+from paper_checks.steps import Step, equality
 from problems.chains import total_variation_chain
 from problems.huber import Huber
 from problems.logistic import logistic
@@ -40,14 +41,14 @@ from problems.quadratics import random_quadratics
 # ---- the local problem: Proposition 3.1 -------------------------------------------------------------------------------
 
 
-def zero_gap(w: Any, p: Any, c: Any) -> Any:
+def zero_gap(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E^{n,j}(o) + c E_d^{n,j}(nu (zeta - o)) = 0 at the solution o of (2)."""
     local = inexact.local_problem(w, p)
     return local.at_o * c.c + local.least
 
 
 @lemma("solution of (6)", "Proposition 3.1", "0 < nu", c=1)
-def dual_solution(w: Any, p: Any, c: Any) -> Any:
+def dual_solution(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E_d^{n,j}(xi_j) <= E_d^{n,j}(xi) - c ||xi - xi_j||^2/(2 nu) for every xi, with xi_j = nu (zeta - o), of which o is a subgradient of g^*."""
     g = w.function(None, 0, name="g*")
     zeta, o, xi = w.vector("zeta"), w.vector("o"), w.vector("xi")
@@ -98,40 +99,6 @@ def local_instances(context: Context, *, gap: Callable[..., Any] = local_gap, st
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
 
 
-@lemma("weak duality", "(20)", "0 < nu", c=1)
-def weak_duality(w: Any, p: Any, c: Any) -> Any:
-    """-E_d(xi)/N + c (nu/2) ||theta + mean xi/nu||^2 <= E(theta) for all theta and xi.
-
-    By Fenchel's inequality g_j^*(xi_j) >= <xi_j, theta> - g_j(theta).
-    """
-    x, xi = w.vector("theta"), w.vector("xi", True)
-    value, conjugate = w.value("mean of g_j at theta"), w.value("mean conjugate of g_j at xi_j")
-    w.assume("Fenchel", dot(xi, x) - value - conjugate)
-    energy, dual_energy = value + norm2(x) * (p.nu / 2), conjugate + norm2(bar(xi)) / (2 * p.nu)
-    return norm2(x + bar(xi) / p.nu) * (c.c * p.nu / 2) - dual_energy - energy
-
-
-def strong_duality(w: Any, p: Any, c: Any) -> Any:
-    """E(theta*) + E_d(xi*)/N = 0 at xi_j* = s_j* - nu theta*, where g_j^*(xi_j*) = <xi_j*, theta*> - g_j(theta*); c is that of F_d."""
-    star, s, value = w.vector("theta*"), w.vector("s*", True), w.value("mean of g_j at theta*")
-    optimal = (s - bar(s)) - star * p.nu
-    dual_energy = dot(optimal, star) - value + norm2(bar(optimal)) * (c.c / (2 * p.nu))
-    return value + norm2(star) * (p.nu / 2) + dual_energy
-
-
-@lemma("the dual determines theta*", "(21)", "0 < nu", c=1)
-def relation(w: Any, p: Any, c: Any) -> Any:
-    """(nu/2) ||mean xi/nu + theta*||^2 <= c (E_d(xi) - E_d(xi*))/N for all xi, so that every minimiser of E_d has theta* = -mean xi/nu."""
-    d = lemmas.dual(w, p, p.nu * 0)
-    xi = w.vector("xi", True)
-    _, value = d.at(xi, "theta at xi")
-    _, least = d.at(xi * 0, "at xi*", xi * 0)
-    return norm2(bar(xi)) / (2 * p.nu) - (d.energy(xi, value) - d.energy(xi * 0, least)) * c.c
-
-
-STRONG_ABOVE, STRONG_BELOW = equality("strong duality", "(20)", "0 < nu", strong_duality)
-
-
 @lru_cache(maxsize=4)
 def optima(seed: int) -> list[tuple[Any, float, Any, Any, Any]]:
     """Of each instance: problem, nu = mu/2, certified minimum, CVXPY's point and its dual point xi_j = y_j - nu x."""
@@ -168,7 +135,7 @@ def primal_from_dual(context: Context, *, sign: float = -1.0) -> Iterator[Findin
 # ---- Proposition 6.1 --------------------------------------------------------------------------------------------------
 
 
-def gap_where_values_agree(w: Any, p: Any, c: Any, of_g: bool) -> Any:
+def gap_where_values_agree(w: World, p: Parameters, c: LemmaConstants, of_g: bool) -> Any:
     """The Fenchel-Young gap of F at (x, v), v = -K^T y, or of G at (z, y), z = Kx, is at most zero where F(x) + G(z) = -F^*(v) - G^*(y).
 
     Of the linear K it is used that <x, v> + <z, y> = 0; the other gap is not negative. c is that of the gap's product.
@@ -258,6 +225,10 @@ def infinite_and_repaired(context: Context, *, share: float = 1.0, step: str = "
     yield below_inexact("runs by the repaired rule", text, context.seed, repaired_rule, 40, 20.0, 1.0)
 
 
+#: what gives xi*
+SUM_RULE = (
+    "subgradients s_j* of f_j at theta* with the sum 0 (Moreau and Rockafellar: there are some, as f_j is finite)"
+)
 CLAIMS: list[Claim] = [
     claim(
         "DUALFL-P3.1",
@@ -281,18 +252,13 @@ CLAIMS: list[Claim] = [
         "Proposition 6.1, (18)",
         "Fenchel-Rockafellar duality, with -K^T y* in dF(x*) and Kx* in dG(y*).",
         GAPS_OF_18,
-        conclusions=[
-            Conclusion(
-                "Kx* in dG^*(y*)",
-                "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, y), none of which is "
-                "negative; at x* and y* values are equal, so that both are zero, which says -K^T y* in dF(x*) and Kx* in dG^*(y*)",
-                ("gap of F", "gap of G"),
-                "repaired",
-            )
-        ],
         assumptions=[
             "F, G proper, convex, lower semicontinuous; a point in the relative interiors of their domains",
             "the equality of values, which the proposition quotes (Rockafellar, Corollary 31.2.1)",
+        ],
+        readings=[
+            "F(x) + G(Kx) + F^*(-K^T y) + G^*(y) is the sum of the Fenchel-Young gaps of F at (x, -K^T y) and of G at (Kx, y). A gap that is zero "
+            "says that -K^T y* is in dF(x*), and Kx* in dG^*(y*)."
         ],
         repaired="(18) with the conjugate: -K^T y* in dF(x*) and Kx* in dG^*(y*), that is y* in dG(Kx*).",
         kind="identity",
@@ -304,17 +270,11 @@ CLAIMS: list[Claim] = [
         "DUALFL-D20",
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
-        [Step("weak", weak_duality), Step("strong, at most", STRONG_ABOVE), Step("strong, at least", STRONG_BELOW)],
-        conclusions=[
-            Conclusion(
-                "attained",
-                "the f_j are finite, so that subgradients s_j* of them at theta* have the sum 0 (Moreau and Rockafellar); at xi_j* = s_j* - nu "
-                "theta*, subgradients of g_j at theta*, Fenchel's inequality is an equality, and -E_d(xi*)/N is E(theta*), which no "
-                "-E_d(xi)/N exceeds",
-                ("weak", "strong, at most", "strong, at least"),
-            )
+        [Step("(20)", rates.DUALITY)],
+        assumptions=[CONVEX, "f_j finite everywhere", SUM_RULE],
+        readings=[
+            "E and D are E(theta) and E_d(xi)/N at any points, Emin and Dmin those at theta* and xi_j* = s_j* - nu theta*."
         ],
-        assumptions=[CONVEX, "f_j finite everywhere"],
         kind="identity",
         besides=dual_optima,
         faults=(Fault("dual points 5 % too long", "CVXPY's optima", {"copies": 1.05}),),
@@ -323,16 +283,12 @@ CLAIMS: list[Claim] = [
         "DUALFL-D21",
         "(21)",
         "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
-        [Step("theta*", relation), Step("weak duality", weak_duality), Step("strong duality", STRONG_ABOVE)],
-        conclusions=[
-            Conclusion(
-                "xi*",
-                "subgradients xi_j of g_j at theta* with -mean xi/nu = theta* reach -E* in E_d, which is its least value; "
-                "conversely, a sum of Fenchel-Young gaps of g_j at (theta*, xi_j*) that is zero has no term above zero",
-                ("weak duality", "strong duality"),
-            )
+        [Step("(21)", rates.RELATION)],
+        assumptions=[CONVEX, "'grad g_j' is read as a subgradient where g_j is not smooth", SUM_RULE],
+        readings=[
+            "R2 = ||theta* + mean xi*/nu||^2, and FY is the mean of g_j^*(xi_j*) + g_j(theta*) - <xi_j*, theta*>, none of which is negative: where "
+            "it is zero xi_j* is a subgradient of g_j at theta*. Dmin is E_d/N at s_j* - nu theta*, which is its minimum (DUALFL-D20)."
         ],
-        assumptions=[CONVEX, "'grad g_j' is read as a subgradient where g_j is not smooth"],
         kind="identity",
         besides=primal_from_dual,
         faults=(Fault("the sign of (21)", "CVXPY's optima", {"sign": 1.0}),),

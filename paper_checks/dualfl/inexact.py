@@ -7,13 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, dot, lemma, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.dualfl.lemmas import PLAIN, WITH_ROOT, accelerated_step, one_round
 
 
 def error_of_step(smooth: bool) -> Callable[[Any, Any, Any], Any]:
     """||xi+ - xi^||^2 <= c 2 nu (1 - rho) error: E_d^n is 1/(nu (1 - rho))-strongly convex."""
 
-    def build(w: Any, p: Any, c: Any) -> Any:
+    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
         rho = p.r**2 if smooth else p.nu * 0
         at = one_round(w, p, rho, exact=False)
         return norm2(at.new - at.exact) - at.error * (c.c * 2 * p.nu * (1 - rho))
@@ -27,7 +28,7 @@ ERROR = Lemma("distance to the exact step, rho = 0", "(23)", PLAIN, error_of_ste
 ERROR_SMOOTH = Lemma("distance to the exact step, rho = r^2", "(23)", WITH_ROOT, error_of_step(True), {"c": 1})
 
 
-def local_problem(w: Any, p: Any) -> SimpleNamespace:
+def local_problem(w: World, p: Parameters) -> SimpleNamespace:
     """(2) and (6) of a client: zeta, a point theta, the solution o; g = f - (nu/2) ||.||^2 is convex.
 
     By the optimality of o, g^*(nu (zeta - o)) = <nu (zeta - o), o> - g(o).
@@ -49,7 +50,7 @@ def local_problem(w: Any, p: Any) -> SimpleNamespace:
 
 
 @lemma("Gamma bounds the dual error", "Lemma 6.6", "0 < nu", c=1)
-def gap_bounds_the_error(w: Any, p: Any, c: Any) -> Any:
+def gap_bounds_the_error(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E_d^{n,j}(xi) - min E_d^{n,j} <= Gamma(theta) - c (nu/2) ||theta - o||^2 at xi = nu (zeta - theta).
 
     Gamma is the sum of the errors of (2) and of (6), and the value g^*(xi) in it may be any number.
@@ -60,7 +61,7 @@ def gap_bounds_the_error(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("dual error of the repaired upload", "ours", "0 < nu", c=1)
-def repaired_error(w: Any, p: Any, c: Any) -> Any:
+def repaired_error(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """With a subgradient u of g at theta, xi = u has E_d^{n,j}(xi) - min E_d^{n,j} <= c ||u + nu (theta - zeta)||^2/(2 nu), for every nu <= mu."""
     g = w.function(None, 0, name="g")
     zeta, x, o, u = (w.vector(name) for name in ("zeta", "theta", "o", "u"))

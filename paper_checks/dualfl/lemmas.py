@@ -12,9 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, bar, dot, lemma, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 
 
-def dual(w: Any, p: Any, modulus: Any) -> SimpleNamespace:
+def dual(w: World, p: Parameters, modulus: Any) -> SimpleNamespace:
     """The dual problem seen from xi* = 0 and theta* = 0: g_j^* less <theta*, .>, so that all of it is least at 0.
 
     ``modulus`` is that of the strong convexity of g_j^*. `at` gives g_j^* at a point as its value, with the subgradient.
@@ -37,7 +38,7 @@ def round_objective(p: Any, eta: Any, xi: Any, value: Any) -> Any:
     return dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
 
 
-def one_round(w: Any, p: Any, rho: Any, exact: bool) -> SimpleNamespace:
+def one_round(w: World, p: Parameters, rho: Any, exact: bool) -> SimpleNamespace:
     """A round of Algorithm 2 with t = t_n: xi = xi^n, u = u^n, eta by the inertia, the exact step xi^, the minimiser of E_d^n, and any point xi+.
 
     ``error`` is E_d^n(xi+) - E_d^n(xi^), at most delta_n by (23); with an exact step xi+ is xi^.
@@ -64,7 +65,7 @@ def accelerated_step(smooth: bool, exact: bool) -> Callable[[Any, Any, Any], Any
     rho = 0 where g_j is not smooth; with rho <= nu/L, g_j^* is rho/(nu (1 - rho))-strongly convex.
     """
 
-    def build(w: Any, p: Any, c: Any) -> Any:
+    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
         rho = p.r**2 if smooth else p.nu * 0
         at = one_round(w, p, rho, exact)
         weight = 2 * p.nu * (1 - rho)
@@ -80,7 +81,7 @@ STEP_SMOOTH = Lemma("step, rho = r^2", "Proposition 6.3", WITH_ROOT, accelerated
 
 
 @lemma("primal error", "(29)", "0 < nu", c=1)
-def primal_error(w: Any, p: Any, c: Any) -> Any:
+def primal_error(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(29): ||theta - theta*||^2 <= c (2/(N nu)) (E_d(xi) - E_d*), theta = -mean xi/nu."""
     d = dual(w, p, p.nu * 0)
     x = w.vector("xi", True)
@@ -90,7 +91,7 @@ def primal_error(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("energy error", "(30)", "0 < L", c=1)
-def energy_error(w: Any, p: Any, c: Any) -> Any:
+def energy_error(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(30): E(theta) - E* <= c (L/2) ||theta - theta*||^2; theta* = 0, where the mean gradient is 0."""
     f = w.function(p.L, 0, client=True)
     g = w.vector("grad f_j(theta*)", True)
@@ -102,32 +103,43 @@ def energy_error(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("F_d is 1/nu-smooth", "Section 6.2", "0 < nu", c=1)
-def smooth_part(w: Any, p: Any, c: Any) -> Any:
+def smooth_part(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||grad F_d(xi) - grad F_d(eta)||^2 <= c ||xi - eta||^2/nu^2, where grad F_d(xi) has the blocks mean xi/nu; z = xi - eta."""
     z = w.vector("xi - eta", True)
     return norm2(bar(z) / p.nu) - norm2(z) * (c.c / p.nu**2)
 
 
-@lemma("G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < nu < L", c=1)
-def convex_part(w: Any, p: Any, c: Any) -> Any:
-    """g_j^*(xi) >= g_j^*(eta) + <theta, xi - eta> + c ||xi - eta||^2/(2 (L - nu)) for xi = grad g_j(psi), eta = grad g_j(theta).
+def strong_conjugate(w: World, p: Parameters, c: LemmaConstants, bend: Any) -> Any:
+    """g^*(xi) >= <xi, y> - g(y) + c ||xi - grad g(y)||^2/(2 bend) for any xi and y, where g is convex and (L - nu)-smooth, L - nu <= bend.
 
-    g_j is convex and (L - nu)-smooth. By g_j^*(grad g_j(theta)) = <grad g_j(theta), theta> - g_j(theta).
+    By Fenchel's inequality at y + (xi - grad g(y))/bend; <grad g(y), y> - g(y) is g^* at grad g(y), of which y is a subgradient.
     """
     g = w.function(p.L - p.nu, 0, name="g")
-    a, b = w.vector("psi"), w.vector("eta")
-    xi, va = w.at(g, a, "xi")
-    x = a * 0
-    _, vb = w.at(g, x, "theta", g=b)
-    return -(dot(xi, a) - va) + (dot(b, x) - vb) + dot(x, xi - b) + norm2(xi - b) * (c.c / (2 * (p.L - p.nu)))
+    y, xi, conjugate = w.vector("y"), w.vector("xi"), w.value("conjugate at xi")
+    slope, value = w.at(g, y, "gradient at y")
+    near = y + (xi - slope) / bend
+    _, at_near = w.at(g, near, "gradient near y")
+    w.assume("Fenchel", dot(xi, near) - at_near - conjugate)
+    return dot(xi, y) - value + norm2(xi - slope) * (c.c / (2 * bend)) - conjugate
 
 
-@lemma("primal-dual gap", "ours", "0 < nu < mu", c=1)
-def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
-    """Gamma(theta) <= c mu/(mu - nu) times the gap of the local problem (2), without smoothness; zeta is that of the client.
+@lemma("G_d is 1/(L - nu)-strongly convex", "Section 6.2", "0 < nu < L", c=1)
+def convex_part(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """g_j^*(xi) >= g_j^*(eta) + <theta, xi - eta> + c ||xi - eta||^2/(2 (L - nu)) for any xi, at every eta with a subgradient theta."""
+    return strong_conjugate(w, p, c, p.L - p.nu)
+
+
+@lemma("conjugates of smooth clients", "Section 6.2", "0 < nu, 0 < r < 1, nu < L <= nu/r**2", c=1)
+def smooth_conjugate(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """The same with the modulus rho/(nu (1 - rho)), rho = r^2 <= nu/L."""
+    return strong_conjugate(w, p, c, p.nu * (1 - p.r**2) / p.r**2)
+
+
+def local_gaps(w: World, p: Parameters) -> tuple[Any, Any]:
+    """Gamma(theta) and the gap of the local problem (2) at theta = 0, zeta that of the client; f - (mu/2) ||.||^2 is convex.
 
     Gamma(theta) = g(theta) + g^*(xi) - <xi, theta> with xi = nu (zeta - theta), g^*(xi) = <xi, z> - g(z) where xi is a subgradient of g at z;
-    the local solution o has nu zeta as a subgradient of f. f - (mu/2) ||.||^2 is convex; theta = 0.
+    the local solution o has nu zeta as a subgradient of f.
     """
     h = w.function(None, 0)
     zeta, z, o = w.vector("zeta"), w.vector("z"), w.vector("o")
@@ -141,12 +153,18 @@ def primal_dual_gap(w: Any, p: Any, c: Any) -> Any:
 
     f_x, f_z, f_o = of(x, "theta"), of(z, "z", xi + z * p.nu), of(o, "o", zeta * p.nu)
     gap = f_x - norm2(x) * (p.nu / 2) + dot(xi, z) - (f_z - norm2(z) * (p.nu / 2)) - dot(xi, x)
-    local = f_x - dot(zeta, x) * p.nu - (f_o - dot(zeta, o) * p.nu)
+    return gap, f_x - dot(zeta, x) * p.nu - (f_o - dot(zeta, o) * p.nu)
+
+
+@lemma("primal-dual gap", "ours", "0 < nu < mu", c=1)
+def primal_dual_gap(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """Gamma(theta) <= c mu/(mu - nu) times the gap of the local problem (2), without smoothness (`local_gaps`)."""
+    gap, local = local_gaps(w, p)
     return gap - local * (c.c * p.mu / (p.mu - p.nu))
 
 
 @lemma("first round", "ours", "0 < mu < L", c=1)
-def first_round(w: Any, p: Any, c: Any) -> Any:
+def first_round(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||theta^(1) - theta*||^2 <= c (1/mu - 1/L)^2 V*/4, V* = mean ||grad f_j(theta*)||^2; theta* = 0, and theta_j^(1) minimises f_j."""
     f = w.function(p.L, p.mu, client=True)
     x, g = w.vector("theta_j", True), w.vector("grad f_j(theta*)", True)
@@ -157,7 +175,7 @@ def first_round(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("second round", "ours", "0 < mu, 0 < nu <= mu", c=1)
-def second_round(w: Any, p: Any, c: Any) -> Any:
+def second_round(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||theta^(2) - theta*||^2 <= c V*/(4 mu (mu + nu)) without smoothness: zeta_j^(1) = theta^(1) - theta_j^(1); theta* = 0."""
     h = w.function(None, 0, client=True)
     x, y, g = w.vector("theta_j 1", True), w.vector("theta_j 2", True), w.vector("s_j*", True)

@@ -15,6 +15,7 @@ import numpy as np
 
 from fedtheory.algorithms import DualFL
 from fedtheory.claims import Context, Fault, Finding, Lemma, Replay, assume, disproved, dot, lemma, norm2, refute
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
@@ -25,7 +26,7 @@ from problems.quadratics import scalar_quadratics
 
 
 @lemma("Gamma is above the energy gap", "(7)", "0 < nu", c=1)
-def above_energy(w: Any, p: Any, c: Any) -> Any:
+def above_energy(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E(theta) - E(o) + c (nu/2) ||theta - o||^2 <= the term of Gamma(theta) at z = o; theta = 0."""
     f = w.function(None, 0)
     zeta, o = w.vector("zeta"), w.vector("o")
@@ -38,7 +39,7 @@ def above_energy(w: Any, p: Any, c: Any) -> Any:
     return energy + norm2(x - o) * (c.c * p.nu / 2) - term
 
 
-def zero_at_solution(w: Any, p: Any, c: Any) -> Any:
+def zero_at_solution(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """Every term of Gamma(o) is at most -c ((mu - nu)/2) ||z - o||^2, so that Gamma(o) = 0; o = 0."""
     h = w.function(None, 0)  # f less (mu/2) ||.||^2
     zeta, z = w.vector("zeta"), w.vector("z")
@@ -52,7 +53,7 @@ def zero_at_solution(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("Gamma vanishes at the solution, nu = mu", "(7)", "0 < nu")
-def at_modulus(w: Any, p: Any, c: Any) -> Any:
+def at_modulus(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """The same for nu = mu."""
     return zero_at_solution(w, SimpleNamespace(mu=p.nu, nu=p.nu), SimpleNamespace(c=p.nu * 0))
 
@@ -61,7 +62,7 @@ ZERO = Lemma("Gamma vanishes at the solution", "(7)", "0 < nu < mu", zero_at_sol
 
 
 @lemma("the residual and the energy gap", "ours", "0 < L", c=1)
-def residual_and_energy(w: Any, p: Any, c: Any) -> Any:
+def residual_and_energy(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||r||^2 <= c 2 L (E(theta) - E(o)) for r = grad f(theta) - nu zeta, with f convex and L-smooth; theta = 0, s is nu zeta."""
     f = w.function(p.L, 0)
     s, o = w.vector("nu zeta"), w.vector("o")

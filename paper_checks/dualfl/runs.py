@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -52,7 +52,8 @@ class Scale:
     """One size of a study.
 
     ``samples``: in all; None for all there are. ``rounds``: communications. ``counts``: numbers of clients of panels (b, e). ``decades``: by how many
-    factors of ten grids of steps go on downwards. ``span``: in coordinates of the samples' span.
+    factors of ten grids of steps go on downwards. ``span``: in coordinates of the samples' span. ``horizons``: after how many communications rates
+    are compared where rho varies.
     """
 
     title: str
@@ -63,6 +64,12 @@ class Scale:
     clients: int = 8
     decades: int = 0
     span: bool = False
+    horizons: tuple[int, ...] = ()
+
+    @property
+    def longest(self) -> Scale:
+        """The same with as many rounds as the longest horizon."""
+        return replace(self, rounds=max(self.horizons, default=self.rounds))
 
 
 @dataclass(frozen=True)
@@ -84,18 +91,31 @@ STUDIES = (
         "MNIST",
         "",
         {
-            "laptop": Scale("240 images of scikit-learn's digits, 8 x 8 pixels", "digits-softmax", 240, 20, (2, 8, 24)),
-            "small": Scale("384 images of MNIST", "mnist-softmax", 384, 30, _ALL_COUNTS, decades=1, span=True),
-            "paper": Scale("MNIST", "mnist-softmax", None, 200, _ALL_COUNTS, decades=1),
+            "laptop": Scale(
+                "240 images of scikit-learn's digits, 8 x 8 pixels",
+                "digits-softmax",
+                240,
+                20,
+                (2, 8, 24),
+                horizons=(20, 60),
+            ),
+            "small": Scale(
+                "384 images of MNIST", "mnist-softmax", 384, 30, _ALL_COUNTS, decades=1, span=True, horizons=(30,)
+            ),
+            "paper": Scale("MNIST", "mnist-softmax", None, 200, _ALL_COUNTS, decades=1, horizons=(66, 200)),
         },
     ),
     Study(
         "CIFAR-10",
         "-CIFAR",
         {
-            "laptop": Scale("scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16)),
-            "small": Scale("200 images of CIFAR-10", "cifar10-softmax", 200, 20, (2, 4, 8), decades=2, span=True),
-            "paper": Scale("CIFAR-10", "cifar10-softmax", None, 200, _ALL_COUNTS, decades=2),
+            "laptop": Scale(
+                "scikit-learn's wines, 14 features", "wine-softmax", 176, 20, (2, 4, 8, 16), horizons=(20, 60)
+            ),
+            "small": Scale(
+                "200 images of CIFAR-10", "cifar10-softmax", 200, 20, (2, 4, 8), decades=2, span=True, horizons=(20,)
+            ),
+            "paper": Scale("CIFAR-10", "cifar10-softmax", None, 200, _ALL_COUNTS, decades=2, horizons=(66, 200)),
         },
     ),
 )

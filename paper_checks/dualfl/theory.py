@@ -1,8 +1,8 @@
 """DualFL's Theorems 3.2 and 3.3 with exact local solves, and steps of their proofs, as statements (`lemmas`).
 
 Read throughout: f_j is mu-strongly convex and nu in (0, mu], so that g_j is convex; nonsmooth f_j are read as those for which f_j -
-(mu/2) ||.||^2 is convex; L-smooth has its usual meaning. By Lemma 6.6, DualFL with exact local solves is Algorithm 2 with exact steps
-(delta_n = 0), xi_j^(n) = nu (zeta_j^(n-1) - theta_j^(n)).
+(mu/2) ||.||^2 is convex; L-smooth has its usual meaning, under which the paper works. By Lemma 6.6, DualFL with exact local solves is Algorithm 2
+with exact steps (delta_n = 0), xi_j^(n) = nu (zeta_j^(n-1) - theta_j^(n)).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import partial
 
 from fedtheory.claims import Claim
-from paper_checks.dualfl import lemmas
+from paper_checks.dualfl import bounds, lemmas, rates
 from paper_checks.dualfl.certified_runs import draw_exact_runs
 from paper_checks.dualfl.common import CONVEX, EXACT, claim, derived
-from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
-from paper_checks.steps import Conclusion, Step
+from paper_checks.steps import Step
 
+#: what is said of other claims' rounds
 FALLS = (
     "t = t_n >= 1 solves t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n), by which the left side of a round's step is what stands on the right of the next; "
     "for n = 0, t_0 = 1 and u^0 = xi^0. "
@@ -26,40 +26,36 @@ PRODUCTS = (
     "By the same equation prod_{0<k<n} (1 - rho t_k) = t_{n-1}^2 prod_{0<k<n} (1 - 1/t_k), and t_k <= 1/sqrt(rho) by induction, so that E_d(xi^n) "
     "- E_d* <= (1 - sqrt(rho))^(n-1) ||xi^0 - xi*||^2/(2 nu). "
 )
+#: how theorems for every round are read
+BY_CODE = (
+    "The rounds are those of the library's DualFL, traced; A[n] = (t_n - 1) gap[n]. theta* = 0, energies are divided by N. "
+    "1 <= t_n, and t_n <= 1/sqrt(rho) for rho > 0, follow from (5): DUALFL-T-SEQ."
+)
+#: what theorems with rho > 0 assume of conjugates
+OF_SMOOTH = Step("conjugates of smooth clients", lemmas.smooth_conjugate)
 CLAIMS: list[Claim] = [
     claim(
         "DUALFL-P6.2-STEP",
         "Proposition 6.2, one exact step of Algorithm 2",
-        "2 nu t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= 2 nu t_{n-1}^2 (E_d(xi^n) - E_d*) + ||u^n - xi*||^2 for rho = 0.",
-        [Step("one step", lemmas.STEP)],
-        assumptions=[
-            CONVEX,
-            "t = t_n >= 1 with t_n (t_n - 1) = t_{n-1}^2; u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})",
+        "2 nu t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= 2 nu t_{n-1}^2 (E_d(xi^n) - E_d*) + ||u^n - xi*||^2 for rho = 0 and n >= 1.",
+        [Step("one step", rates.STEP)],
+        assumptions=[CONVEX, "u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})"],
+        readings=[
+            BY_CODE,
+            "The formula is that of n + 1, so that it begins at n = 0. The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.2.",
         ],
-        readings=["The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.2."],
     ),
     claim(
         "DUALFL-P6.3-STEP",
         "Proposition 6.3, one exact step of Algorithm 2",
         "2 nu (1 - rho) t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= (1 - rho t_n) (2 nu (1 - rho) t_{n-1}^2 "
-        "(E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for "
-        "0 < rho <= nu/L.",
-        [Step("one step", lemmas.STEP_SMOOTH)],
-        conclusions=[
-            Conclusion(
-                "modulus",
-                lemmas.BY_SMOOTHNESS,
-                ("one step",),
-                confirmed=lemmas.OF_SMOOTH_CLIENTS,
-                wrong=lemmas.TOO_CONVEX,
-            )
+        "(E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for 0 < rho = r^2 <= nu/L and n >= 1.",
+        [Step("one step", rates.STEP_SMOOTH), OF_SMOOTH],
+        assumptions=[CONVEX, "f_j L-smooth with nu < L", "u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})"],
+        readings=[
+            BY_CODE,
+            "The formula is that of n + 1, so that it begins at n = 0. The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.3.",
         ],
-        assumptions=[
-            CONVEX,
-            "f_j L-smooth",
-            "rho = r^2; 1 <= t = t_n <= 1/r with t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n)",
-        ],
-        readings=["The proposition is quoted by the paper, for inexact steps, too: DUALFL-P6.3."],
     ),
     claim(
         "DUALFL-E29",
@@ -80,54 +76,35 @@ CLAIMS: list[Claim] = [
         "Section 6.2, below (22)",
         "F_d is 1/nu-smooth, and G_d is 1/(L - nu)-strongly convex where f_j is L-smooth.",
         [Step("F_d", lemmas.smooth_part), Step("G_d", lemmas.convex_part)],
-        conclusions=[
-            Conclusion(
-                "every point",
-                "what holds where g_j^* has subgradients holds in its domain: its proximal points have some, and tend to the point with their values",
-                ("G_d",),
-            )
-        ],
         assumptions=[CONVEX, "nu < L (for nu = L, G_d is finite at one point only)"],
+        readings=["Strong convexity is the paper's: at every point with a subgradient, against any point."],
     ),
     claim(
         "DUALFL-T3.2-EXACT",
         "Theorem 3.2 with exact local solves",
-        "||theta^(n) - theta*||^2 <= 4/(n+1)^2 mean_j ||xi_j*||^2/nu^2 for rho = 0 and n >= 1, xi_j* = s_j* - nu theta* with "
-        "subgradients s_j* of f_j at "
-        "theta* whose sum is 0.",
-        [Step("one step", lemmas.STEP), Step("(29)", lemmas.primal_error)],
-        conclusions=[
-            Conclusion(
-                "every round",
-                FALLS
-                + "With rho = 0, (2 t_{n+1} - 1)^2 = 1 + 4 t_n^2 >= 4 t_n^2 gives t_{n-1} >= (n+1)/2; (29) then bounds the models.",
-                ("one step", "(29)"),
-                confirmed=WITHOUT_MODULUS,
-            )
-        ],
+        f"||theta^(n) - theta*||^2 <= {bounds.show_models(bounds.plain, 'n')} for rho = 0 and n >= 1, V = mean_j ||xi_j*||^2, xi_j* = s_j* - nu "
+        "theta* with subgradients s_j* of f_j at theta* whose sum is 0.",
+        [Step("every round", rates.PLAIN_EXACT)],
         assumptions=[CONVEX, EXACT],
-        readings=["The theorem states the order 1/n^2, also for local solves as exact as (8): DUALFL-T3.2."],
+        readings=[
+            BY_CODE,
+            "U_0 = mean_j ||eta_j^0 - xi_j*||^2, which is V for the start eta^0 = xi^0 = 0 of Algorithm 2. The theorem states the order 1/n^2, also "
+            "for local solves as exact as (8): DUALFL-T3.2.",
+        ],
         kind="rate",
         picture=partial(draw_exact_runs, smooth=False),
     ),
     claim(
         "DUALFL-T3.3a-EXACT",
         "Theorem 3.3 with exact local solves",
-        "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= (1 - sqrt(rho))^(n-1) mean_j "
-        "||xi_j*||^2/nu^2 for 0 < rho <= nu/L, n >= 1.",
-        [Step("one step", lemmas.STEP_SMOOTH), Step("(29)", lemmas.primal_error), Step("(30)", lemmas.energy_error)],
-        conclusions=[
-            Conclusion(
-                "every round",
-                lemmas.BY_SMOOTHNESS + FALLS + PRODUCTS + "By (29) and (30) this bounds models and values.",
-                ("one step", "(29)", "(30)"),
-                confirmed=(*lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS),
-            )
-        ],
-        assumptions=[CONVEX, "f_j L-smooth", EXACT],
+        "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= "
+        f"{bounds.show_models(bounds.linear, 'n', 'r')} for 0 < rho = r^2 <= nu/L, n >= 1, V = mean_j ||xi_j*||^2.",
+        [Step("every round", rates.LINEAR_EXACT), OF_SMOOTH],
+        assumptions=[CONVEX, "f_j L-smooth with nu < L", EXACT],
         readings=[
-            "The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the order (1 - sqrt(rho))^n, also for local "
-            "solves as exact as (9): DUALFL-T3.3a. rho = 1/kappa and nu = mu (Theorem 3.3, second part) is one case."
+            BY_CODE,
+            "U_0 is V for the start of Algorithm 2. The theorem prints 'rho <= [0, nu/L]', read as 'in'; with rho = 0 its rate is 1. It states the "
+            "order (1 - sqrt(rho))^n, also for local solves as exact as (9): DUALFL-T3.3a. rho = 1/kappa and nu = mu (second part) is one case.",
         ],
         kind="rate",
         picture=partial(draw_exact_runs, smooth=True),

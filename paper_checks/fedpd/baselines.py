@@ -19,6 +19,7 @@ from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, assume_constant, disproved, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Limit
+from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
@@ -39,7 +40,7 @@ from paper_checks.fedpd.common import (
     total,
 )
 from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, weighted_mean
-from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
+from paper_checks.fedpd.theorems import corrected
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
 
@@ -70,7 +71,7 @@ def _of_three(method: str, options: str) -> Limit:
 D12 = {
     "FedProx": fedprox_ends(),
     "FedAvg": fedavg_ends(),
-    "FedPD, three clients": _of_three("fedpd", "eta = 3/50, exact"),
+    "FedPD, three clients": _of_three("fedpd", "eta = 3/50, init_dual = grad, exact"),
 }
 
 
@@ -79,7 +80,7 @@ def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None, strengt
     found = yield from find_stated(ctx, D12, instead)
     yield proved(
         "all three limits",
-        local_step_contracts() and proof_of_corrected_theorem(strength),
+        local_step_contracts() and is_proved(corrected(strength)),
         "FedProx's round has slope mean rho/(rho + a_i), FedAvg's mean (1 - eta a_i)^Q, of modulus below one for eta a_i < 2, and the stated "
         "fixed point (a local step takes x - c_i to (1 - eta a_i)(x - c_i), so for every Q); FedPD's sum of ||grad f||^2 is finite for u < 1/2 "
         "(D1) and f is strongly convex, so x_0 goes to x*; each map is a mean of affine maps of one client, so for every n",
@@ -94,7 +95,7 @@ def check_q7(ctx: Context, *, instead: Mapping[str, Any] | None = None, strength
     ends = [sum(v * ci for v, ci in zip(w, c, strict=True)) / sum(w) for w in (a, [v * rho / (rho + v) for v in a])]
     yield proved(
         "both",
-        is_not_zero(ends[1] - ends[0]) and proof_of_corrected_theorem(strength),
+        is_not_zero(ends[1] - ends[0]) and is_proved(corrected(strength)),
         "FedProx converges to a point that is not x*, on quadratics with any rho; with exact solves and u < 1/2 the sum of FedPD's "
         "||grad f(x_0^r)||^2 is finite for every smooth f bounded below (D1)",
         resting_on=found,
@@ -276,7 +277,11 @@ CLAIMS = [
         "Section IV-C",
         "FedProx fails to converge to the global stationary point; FedPD's duals let it converge.",
         check_q7,
-        put("FedPD in FedProx's place", "FedProx", fedprox_ends(method="fedpd", options="eta = 1/rho, exact")),
+        put(
+            "FedPD in FedProx's place",
+            "FedProx",
+            fedprox_ends(method="fedpd", options="eta = 1/rho, init_dual = grad, exact"),
+        ),
         put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
         Fault("constant of the proof cut by a hundredth", "both", {"strength": "99/25"}),
         assumes=(

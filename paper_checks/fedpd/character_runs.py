@@ -86,6 +86,7 @@ _FEDPD = {"lr": 0.01, "eta": 1.0, "init_dual": "zero"}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "FedAvg": ("fedavg", {}),
     "FedAvg 0.001": ("fedavg", {"lr": 0.001}),
+    "FedAvg 0.01": ("fedavg", {"lr": 0.01}),
     "FedProx": ("fedprox", {"lr": 0.01, "rho": 1.0}),
     "FedPD": ("fedpd", _FEDPD),
     "FedPD every 2nd": ("fedpd", _FEDPD | {"communicate_every": 2}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -28,6 +28,7 @@ from fedtheory.measures import metrics
 from fedtheory.proofs.symbolic import symbols
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
+from paper_checks.steps import under_one_name
 
 PAPER = "fedpd"
 #: Theorem 1's range is L eta < (sqrt 5 - 1)/4, the positive root of 1 - 2u - 4u^2
@@ -39,9 +40,34 @@ A4 = "A4: ||grad f_i(x) - grad f_j(x)|| <= G for all x"
 STEP = "0 < eta < (sqrt 5 - 1)/(4 L)"
 
 
-def theorem_one_factor(u: Any, eta: Any, strength: Any = 4) -> Any:
-    """Factor of f(x^0) - f(x_0^T) in the corrected Theorem 1: (4 (1+u)^2/eta) max{1, u^2/((1-2u)(1+u))}, u = L eta; exact in fractions."""
-    return strength * (1 + u) ** 2 / eta * np.maximum(1, u**2 / ((1 - 2 * u) * (1 + u)))
+def theorem_one_cases(u: Any) -> tuple[Any, Any]:
+    """What the factor of the corrected Theorem 1 has a maximum of, u = L eta."""
+    return 1, u**2 / ((1 - 2 * u) * (1 + u))
+
+
+def theorem_one_factor(u: Any, eta: Any, strength: Any = 4, worst: Any = None) -> Any:
+    """Factor of f(x^0) - f(x_0^T) in the corrected Theorem 1: (4 (1+u)^2/eta) max{1, u^2/((1-2u)(1+u))}, u = L eta; exact in fractions.
+
+    ``worst`` stands for the maximum where there are symbols.
+    """
+    return strength * (1 + u) ** 2 / eta * (np.maximum(*theorem_one_cases(u)) if worst is None else worst)
+
+
+def cases_with_errors(u: Any, q: Any = None) -> tuple[Any, Any]:
+    """What K of `factor_with_errors` has a maximum of; ``q`` = 1 - 2u - 4u^2."""
+    return 1, u**2 / (1 - 2 * u - 4 * u**2 if q is None else q)
+
+
+def factor_with_errors(u: Any, eta: Any, strength: Any = 4, worst: Any = None) -> Any:
+    """K = (8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}; ``worst`` stands for the maximum where there are symbols."""
+    return 2 * strength * (1 + u) ** 2 / eta * (max(cases_with_errors(u)) if worst is None else worst)
+
+
+def constants_with_errors(L: Any, eta: Any, K: Any = None, accuracy: Any = 1) -> tuple[Any, Any]:
+    """C_2 = K + 2L and C_4 = K (1/L + 8 eta) + 16 (1+u)^2 + 4 of Theorem 1 with errors of local solves."""
+    u = L * eta
+    K = factor_with_errors(u, eta) if K is None else K
+    return K + 2 * L, accuracy * (K * (1 / L + 8 * eta) + 16 * (1 + u) ** 2 + 4)
 
 
 def cumulative(trace: Trace, metric: str = "stationarity") -> NDArray[np.float64]:
@@ -163,20 +189,6 @@ class FreshGradients:
     value = grad
 
 
-def under_one_name(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """What engines find of one statement, in a check of several: what decides it has the name, and the rest is told apart."""
-    found = list(findings)
-    beside = ("fractions", "runs", "ground truth")
-    deciding = [f for f in found if isinstance(f, Part) and (f.counterexample is not None or f.name not in beside)]
-    alone = not deciding  # runs decide where nothing stronger does
-    for finding in found:
-        if isinstance(finding, Part):
-            decides = any(finding is part for part in deciding) or (alone and finding.name == "runs")
-            yield dataclasses.replace(finding, name=name if decides else f"{name}: {finding.name}")
-        else:
-            yield finding
-
-
 def claim(
     id: str,
     kind: Kind,
@@ -190,7 +202,8 @@ def claim(
     """A claim of this paper; a statement may be given as its clauses."""
     if not isinstance(statement, str):
         statement, more = join_clauses(statement), more | {"clauses": statement}
-    return Claim(id, PAPER, kind, source, statement, check, faults, assumes, **more)
+    paper = f"{PAPER}, derived" if id.startswith("FEDPD-D") else PAPER
+    return Claim(id, paper, kind, source, statement, check, faults, assumes, **more)
 
 
 def find_stated(

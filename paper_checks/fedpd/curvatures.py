@@ -154,7 +154,7 @@ def models_apart(delta: float) -> Callable[[np.random.Generator], Logistic]:
 
 def floors(delta: float) -> Side:
     """Runs at p = 2/5."""
-    steps = "eta = 3/(10*L), lr = 3/(10*L), steps = 4, p = 2/5"
+    steps = "init_dual = grad, exact = false, eta = 3/(10*L), lr = 3/(10*L), steps = 4, p = 2/5"
     return Side("fedpd", steps, problem=models_apart(delta), name=f"delta = {delta}")
 
 

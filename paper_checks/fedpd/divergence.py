@@ -16,6 +16,7 @@ from fedtheory.claims.parts import at_most, holds, proved
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
+from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
@@ -25,7 +26,7 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_positive, is_zero, round_matrix, symbols
 from paper_checks.fedpd import neighbourhood
 from paper_checks.fedpd.common import A1, A2, FreshGradients, claim, find_stated, put, rational, total
-from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
+from paper_checks.fedpd.theorems import corrected
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, scalar_quadratics
@@ -128,7 +129,9 @@ FROM_AFAR = Divergence(
 FEWER_STEPS = Divergence(
     "fedavg", "lr, steps = 1", problem=coercive_counterexample, region=FROM_AFAR.region, start=FROM_AFAR.start
 )
-FEDPD_ARRIVES = Limit("fedpd", "eta = 3/20, exact", problem=coercive_counterexample, start=10, point=0)
+FEDPD_ARRIVES = Limit(
+    "fedpd", "eta = 3/20, init_dual = grad, exact", problem=coercive_counterexample, start=10, point=0
+)
 
 
 def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
@@ -143,7 +146,7 @@ def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None 
         "both: the recursion above, and for FedPD with exact solves and u < 1/2 the sum of ||grad f||^2 is finite (D1), and f' is increasing "
         "with the one zero 0, so that x_0^r goes to the minimiser"
     )
-    yield proved("FedAvg diverges, FedPD converges", single and proof_of_corrected_theorem(4), text, resting_on=[far])
+    yield proved("FedAvg diverges, FedPD converges", single and is_proved(corrected()), text, resting_on=[far])
     problem = coercive_counterexample()
     yield holds(
         "assumptions",
@@ -191,13 +194,27 @@ OF_MORE_STEPS = {
 def check_d9(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
     """Divergence above the threshold, the limit 0 below it, a fixed point at it: for all parameters; thresholds of more steps."""
     found = yield from find_stated(ctx, D9, instead)
-    yield proved("exactly above", True, "the three cases are all", resting_on=found)
+    a, b, more, lr = symbols("a b more lr", positive=True)
+    threshold = (2 * (a - b) / (a**2 + b**2)).subs(a, b + more)
+    rate = ((1 - lr * a) ** 2 + (1 + lr * b) ** 2) / 2  # of a round, as stated above the threshold
+    yield proved(
+        "exactly above",
+        is_positive(threshold) and is_zero(rate - 1 - lr * (a**2 + b**2) / 2 * (lr - 2 * (a - b) / (a**2 + b**2))),
+        "a round multiplies by 1 + lr ((a^2 + b^2)/2)(lr - threshold), for a threshold above 0: steps below it, at it and above it, which the "
+        "three statements are of, are all that there are",
+        resting_on=found,
+    )
     yield Reading("A3 holds with D^2 = 2(a^2+b^2)/(a-b)^2, a large dissimilarity: no instance of Claim II.2 itself.")
     yield from find_stated(ctx, OF_MORE_STEPS, role="reading")
 
 
 STANDS_STILL = Limit(
-    "fedpd", "eta, exact", problem=opposite, region="0 < a, 0 < eta < 1/a, 0 < s", start="s", point="s"
+    "fedpd",
+    "eta, init_dual = grad, exact",
+    problem=opposite,
+    region="0 < a, 0 < eta < 1/a, 0 < s",
+    start="s",
+    point="s",
 )
 
 

@@ -98,11 +98,26 @@ def check_eq2(ctx: Context, *, penalty: Any = 1) -> Iterator[Finding]:
 ORACLE_TWO_IS_ONE = Equivalence(
     lambda eta, gamma, Q: FedPD(eta, FedPD.oracle_two(eta, gamma, int(Q), None, 1)),
     "fedpd",
-    second_options="eta, lr = eta*gamma/(eta + gamma), steps = Q",
+    second_options="eta, init_dual = grad, exact = false, lr = eta*gamma/(eta + gamma), steps = Q",
     region="0 < eta, 0 < gamma, Q in 1..3",
     states={"x": "x", "x_i": "x_i", "x0_i": "x0_i", "lam_i": "lam_i"},
     name="Oracle II with exact gradients and Oracle I-GD",
 )
+
+
+def linearised(y: Any, x: Any, g: Any, gamma: Any, value: Any = 0) -> Any:
+    """Oracle II's model of f_i around x."""
+    return value + g * (y - x) + (y - x) ** 2 / (2 * gamma)
+
+
+def with_penalty(value: Any, y: Any, x0: Any, lam: Any, eta: Any) -> Any:
+    """L_i, with ``value`` for f_i(y) or a model of it."""
+    return value + lam * (y - x0) + (y - x0) ** 2 / (2 * eta)
+
+
+def inner_step(x: Any, x0: Any, g: Any, lam: Any, eta: Any, gamma: Any) -> Any:
+    """The closed form of Oracle II's step from x."""
+    return (eta * x + gamma * x0 - eta * gamma * (g + lam)) / (eta + gamma)
 
 
 def check_eq4(ctx: Context, *, swapped: bool = False, period: int = 10) -> Iterator[Finding]:
@@ -110,10 +125,10 @@ def check_eq4(ctx: Context, *, swapped: bool = False, period: int = 10) -> Itera
     sympy = require("sympy", "closed forms")
     x, x0, g, lam, y = symbols("x x0 g lam y")
     eta, gamma = symbols("eta gamma", positive=True)
-    model = g * (y - x) + (y - x) ** 2 / (2 * gamma) + lam * (y - x0) + (y - x0) ** 2 / (2 * eta)
+    model = with_penalty(linearised(y, x, g, gamma), y, x0, lam, eta)
     minimiser = sympy.solve(sympy.diff(model, y), y)[0]
     points = (x0, x) if swapped else (x, x0)
-    printed = (eta * points[0] + gamma * points[1] - eta * gamma * (g + lam)) / (eta + gamma)
+    printed = inner_step(*points, g, lam, eta, gamma)
     step = x - FedPD.oracle_two(eta, gamma, 1, None, 1).lr * (g + lam + (x - x0) / eta)
     text = "the printed inner step minimises the linearised Lagrangian and is a gradient step of size eta gamma/(eta + gamma)"
     closed = is_zero(minimiser - printed) and is_zero(printed - step)

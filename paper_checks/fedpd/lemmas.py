@@ -13,7 +13,8 @@ from paper_checks.fedpd.common import A1, A2, PAPER, STEP, HalfDualStep, Without
 from paper_checks.steps import Conclusion, Runs, Step, claim_steps
 
 PRINTED_FOUR = "printed constant (1 - 2u)/(N eta)"
-PROOFS_THREE = "reading: uploads on the left, as in the proof"
+PROOFS_THREE = "uploads on the left, as in its proof and in (37)"
+UPLOADS_THREE = "uploads on both sides"
 
 
 def derived(*lemmas: Lemma) -> bool:
@@ -58,25 +59,34 @@ CLAIMS: list[Claim] = [
     claim_steps(
         "FEDPD-L3",
         PAPER,
-        "Lemma 3, (23)",
-        "mean_i [L_i at x_{0,i}^{r+1} minus L_i at their average] >= -((N-1)/(2 N eta)) (spread of x_{0,i}^{r+1})^2.",
-        [Step("Lemma 3", statements.LEMMA_THREE), Step(PROOFS_THREE, statements.UPLOADS_APART, "reading")],
+        "Lemma 3, (23), as its proof and (37) have it",
+        "mean_i [L_i at the upload x_{0,i}^{r+} minus L_i at their average] >= -((N-1)/(2 N eta)) (spread of x_{0,i}^{r+1})^2.",
+        [Step(PROOFS_THREE, statements.UPLOADS_APART), Step(UPLOADS_THREE, statements.LEMMA_THREE, "repaired")],
         conclusions=[
             Conclusion(
                 "every n",
                 "mean ||v_i - mean||^2 of the uploads is the sum over pairs over n^2, and n(n-1)/2 pairs have at most the spread, which is "
-                "what Lemma 3 was derived from",
-                ("Lemma 3",),
+                "what the lemma was derived from",
+                (UPLOADS_THREE,),
+                "repaired",
                 confirmed=pairs_average,
-            )
+            ),
+            Conclusion(
+                "x_{0,i}^{r+1} on the left, as (23) prints it",
+                "in a round that skips x_{0,i}^{r+1} is the upload, so that it is the corrected lemma; in one that communicates all x_{0,i}^{r+1} "
+                "are their average, and both sides vanish",
+                (UPLOADS_THREE,),
+                "reading",
+            ),
         ],
-        assumptions=(A1,),
+        assumptions=(A1, "the round of the instance communicates"),
+        repaired="The spread is that of the uploads x_{0,i}^{r+}, too; half of it is enough.",
         readings=(
-            "(23) prints x_{0,i}^{r+1} on its left side. So read it holds: in a round that communicates both sides vanish, in one "
-            "that skips x_{0,i}^{r+1} is the upload. Its proof and its use in (37) need the uploads x_{0,i}^{r+} on the left and "
-            "keep the spread of x_{0,i}^{r+1} on the right; that version fails.",
+            "(23) prints x_{0,i}^{r+1} on its left side, and so read it is true, with nothing to say of rounds that communicate. Its proof ends "
+            "with the uploads x_{0,i}^{r+}, and (37) needs them there: at a fixed point of clients that differ the left side is negative and the "
+            "spread of the common x_0^{r+1} is 0.",
         ),
-        false={PROOFS_THREE: "Lemma 3"},
+        false={PROOFS_THREE: UPLOADS_THREE},
     ),
     claim_steps(
         "FEDPD-L4",

@@ -14,7 +14,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, equal, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import ToAccuracy
@@ -30,7 +30,7 @@ from problems.separable import random_sines
 # ---- R3: how much local work condition (8) costs ---------------------------------------------------------------
 
 
-def _gradient_step(w: Any, p: Any, c: Any) -> Any:
+def _gradient_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||grad L_i(x')|| <= u ||grad L_i(x)|| for x' = x - eta grad L_i(x), squared; x = 0."""
     f, dual, x0 = w.function(p.L, -p.L), w.vector("lam"), w.vector("x0")
     x = dual * 0

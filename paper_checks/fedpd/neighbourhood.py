@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import bar, norm2
-from fedtheory.proofs.symbolic import symbols
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, bar, norm2
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd.common import certainly_nonnegative, rational
 
 
-def _at_the_minimiser(w: Any, p: Any) -> tuple[Any, Any, Any, Any]:
+def _at_the_minimiser(w: World, p: Parameters) -> tuple[Any, Any, Any, Any]:
     """Convex clients f_i, x* = 0, the gradients there, which average to zero, and the mean of the values there."""
     f = w.function(p.L, 0, client=True)
     own = w.vector("g*", True)
@@ -27,7 +24,7 @@ def _at_the_minimiser(w: Any, p: Any) -> tuple[Any, Any, Any, Any]:
     return f, star, own, lowest
 
 
-def _local_steps_descend(w: Any, p: Any, c: Any) -> Any:
+def _local_steps_descend(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||ybar' - x*||^2 <= ||ybar - x*||^2 - 2 lr (f(ybar) - f*) + lr L mean ||y_i - ybar||^2 for a local step of all."""
     f, star, _, lowest = _at_the_minimiser(w, p)
     y = w.vector("y", True)
@@ -37,7 +34,7 @@ def _local_steps_descend(w: Any, p: Any, c: Any) -> Any:
     return moved + (value - lowest) * (2 * p.lr) - norm2(y - bar(y)) * (c.drift * p.lr * p.L)
 
 
-def _gradients_shrink(w: Any, p: Any, c: Any) -> Any:
+def _gradients_shrink(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||g(y - lr g(y))|| <= ||g(y)||, so that ||y_i^q - x|| <= q lr ||g_i(x)||."""
     f = w.function(p.L, 0)
     y = w.vector("y")
@@ -46,13 +43,13 @@ def _gradients_shrink(w: Any, p: Any, c: Any) -> Any:
     return norm2(new) - norm2(g) * c.factor
 
 
-def _closer_to_their_mean(w: Any, p: Any, c: Any) -> Any:
+def _closer_to_their_mean(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """mean ||y_i - ybar||^2 <= mean ||y_i - x||^2."""
     y, x = w.vector("y", True), bar(w.vector("x"))
     return norm2(y - bar(y)) - norm2(y - x) * c.factor
 
 
-def _gradients_are_bounded(w: Any, p: Any, c: Any) -> Any:
+def _gradients_are_bounded(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """mean ||g_i(x)||^2 <= 4 L (f(x) - f*) + 2 zeta^2."""
     f, _, own, lowest = _at_the_minimiser(w, p)
     g, value = w.at(f, bar(w.vector("x")), "g")
@@ -67,28 +64,39 @@ STEPS = (
 )
 
 
-def rounds_reach_the_neighbourhood(share: Any = 1) -> bool:
-    """Derive ||x' - x*||^2 <= ||x - x*||^2 - lr (f(x) - f*) + share 2 lr^3 L P zeta^2, from 1 on, where spare = 1/4 - lr^2 L^2 P >= 0.
+def squares_below(Q: Any) -> Any:
+    """P = sum_{q<Q} q^2."""
+    return Q * (Q - 1) * (2 * Q - 1) / 6
 
-    Summed over rounds and divided by lr R it is the bound above. Of the Q steps' descents only the first is used.
+
+def radius(lr: Any, L: Any, P: Any, zeta2: Any, share: Any = 1) -> Any:
+    """What the mean of f(x^r) - f* is at most in the long run."""
+    return share * 2 * lr**2 * L * P * zeta2
+
+
+def bound(lr: Any, L: Any, Q: Any, distance2: Any, zeta2: Any, rounds: Any, share: Any = 1) -> Any:
+    """||x^0 - x*||^2/(lr R) + share 2 lr^2 L P zeta^2 for R = ``rounds``; settings have a last axis of their own."""
+    return distance2 / (lr * rounds) + radius(lr, L, squares_below(Q), zeta2, share)
+
+
+def rounds_reach_the_neighbourhood(share: Any = 1) -> bool:
+    """Derive ||x' - x*||^2 <= ||x - x*||^2 - lr (f(x) - f*) + lr radius, from share = 1 on, where spare = 1/4 - lr^2 L^2 P >= 0.
+
+    Summed over rounds and divided by lr R it is `bound`. Of the Q steps' descents only the first is used.
     """
-    lr, L, gap, zeta2, unused = symbols("lr L gap zeta2 unused", positive=True)
+    lr, L, gap, zeta2, unused, distance2, R, Q = symbols("lr L gap zeta2 unused distance2 R Q", positive=True)
     spare = symbols("spare", positive=True)
     P = (rational("1/4") - spare) / (lr * L) ** 2
     falls = 2 * lr * gap - lr * L * lr**2 * P * (4 * L * gap + 2 * zeta2) + unused
-    return certainly_nonnegative(
-        falls - lr * gap + rational(share) * 2 * lr**3 * L * P * zeta2, spare=(0, rational("1/4"))
+    round_falls = certainly_nonnegative(
+        falls - lr * gap + lr * radius(lr, L, P, zeta2, rational(share)), spare=(0, rational("1/4"))
     )
+    total = distance2 + R * lr * radius(lr, L, squares_below(Q), zeta2)
+    summed = is_zero(lr * R * bound(lr, L, Q, distance2, zeta2, R) - total)
+    squares = is_zero(squares_below(Q + 1) - squares_below(Q) - Q**2) and squares_below(1) == 0
+    return round_falls and summed and squares
 
 
 def neighbourhood_is_reached(share: Any = 1) -> bool:
     """Check the whole derivation."""
     return rounds_reach_the_neighbourhood(share) and all(is_derived(step) for step in STEPS)
-
-
-def bound(
-    lr: Any, L: Any, Q: int, distance2: Any, zeta2: Any, rounds: NDArray[Any], share: float = 1
-) -> NDArray[np.float64]:
-    """||x^0 - x*||^2/(lr R) + share 2 lr^2 L P zeta^2 for R = ``rounds``; settings have a last axis of their own."""
-    P = Q * (Q - 1) * (2 * Q - 1) / 6
-    return np.asarray(distance2 / (lr * rounds) + share * 2 * lr**2 * L * P * zeta2)

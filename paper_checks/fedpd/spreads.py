@@ -90,8 +90,18 @@ def entry_of(text: str) -> Any:
     return require("sympy", "closed forms").sympify(text, locals={"p": P, "u": U})
 
 
+def push_of(eta: Any, G: Any, root: Any) -> Any:
+    """eta (G + 2 sqrt(epsilon_1)), with the root given."""
+    return eta * (G + 2 * root)
+
+
+def second_row(u: Any, copies: Any, models: Any, push: Any) -> Any:
+    """Right side of the second line of (22)."""
+    return (copies + u * models + 2 * push) / (1 - u)
+
+
 def first_row(entry: Any, p: Any, u: Any, copies: Any, models: Any, push: Any) -> Any:
-    """Right side of the first line of (22), with push = eta (G + 2 sqrt(epsilon_1))."""
+    """Right side of the first line of (22), with `push_of`."""
     return (p * (1 + u) * copies + entry * models + p * (3 + u) * push) / (1 - u)
 
 
@@ -186,7 +196,7 @@ def entry_follows(entry: Any, p: Any, u: Any) -> bool:
     uploads_after = after + u * after + eta * H - uploads
     conclusion = p * (1 + u) * copies + entry * models + eta * p * (3 + u) * H - (1 - u) * p * uploads
     remainder = conclusion - p * (1 + u) * models_after - p * (1 - u) * uploads_after
-    second_line = is_zero(copies + u * models + 2 * eta * H - (1 - u) * after - models_after)
+    second_line = is_zero((1 - u) * (second_row(u, copies, models, eta * H) - after) - models_after)
     follows = second_line and certainly_nonnegative(remainder, p=(0, 1), u=(0, 1))
     return spreads_follow_the_duals() and follows
 
@@ -246,7 +256,7 @@ def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity:
     yield constants_hold("constants of the instances", problem, ctx.seed, role="repaired")
     skip, u, root = rng.uniform(0, 1, count), rng.uniform(0.02, 0.3, count), 10 ** rng.uniform(-3, -0.5, count)
     eta = u / constant(problem, "L").value
-    push = eta * (dissimilarity * constant(problem, "G").value + 2 * root)
+    push = push_of(eta, dissimilarity * constant(problem, "G").value, root)
     values = np.array([float(claimed.subs({P: a, U: b})) for a, b in zip(skip, u, strict=True)])
     method = FedPD(along_batch(eta), ExactWithError(along_batch(root)), 0.5)
     state = method.init(problem, rng.uniform(-3, 3, (count, 1, 1)))

@@ -13,7 +13,7 @@ from typing import Any
 from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import bar, dot, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, bar, dot, norm2
 from fedtheory.core.arrays import along_batch, inner, is_array, mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 
@@ -27,7 +27,7 @@ def lagrangian(value: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
     return value + dot(lam, x - x0) + norm2(x - x0) / (2 * eta)
 
 
-def local_round(w: Any, p: Any) -> SimpleNamespace:
+def local_round(w: World, p: Parameters) -> SimpleNamespace:
     """One client's round with an error e, ||e||^2 <= eps, and its three changes of L_i: by x, by the dual, by the upload."""
     f = w.function(p.L, -p.L)
     x, lam, slope, e = (w.vector(name) for name in ("x", "lam", "g+", "e"))
@@ -53,30 +53,48 @@ def local_round(w: Any, p: Any) -> SimpleNamespace:
     )
 
 
-def _lemma_one(w: Any, p: Any, c: Any) -> Any:
-    r, u = local_round(w, p), p.L * p.eta
-    falls = r.dx2 * ((1 - c.drift * u) / (2 * p.eta)) + r.d0_2 / (2 * p.eta)
-    return sum(r.changes) + falls - r.dual2 * p.eta - p.eps / (2 * p.L) * c.error
+def change_by_x(dx2: Any, eps: Any, L: Any, eta: Any, drift: Any = 2, error: Any = 1) -> Any:
+    """What a local step changes L_i by at most, (46)."""
+    return dx2 * ((drift * L * eta - 1) / (2 * eta)) + eps / (2 * L) * error
 
 
-def _local_step(w: Any, p: Any, c: Any) -> Any:
-    r, u = local_round(w, p), p.L * p.eta
-    return r.changes[0] + r.dx2 * ((1 - c.drift * u) / (2 * p.eta)) - p.eps / (2 * p.L) * c.error
+def change_by_dual(dual2: Any, eta: Any, share: Any = 1) -> Any:
+    """What the dual step changes L_i by, (47)."""
+    return dual2 * eta * share
 
 
-def _dual_step(w: Any, p: Any, c: Any) -> Any:
+def change_by_upload(d0_2: Any, eta: Any, share: Any = 1) -> Any:
+    """What the step in x_0 changes L_i by, (48)."""
+    return d0_2 * (-share / (2 * eta))
+
+
+def change_of_round(dx2: Any, d0_2: Any, dual2: Any, eps: Any, L: Any, eta: Any, drift: Any = 2, error: Any = 1) -> Any:
+    """Lemma 1's right side, (21)."""
+    return change_by_x(dx2, eps, L, eta, drift, error) + change_by_upload(d0_2, eta) + change_by_dual(dual2, eta)
+
+
+def _lemma_one(w: World, p: Parameters, c: LemmaConstants) -> Any:
     r = local_round(w, p)
-    return r.changes[1] - r.dual2 * p.eta * c.share
+    return sum(r.changes) - change_of_round(r.dx2, r.d0_2, r.dual2, p.eps, p.L, p.eta, c.drift, c.error)
 
 
-def _server_step(w: Any, p: Any, c: Any) -> Any:
+def _local_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    r = local_round(w, p)
+    return r.changes[0] - change_by_x(r.dx2, p.eps, p.L, p.eta, c.drift, c.error)
+
+
+def _dual_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    r = local_round(w, p)
+    return r.changes[1] - change_by_dual(r.dual2, p.eta, c.share)
+
+
+def _server_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """The step in x_0 of any number of clients; of one alone it is its upload."""
     x, lam = w.vector("x", True), w.vector("lam", True)
     x0 = bar(x * 0)
     new = bar(x + lam * p.eta)
-    return (
-        lagrangian(0, x, new, lam, p.eta) - lagrangian(0, x, x0, lam, p.eta) + norm2(new - x0) / (2 * p.eta) * c.share
-    )
+    change = lagrangian(0, x, new, lam, p.eta) - lagrangian(0, x, x0, lam, p.eta)
+    return change - change_by_upload(norm2(new - x0), p.eta, c.share)
 
 
 LEMMA_ONE = Lemma("Lemma 1", "(21)", INEXACT, _lemma_one, {"drift": 2, "error": 1})
@@ -85,7 +103,7 @@ DUAL_STEP = Lemma("dual step", "(47)", INEXACT, _dual_step, {"share": 1})
 SERVER_STEP = Lemma("step in x_0, every number of clients", "(48)", SMOOTH, _server_step, {"share": 1})
 
 
-def _inner_step(w: Any, p: Any, c: Any) -> Any:
+def _inner_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """A step d of Oracle II at x = 0 with an estimate g + e of the gradient: g + e + lam + d/gamma + (x + d - x_0)/eta = 0."""
     f = w.function(p.L, -p.L)
     d, e, x0 = w.vector("d"), w.vector("e"), w.vector("x0")
@@ -97,13 +115,13 @@ def _inner_step(w: Any, p: Any, c: Any) -> Any:
     return change + norm2(d) * (1 / (2 * p.eta) + 1 / p.gamma - c.drift * p.L) - norm2(e) / (2 * p.L)
 
 
-def _moved_copy(w: Any, p: Any, c: Any) -> Any:
+def _moved_copy(w: World, p: Parameters, c: LemmaConstants) -> Any:
     x, lam, m = (w.vector(name) for name in ("x", "lam", "m"))
     change = lagrangian(0, x, m, lam, p.eta) - lagrangian(0, x, x * 0, lam, p.eta)
     return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
 
 
-def _value_below_duals(w: Any, p: Any, c: Any) -> Any:
+def _value_below_duals(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f_i(x_0) <= L_i - share ((1 - 3u)/(2 eta)) ||x_i - x_0||^2 + ||v||^2/(4L), v = lam_i + grad f_i(x_i)."""
     f = w.function(p.L, -p.L)
     x, v = w.vector("x"), w.vector("v")
@@ -113,7 +131,7 @@ def _value_below_duals(w: Any, p: Any, c: Any) -> Any:
     return at_x0 - lagrangian(value, x, x * 0, v - slope, p.eta) + less - norm2(v) / (4 * p.L) * c.error
 
 
-def _duals_near_gradients(w: Any, p: Any, c: Any) -> Any:
+def _duals_near_gradients(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||v||^2 <= ((1 + L gamma)^2/gamma^2 + L^2) (spent2 + ||d||^2), d the last step, ||g - grad f_i(x - d)||^2 <= L^2 spent2."""
     f = w.function(p.L, -p.L)
     d, e, spent2 = w.vector("d"), w.vector("e"), w.value("spent2")
@@ -138,37 +156,46 @@ INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", 
 MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
 
 
-def _averaging(w: Any, p: Any, c: Any) -> Any:
+def uploads_above_mean(spread2: Any, n: Any, eta: Any, share: Any = 1) -> Any:
+    """Lemma 3's right side, (23): mean_i L_i at the uploads minus at their average is at least this."""
+    return spread2 * (-share * (n - 1) / (2 * n * eta))
+
+
+def _averaging(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """mean_i L_i at the uploads v_i minus at their average is at least -share (n-1)/(2 n eta) spread^2, from what pairs have on average."""
     v, lam, spread2 = w.vector("v", True), w.vector("lam", True), w.value("spread2")
     w.assume("pairs on average", norm2(v - bar(v)) - spread2 * ((p.n - 1) / (2 * p.n)))
     x = v - lam * p.eta
     falls = lagrangian(0, x, bar(v), lam, p.eta) - lagrangian(0, x, v, lam, p.eta)
-    return falls - spread2 * (c.share * (p.n - 1) / (2 * p.n * p.eta))
+    return falls + uploads_above_mean(spread2, p.n, p.eta, c.share)
 
 
 LEMMA_THREE = Lemma("Lemma 3", "(23)", "0 < eta, 2 <= n", _averaging, {"share": 1})
 
 
-def _value_below(w: Any, p: Any, c: Any) -> Any:
+def below_level(level: Any, w2: Any, eps: Any, L: Any, eta: Any, factor: Any) -> Any:
+    """Lemma 4's right side, (24), from L(x_{0:N}, lam) and mean ||x_i - x_0||^2: f(x_0) is at most this."""
+    return level - w2 * (factor * (1 - 2 * L * eta) / eta) + eps / (2 * L)
+
+
+def _value_below(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f(x_0) <= mean L_i - factor ((1 - 2u)/eta) mean ||x_i - x_0||^2 + eps/(2L), where lam_i = -grad f_i(x_i) + e_i."""
     f = w.function(p.L, -p.L, client=True)
     x, e, x0 = w.vector("x", True), w.vector("e", True), bar(w.vector("x0"))
     g, value = w.at(f, x, "g")
     _, at_x0 = w.at(f, x0, "g0")
     w.assume("solved to eps", norm2(e) - p.eps)
-    less = norm2(x - x0) * (c.factor * (1 - 2 * p.L * p.eta) / p.eta)
-    return at_x0 - lagrangian(value, x, x0, e - g, p.eta) + less - p.eps / (2 * p.L)
+    return at_x0 - below_level(lagrangian(value, x, x0, e - g, p.eta), norm2(x - x0), p.eps, p.L, p.eta, c.factor)
 
 
-def _value_below_after_one_round(w: Any, p: Any, c: Any) -> Any:
+def _value_below_after_one_round(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """The same after the first round from x^0 = 0, x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0) (D13), of functions that A2 holds for anyway."""
     f = w.function(p.L, p.L / 2, client=True)
     x = bar(w.vector("x0") * 0)
     g, value = w.at(f, x, "g")
     x0 = x - bar(g) * p.eta
     _, at_x0 = w.at(f, x0, "g0")
-    return at_x0 - lagrangian(value, x, x0, -g, p.eta) + norm2(x - x0) * (c.factor * (1 - 2 * p.L * p.eta) / p.eta)
+    return at_x0 - below_level(lagrangian(value, x, x0, -g, p.eta), norm2(x - x0), 0, p.L, p.eta, c.factor)
 
 
 LEMMA_FOUR_PRINTED = Lemma(
@@ -181,7 +208,7 @@ LEMMA_FOUR_PRINTED = Lemma(
 LEMMA_FOUR = Lemma("Lemma 4 with half the constant", "(24)", INEXACT, _value_below, {"factor": "1/2"})
 
 
-def _uploads_apart(w: Any, p: Any, c: Any) -> Any:
+def _uploads_apart(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """Lemma 3 with the uploads v_i on its left side and the spread of the common x_0 = 0 on its right, at a fixed point (mean lam_i = 0)."""
     lam = w.vector("lam", True)
     lam = lam - bar(lam)
@@ -223,7 +250,7 @@ def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequa
     """An inequality between `quantities_of_round`, in rounds of FedPD with exact solves that all communicate."""
     return Inequality(
         "fedpd",
-        "eta, exact",
+        "eta, init_dual = grad, exact",
         quantities=quantities_of_round,
         claimed=claimed,
         region="1/2 <= L <= 2, 1/(50*L) <= eta <= 3/(10*L)",
@@ -233,7 +260,7 @@ def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequa
     )
 
 
-def exact_round(w: Any, p: Any) -> SimpleNamespace:
+def exact_round(w: World, p: Parameters) -> SimpleNamespace:
     """A round of every client with exact solves, lam_i = -grad f_i(x_i): how far all moved, and how much mean L_i fell."""
     f = w.function(p.L, -p.L, client=True)
     x = w.vector("x", True)
@@ -247,12 +274,12 @@ def exact_round(w: Any, p: Any) -> SimpleNamespace:
     return SimpleNamespace(f=f, u=p.L * p.eta, fall=fall, server=server, dx2=norm2(moved - x), d0_2=norm2(server - x0))
 
 
-def _round_falls(w: Any, p: Any, c: Any) -> Any:
+def _round_falls(w: World, p: Parameters, c: LemmaConstants) -> Any:
     r = exact_round(w, p)
     return ((1 - c.drift * r.u) * (1 + r.u) * r.dx2 + r.d0_2) / (2 * p.eta) - r.fall
 
 
-def _gradient_is_moves(w: Any, p: Any, c: Any) -> Any:
+def _gradient_is_moves(w: World, p: Parameters, c: LemmaConstants) -> Any:
     r = exact_round(w, p)
     g, _ = w.at(r.f, r.server, "g0+")
     return norm2(bar(g)) - (r.u**2 * r.dx2 + r.d0_2) * (c.strength * (1 + r.u) ** 2 / (2 * p.eta**2))
@@ -270,7 +297,7 @@ def first_round(claimed: str = FIRST_ROUND) -> Bound:
     """D2 for T = 1: after one round with u < 1, exact solves and lam_i^0 = -grad f_i(x^0), ||grad f||^2 <= ``claimed``."""
     return Bound(
         "fedpd",
-        "eta, exact",
+        "eta, init_dual = grad, exact",
         region="0 < L, 0 < eta < 1/L",
         functions="L, mu = -L",
         measure="stationarity",

@@ -14,10 +14,11 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import proved
 from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd.common import A1, A2, AveragesModels, HalfDualStep, claim, find_stated, fractions, put, rational
-from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem
+from paper_checks.fedpd.theorems import corrected
 from problems.quadratics import Quadratic, scalar_quadratics
 
 
@@ -67,7 +68,7 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any]
         "u = 1/2 by continuity. With curvatures (1, 1, -h, -h) the difference of the two last clients has the multiplier -u h/(1 - u h), of "
         "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex"
     )
-    yield proved("stable up to 1/2 and not beyond", proof_of_corrected_theorem(4) and unstable_mode(algorithm), text)
+    yield proved("stable up to 1/2 and not beyond", is_proved(corrected()) and unstable_mode(algorithm), text)
     yield from find_stated(ctx, D7, instead)
     steps = [k / 100 for k in range(1, 76)]
     yield draw_bound(

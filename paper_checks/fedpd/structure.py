@@ -249,7 +249,7 @@ def _wide(seed: int) -> Quadratic:
 FEDPD_IS_DOUGLAS_RACHFORD = Equivalence(
     "fedpd",
     lambda eta: Splitting(eta),  # type: ignore[arg-type,return-value]
-    "eta, exact",
+    "eta, init_dual = grad, exact",
     region="0 < eta",
     states={"x": "x", "v_i": "x - eta*lam_i"},
     kept={"x0_i": "x"},

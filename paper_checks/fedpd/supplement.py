@@ -15,7 +15,7 @@ from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import gradient
@@ -84,7 +84,7 @@ def replay_t4s(instance: dict[str, Any]) -> Replay:
     )
 
 
-def _descent(w: Any, p: Any, c: Any) -> Any:
+def _descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f(x - grad f(x)/L) <= f(x) - c ||grad f(x)||^2/(2L)."""
     f, x = w.function(p.L, -p.L), w.vector("x")
     g, value = w.at(f, x, "g")
@@ -332,7 +332,8 @@ CLAIMS = [
         Fault("N = 5329", "against gradient descent", {"clients": 5329}, holds=True),
         Fault("a hundredth more descent", "gradient descent's step, summed to 2 L D_0/T", {"share": "101/100"}),
         assumes=(A1, A2, CTA, "x_i^0 = 0"),
-        repaired="At least L D_0/(76 pi^2 epsilon) - 0.32 communications, on the two-group chain, for every even N (claim D11).",
+        repaired="At least L D_0/(76 pi^2 epsilon) - 0.32 communications for methods that take linear combinations, on the two-group chain, for "
+        "every even N (claim D11).",
         replay=replay_t4s,
     ),
     claim(

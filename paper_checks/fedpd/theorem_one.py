@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,27 +11,33 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Fault, Finding, Part, Reading, Replay
+from fedtheory.claims.claim import Fault, Finding, Part, Reading, Replay, Role
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import assume, assume_constant, assume_exact_solves, at_most, equal, holds, proved, refute
-from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims.parts import (
+    assume,
+    assume_constant,
+    assume_exact_solves,
+    at_most,
+    disproved,
+    equal,
+    holds,
+    refute,
+)
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
-from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
 from fedtheory.tools.devices import Placement
-from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import (
     A1,
     A2,
+    PAPER,
     STEP,
     THRESHOLD,
     ExactWithError,
     WithoutDuals,
-    certainly_nonnegative,
-    claim,
     constants_hold,
+    constants_with_errors,
     cumulative,
     floats,
     fractions,
@@ -40,17 +46,21 @@ from paper_checks.fedpd.common import (
     total,
     whole,
 )
+from paper_checks.fedpd.theorems import corrected, with_errors
 from paper_checks.fedpd.worst_cases import zero_duals_are_unbounded
+from paper_checks.steps import Step, claim_steps
 from problems.datasets import breast_cancer, libsvm
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics
 from problems.separable import random_sines
 from problems.splits import by_sorted_label, federate
 
+HALF = (Fraction(0), Fraction(1, 2))  #: u = L eta
+
 # ---- D1: the corrected theorem -----------------------------------------------------------------------------------
 
 
-def _on_class(algorithm: Any, strength: Any, text: str, rounds: int) -> Part:
+def _on_class(algorithm: Any, strength: Any, text: str, rounds: int, role: Role = "printed") -> Part:
     """The sum over rounds against its bound, over all L-smooth functions at u = ``text``, L = 1."""
     u = Fraction(text)
     return at_most_on_class(
@@ -59,12 +69,13 @@ def _on_class(algorithm: Any, strength: Any, text: str, rounds: int) -> Part:
         SMOOTH,
         theorem_one_factor(u, u, rational(strength)),
         f"over all L-smooth f_i, u = {text}, T = {rounds}, exact solves",
+        role=role,
         rounds=rounds,
         measure="sum_stationarity",
     )
 
 
-def _on_runs(problem: Any, algorithm: Any, u: Any, rounds: int, strength: Any, x0: Any) -> Part:
+def _on_runs(problem: Any, algorithm: Any, u: Any, rounds: int, strength: Any, x0: Any, role: Role = "printed") -> Part:
     """S_T <= factor (f(x^0) - f(x_0^T)) for every T of a run, or of a batch of runs."""
     L = np.asarray(constant(problem, "L").value)
     trace = total(problem, algorithm(along_batch(u / L) if L.ndim else u / float(L)), x0, rounds)
@@ -72,7 +83,7 @@ def _on_runs(problem: Any, algorithm: Any, u: Any, rounds: int, strength: Any, x
     spent, drop = cumulative(trace)[..., 1:], (trace["value"][..., :1] - trace["value"])[..., 1:]
     worst = float(np.max(spent / (factor[..., None] * drop)))
     text = f"T = 1..{rounds}: the largest ratio of the sum to its bound is {worst:.3f}, of {L.size} with certified L"
-    return at_most(problem.name, spent, factor[..., None] * drop, "numeric", text)
+    return at_most(problem.name, spent, factor[..., None] * drop, "numeric", text, role=role)
 
 
 def _scalar_search(strength: float, algorithm: Any, place: Placement, rounds: int = 20, n: int = 3) -> Search:
@@ -99,75 +110,6 @@ def _scalar_search(strength: float, algorithm: Any, place: Placement, rounds: in
     return Search(sample, ratio, repair)
 
 
-def proof_of_corrected_theorem(strength: Any) -> bool:
-    """Derive D1 with this constant, for all u < 1/2 and every number of clients. It goes through from 4 on.
-
-    With s^2 = mean ||dx_i||^2 and t = ||dx_0||: (a) over a round mean L_i falls by at least ((1-2u)(1+u) s^2 + t^2)/(2 eta); (b)
-    ||grad f(x_0)||^2 <= (strength/2) ((1+u)/eta)^2 (u^2 s^2 + t^2); (c) mean L_i >= f(x_0), with equality at the start. With m >= 1 and
-    m (1-2u)(1+u) >= u^2 the claimed factor times (a) exceeds (b), and (a) is summed over the rounds.
-    """
-    exact = rational(strength)
-    steps = statements.ROUND_FALLS, statements.GRADIENT_IS_MOVES.with_constants(strength=exact), statements.LEMMA_FOUR
-    u, eta = symbols("u eta", positive=True)
-    s, t, c1, c2 = symbols("s t c1 c2", nonnegative=True)
-    # m times the decrease, written with the slacks c1, c2 >= 0 of m's two conditions
-    scaled = ((u**2 + c1) * s**2 + (1 + c2) * t**2) / (2 * eta)
-    enough = exact * (1 + u) ** 2 / eta * scaled - exact / 2 * ((1 + u) / eta) ** 2 * (u**2 * s**2 + t**2)
-    return certainly_nonnegative(enough) and all(is_derived(step) for step in steps)
-
-
-def constants_with_errors(L: float, eta: float) -> tuple[float, float]:
-    """C_2 and C_4 of `proof_with_errors`."""
-    u = L * eta
-    K = 8 * (1 + u) ** 2 / eta * max(1, u**2 / (1 - 2 * u - 4 * u**2))
-    return K + 2 * L, K * (1 / L + 8 * eta) + 16 * (1 + u) ** 2 + 4
-
-
-def proof_with_errors(strength: Any, accuracy: Any = 1) -> bool:
-    """Derive Theorem 1 with errors e_i of the local solves, mean ||e_i||^2 <= epsilon, for all u < (sqrt 5 - 1)/4 and T >= 1.
-
-    ``strength`` scales K (4 is what Cauchy's inequality for four terms needs), ``accuracy`` C_4; it goes through from 4 and 1 on.
-
-    Write s^2 = mean ||dx_i||^2, t = ||dx_0||, q = 1 - 2u - 4u^2 > 0, k = (1+u)/eta, lam_i = -grad f_i(x_i) + e_i from the start on.
-    (a) A round lowers mean L_i by (q/(2 eta)) s^2 + t^2/(2 eta), up to (1/(2L) + 8 eta) epsilon: x-step with Young's inequality, dual step
-    with ||dlam_i||^2 <= 2 L^2 ||dx_i||^2 + 2 ||e_i' - e_i||^2, server step. (b) mean L_i >= f(x_0) - epsilon/(2L). (c) With
-    mean lam_i = mean (x_0 - x_i)/eta and x_i' - x_0' = eta dlam_i - dx_0, ||grad f(x_0)|| <= k mean ||x_i - x_0|| + mean ||e_i|| is at
-    most k u s + k t + k eta mean ||e_i' - e_i|| + mean ||e_i||, so its square is at most 4 (k^2 u^2 s^2 + k^2 t^2 + 4 (1+u)^2 epsilon +
-    epsilon). (d) ||grad f(x^0)||^2 <= 2 L D_0. (e) K = 8 k^2 eta m with m >= 1, m q >= u^2. Summed over the rounds, K times (a) and (b), once
-    (c) and (d), leave (K + 2L) D_0 + C_4 T epsilon minus the left side as a sum of non-negative terms.
-    """
-    u, eta = symbols("u eta", positive=True)
-    s, t = symbols("s t", nonnegative=True)
-    a, b = symbols("a b")
-    steps = statements.LOCAL_STEP, statements.DUAL_STEP, statements.SERVER_STEP, statements.LEMMA_FOUR
-    young = is_zero(2 * a**2 + 2 * b**2 - (a + b) ** 2 - (a - b) ** 2)
-    decrease = (1 - 2 * u) / (2 * eta) * s**2 - eta * 2 * (u / eta) ** 2 * s**2 + t**2 / (2 * eta)
-    factored = is_zero(decrease - ((1 - 2 * u - 4 * u**2) * s**2 + t**2) / (2 * eta))
-    four = symbols("w1:5")
-    gaps = sum((four[i] - four[j]) ** 2 for i in range(4) for j in range(i))
-    cauchy = is_zero(4 * sum(w**2 for w in four) - sum(four) ** 2 - gaps)
-    remainder = _summed_over_rounds(u, eta, rational(strength), rational(accuracy))
-    algebra = young and factored and cauchy and certainly_nonnegative(remainder)
-    return bool(algebra and all(is_derived(step) for step in steps))
-
-
-def _summed_over_rounds(u: Any, eta: Any, strength: Fraction, accuracy: Fraction) -> Any:
-    """(K + 2L) D_0 + C_4 T epsilon minus the sum over r = 0..T of ||grad f(x_0^r)||^2, from (a) to (e) with their slacks.
-
-    All symbols are non-negative: sums of s^2 and t^2 over the rounds, T - 1, epsilon, c1 = m q - u^2, c2 = m - 1, and the slacks.
-    """
-    moved, server, later, epsilon, c1, c2 = symbols("moved server later epsilon c1 c2", positive=True)
-    falls, ends, gradients, start = symbols("slack_a slack_b slack_c slack_d", positive=True)
-    L, T, m, k = u / eta, 1 + later, 1 + c2, (1 + u) / eta
-    # (a) and (b): D_0 >= sum of the decreases - T (1/(2L) + 8 eta) epsilon - epsilon/(2L); m times the decreases are
-    decreases = ((u**2 + c1) * moved + (1 + c2) * server) / (2 * eta)
-    K = 2 * strength * k**2 * eta * m
-    K_D0 = K / m * decreases + K * (falls + ends - epsilon / (2 * L) - T * (1 / (2 * L) + 8 * eta) * epsilon)
-    squares = 4 * k**2 * (u**2 * moved + server) + T * (16 * (1 + u) ** 2 + 4) * epsilon - gradients
-    C_4 = accuracy * (K * (1 / L + 8 * eta) + 16 * (1 + u) ** 2 + 4)
-    return K_D0 + C_4 * T * epsilon - squares + start
-
-
 def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: Any = 4) -> Iterator[Finding]:
     """Falsifier, runs beyond quadratics, worst cases over the class, and the proof."""
     searched = _scalar_search(float(rational(strength)), algorithm, ctx.place)
@@ -185,8 +127,8 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: Any = 4) -> Iter
         "the search is not blind",
         search.ratio >= 0.99 * known,
         "falsifier",
-        f"clients alike and nearly flat reach 1/(4 (1+u)^2) of the bound, {known:.4f} at the search's smallest u = 0.01; it finds {search.ratio:.4f} "
-        f"({search.random:.4f} before its local steps)",
+        f"clients alike and nearly flat reach 1/(4 (1+u)^2) of the bound, {known:.4f} at the search's smallest u = 0.01; it finds "
+        f"{search.ratio:.4f} ({search.random:.4f} before its local steps)",
     )
     rng, count = np.random.default_rng(ctx.seed + 2), ctx.pick(60, 500)
     sines, u, start = (
@@ -198,12 +140,6 @@ def check_d1(ctx: Context, *, algorithm: Any = FedPD, strength: Any = 4) -> Iter
     yield constants_hold("constants of the sines", sines, ctx.seed, extra=np.linspace(-60, 60, 121))
     for text, rounds in (("1/10", 2), ("3/10", 4), ("9/20", 2)):
         yield _on_class(algorithm, strength, text, rounds)
-    yield proved(
-        "proof",
-        proof_of_corrected_theorem(strength),
-        "a round lowers mean L_i, what moved bounds ||grad f(x_0)||, and mean L_i stays above f(x_0): each is derived for every n, L and eta from "
-        "the interpolation inequalities alone; multiplied and summed over the rounds they give the statement",
-    )
 
 
 # ---- T1: the theorem as printed ----------------------------------------------------------------------------------
@@ -215,10 +151,15 @@ def paper_constants(L: Any, eta: Any, repaired: bool = False) -> dict[str, Any]:
     c6 = 3 * max(((1 + u) / eta) ** 2, (1 + 2 * eta) ** 2, u**2)
     c7 = 2 * c6 / min((1 - 2 * u - 4 * u**2) / (2 * eta), 1 / (2 * eta), (1 + 8 * u) / (2 * L))
     c2 = (max(4 * L**2, 2) if repaired else 4 * L**2) * c7
-    return {"C_2": c2, "C_4": c2 * (1 + 8 * u) / L, "C_5": 8 * c2, "C_7": c7}
+    return {"C_2": c2, "C_4": c2 * (1 + 8 * u) / L, "C_5": 8 * c2, "C_6": c6, "C_7": c7}
 
 
-def replay_t1(instance: dict[str, Any]) -> Replay:
+def allowed_on_average(D_0: Any, epsilon: Any, T: Any, C_2: Any, C_4: Any) -> Any:
+    """Theorem 1's right side."""
+    return C_2 / T * D_0 + C_4 * epsilon
+
+
+def replay_t1(instance: Mapping[str, Any]) -> Replay:
     """Sum of ||grad f(x_0^r)||^2 against what a given reading of Theorem 1 allows, in floats and in fractions.
 
     ``kind``: "zero duals" (bound C_2 D_0 with D_0 = 0) or "listed constants" (bound C_2 D_0 with the listed C_2).
@@ -287,6 +228,7 @@ def _with_errors(ctx: Context, power: float, accuracy: Any) -> Iterator[Finding]
         "numeric",
         "the lower bound of f that D_0 is measured from is f at the minimiser, solved for apart",
         rtol=1e-12,
+        role="repaired",
     )
     method = FedPD(0.25 / L, ExactWithError(along_batch(epsilons**power), constant=True))
     trace = total(problem, method, problem.solution() + 0.01, 600)
@@ -297,7 +239,9 @@ def _with_errors(ctx: Context, power: float, accuracy: Any) -> Iterator[Finding]
         "numeric",
         "grad L_i = e for every client and round: ||grad f||^2 settles at ||e||^2 exactly, for at the fixed point the duals average to zero",
         rtol=1e-6,
+        role="repaired",
     )
+    T = trace.rounds[1:]
     proved_, listed = constants_with_errors(L, 0.25 / L), paper_constants(L, 0.25 / L, repaired=True)
     for name, C_2, C_4 in (
         ("proved", proved_[0], float(rational(accuracy)) * proved_[1]),
@@ -306,52 +250,49 @@ def _with_errors(ctx: Context, power: float, accuracy: Any) -> Iterator[Finding]
         yield at_most(
             f"inexact solves: {name} constants",
             cumulative(trace)[:, 1:],
-            C_2 * (trace["value"][:, :1] - low) + C_4 * epsilons[:, None] * trace.rounds[1:],
+            T * allowed_on_average(trace["value"][:, :1] - low, epsilons[:, None], T, C_2, C_4),
             "numeric",
             f"C_2 = {C_2 * 0.25 / L:.3g}/eta and C_4 = {C_4:.3g}, T = 1..600, epsilon_1 = 1e-2 .. 1e-8",
+            role="repaired",
         )
 
 
 def check_t1(
-    ctx: Context, *, algorithm: Any = FedPD, strength: Any = 4, power: float = 0.5, accuracy: Any = 1
+    ctx: Context,
+    *,
+    algorithm: Any = FedPD,
+    strength: Any = 4,
+    power: float = 0.5,
+    accuracy: Any = 1,
+    of: dict[str, Any] | None = None,
 ) -> Iterator[Finding]:
-    """The O(1/T) term on real data, the epsilon_1 term, the worst case, the proof, and readings."""
+    """Zero duals, which Algorithm 2 allows; with those of the proof the O(1/T) term on real data, the epsilon_1 term, the worst case, the proof."""
     yield Reading(
-        "Algorithm 2 leaves lam_i^0 open. The theorem is checked with the initial duals that its proof uses, "
-        "lam_i^0 = -grad f_i(x^0) (eq. (26) at the first round); then it holds, and for exact solves with C_2 = (4(1+u)^2 + 2u)/eta (claim D1)."
+        "Algorithm 2 leaves lam_i^0 open, and the theorem says nothing of it; zero is a common choice. Its proof uses lam_i^0 = -grad "
+        "f_i(x^0), eq. (26) at the first round; then it holds, and for exact solves with C_2 = (4(1+u)^2 + 2u)/eta (claim D1)."
+    )
+    yield refute(
+        "lam_i^0 = 0",
+        replay_t1,
+        of or ZERO_DUALS,
+        text="With zero initial duals the statement fails at a minimiser (D_0 = 0).",
+    )
+    yield disproved(
+        "lam_i^0 = 0, any constants",
+        zero_duals_are_unbounded(),
+        "with D_0 = 0 and exact solves the first round's ||grad f||^2 can be any number, for every eta: no constant C_2 serves all instances",
     )
     count, rng = ctx.pick(150, 1000), np.random.default_rng(ctx.seed + 1)
     quadratics = random_indefinite(4, 3, batch=(count,), seed=ctx.seed)
     u, x0 = rng.uniform(0.02, THRESHOLD - 1e-3, count), rng.standard_normal((count, 3))
-    yield _on_runs(quadratics, algorithm, u, 200, strength, x0)
-    yield constants_hold("constants of the quadratics", quadratics, ctx.seed)
+    yield _on_runs(quadratics, algorithm, u, 200, strength, x0, "repaired")
+    yield constants_hold("constants of the quadratics", quadratics, ctx.seed, role="repaired")
     logistic = _logistic_problems(ctx)
     for problem in logistic:
-        yield _on_runs(problem, algorithm, 0.3, ctx.pick(60, 100), strength, np.zeros(problem.d))
-    yield constants_hold("constants of the logistic regression", logistic[0], ctx.seed)
+        yield _on_runs(problem, algorithm, 0.3, ctx.pick(60, 100), strength, np.zeros(problem.d), "repaired")
+    yield constants_hold("constants of the logistic regression", logistic[0], ctx.seed, role="repaired")
     yield from _with_errors(ctx, power, accuracy)
-    yield _on_class(algorithm, strength, "3/10", 3)
-    yield proved(
-        "proof",
-        proof_with_errors(strength, accuracy),
-        "for every u < (sqrt 5 - 1)/4, T, n and epsilon_1 the statement holds with C_2 = K + 2L and C_4 = K (1/L + 8 eta) + 16 (1+u)^2 + 4, "
-        "K = (8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}: the steps of a round are derived, their sum is one of squares in steps and errors, so it holds "
-        "for (8), and in expectation for (9)",
-    )
-    yield refute(
-        "reading: lam_i^0 = 0",
-        replay_t1,
-        ZERO_DUALS,
-        role="reading",
-        text="With zero initial duals and one C_2 for all instances the statement fails at a minimiser (D_0 = 0).",
-    )
-    yield holds(
-        "reading: lam_i^0 = 0, every eta",
-        not zero_duals_are_unbounded(),
-        "symbolic",
-        "with D_0 = 0 the first round's ||grad f||^2 can be any number: no constant C_2 serves all instances",
-        role="reading",
-    )
+    yield _on_class(algorithm, strength, "3/10", 3, "repaired")
     yield refute(
         "reading: the constants listed in Appendix B-C",
         replay_t1,
@@ -359,41 +300,49 @@ def check_t1(
         role="reading",
         text="The last step of (44) needs 2 <= 4 L^2; for small L the listed C_2 is too small (C_2 >= max(4L^2, 2) C_7 works).",
     )
-    yield Reading("It should say so: state lam_i^0 = -grad f_i(x^0) and C_2 >= max(4 L^2, 2) C_7.")
 
 
 CLAIMS = [
-    claim(
+    claim_steps(
         "FEDPD-T1",
-        "rate",
+        PAPER,
         "Theorem 1, Section IV-A",
         "With exact or epsilon_1-accurate local solves and no skipping, the average of ||grad f(x_0^r)||^2 over T rounds is at "
         "most C_2 D_0/T + C_4 epsilon_1, with C_2 and C_4 independent of T, G and p.",
-        check_t1,
-        Fault("duals never move", "random indefinite quadratics (L=1.0)", {"algorithm": WithoutDuals}),
-        Fault("constant of the proof a fourhundredth smaller", "proof", {"strength": "399/100"}),
-        Fault("C_4 of the proof cut by a hundredth", "proof", {"accuracy": "99/100"}),
-        Fault("C_4 of half an epsilon_1", "inexact solves: proved constants", {"accuracy": 0.5 / 179}),
-        Fault("accuracy on the norm, not its square", "inexact solves: proved constants", {"power": 0.25}),
-        assumes=(
-            A1,
-            A2,
-            STEP,
-            "p = 0",
-            "local solves satisfy (8) or (9)",
-            "lam_i^0 = -grad f_i(x^0), up to an error as in (8)",
+        [
+            Step(
+                "proof",
+                with_errors(),
+                "repaired",
+                wrong={
+                    "constant of the proof a fourhundredth smaller": with_errors("399/100"),
+                    "C_4 of the proof cut by a hundredth": with_errors(4, "99/100"),
+                },
+            )
+        ],
+        kind="rate",
+        besides=check_t1,
+        faults=(
+            Fault("a start where D_0 is not 0", "lam_i^0 = 0", {"of": {**ZERO_DUALS, "x0": ["1"]}}, holds=True),
+            Fault("duals never move", "random indefinite quadratics (L=1.0)", {"algorithm": WithoutDuals}),
+            Fault("C_4 of half an epsilon_1", "inexact solves: proved constants", {"accuracy": 0.5 / 179}),
+            Fault("accuracy on the norm, not its square", "inexact solves: proved constants", {"power": 0.25}),
         ),
+        assumptions=(A1, A2, STEP, "p = 0", "local solves satisfy (8) or (9)"),
+        repaired="With lam_i^0 = -grad f_i(x^0), up to an error as in (8), for which C_2 = K + 2L and C_4 = K (1/L + 8 eta) + 16 (1+u)^2 + 4, K = "
+        "(8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}.",
         replay=replay_t1,
     ),
-    claim(
+    claim_steps(
         "FEDPD-D1",
-        "bound",
+        f"{PAPER}, derived",
         "correction of Theorem 1 (exact solves, lam_i^0 = -grad f_i(x^0))",
         "For u = L eta < 1/2 and every T: sum_{r=1}^T ||grad f(x_0^r)||^2 <= (4(1+u)^2/eta) max{1, u^2/((1-2u)(1+u))} "
         "(f(x^0) - f(x_0^T)).",
-        check_d1,
-        Fault("duals never move", "falsifier", {"algorithm": WithoutDuals}),
-        Fault("constant 4 replaced by 399/100", "proof", {"strength": "399/100"}),
-        assumes=(A1, A2, "u < 1/2", "p = 0", "exact local solves"),
+        [Step("proof", corrected(), wrong={"constant 4 replaced by 399/100": corrected("399/100")})],
+        kind="bound",
+        besides=check_d1,
+        faults=(Fault("duals never move", "falsifier", {"algorithm": WithoutDuals}),),
+        assumptions=(A1, A2, "u < 1/2", "p = 0", "exact local solves", "lam_i^0 = -grad f_i(x^0)"),
     ),
 ]

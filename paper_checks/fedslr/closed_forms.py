@@ -29,13 +29,14 @@ from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
-from paper_checks.fedslr.exact_runs import PAPER
+from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.grounds import are_so
 from problems.low_rank import low_rank_regression
+from problems.piecewise import piecewise_quadratic
 from problems.quadratics import scalar_quadratics
 
 
@@ -241,6 +242,13 @@ def check_ranks(ctx: Context, *, printed: bool = False, firmness: str = "1", wei
         "one of them: w_t and w_{i,t} to one minimiser, which is the same for every eta_g where it is unique"
     )
     yield proved("convergence", True, text, resting_on=[fixed, *steps])
+    _, states = play_on_line(piecewise_quadratic([0, 1], [-1, -1], name="-w"), Fraction(1, 2), Fraction(0), 9)
+    yield decided(
+        "without a minimiser",
+        all(compare(state.x[0, 0], "<=", 3) for state in states),
+        f"f(w) = -w is convex and smooth; with eta_g = 1/2 w_t = t/2 from w_0 = 0, so w_9 = {states[-1].x[0, 0]}, and w_t is unbounded",
+        role="reading",
+    )
     problem = low_rank_regression(weight=weight).problem
     truth = ground_truth(low_rank_regression().problem)
     layers = problem.layers or ()
@@ -295,7 +303,8 @@ def check_remark_6(ctx: Context, *, off: Any = 1, flat: bool = True) -> Iterator
 
 RANKS = (
     Clause(
-        "For convex f_i and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the minimiser is unique;",
+        "For convex f_i, f + R with a minimiser, and exact solves w_t converges for every eta_g > 0, to a limit that does not depend on it where the "
+        "minimiser is unique;",
         ("convergence",),
     ),
     Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
@@ -361,6 +370,10 @@ CLAIMS = [
             Fault("eta_g gamma at a fixed point", "fixed points", {"printed": False}),
         ),
         clauses=PRINTED,
+        assumptions=(
+            "exact local solves, all clients",
+            "f_i convex, and (P1) with eta_g^2 lam for lam has a minimiser",
+        ),
     ),
     Claim(
         "FEDSLR-N19",
@@ -389,5 +402,6 @@ CLAIMS = [
             Fault("lam 2 % larger", "one limit", {"weight": 0.306}),
         ),
         clauses=RANKS,
+        assumptions=("exact local solves, all clients", "f_i convex, and f + R has a minimiser"),
     ),
 ]

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Replay, Role
+from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Replay, Role
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, refute
+from fedtheory.claims.protocol import Clause
 from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.ground_truth import solve_with_cvxpy
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedslr import lemmas
+from paper_checks.fedslr import lemmas, theorems
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
 from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
@@ -36,27 +37,68 @@ SHORT_STEP = "0 < eta_g < 1/(2L)"
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------
 
 
-def replay_cycle(instance: Mapping[str, Any]) -> Replay:
-    """Three rounds on the plateau: the state of round 3 is that of round 1, and that of round 2 is another one."""
+def on_the_cycle(instance: Mapping[str, Any], measure: Any) -> tuple[Any, Any, tuple[Assumption, ...]]:
+    """What is measured of the states of rounds 1 to 3 on the plateau, in floats and in fractions; and that they are a 2-cycle within A1 to A4."""
     eta, start, weight = fractions_of(instance, ("eta", "start", "lam"))
     f = plateau()
     measured = {}
     for exactly in (True, False):
-        _, states = play_on_line(f, eta, start, 3, weight=weight, exactly=exactly)
-        rows = [np.concatenate([s.x[0], s.x_i[0], s.gamma_i[0]]) for s in states]
-        measured[exactly] = abs(rows[2] - rows[1]).max()
+        problem, states = play_on_line(f, eta, start, 3, weight=weight, exactly=exactly)
+        measured[exactly] = measure(problem, states[1:])
         if exactly:
+            rows = [np.concatenate([s.x[0], s.x_i[0], s.gamma_i[0]]) for s in states]
             returned = abs(rows[3] - rows[1]).max()
+            apart = min(abs(s.x - s.x_i).max() for s in states[1:3])
     bends, slopes = f.curvatures, f.slopes
     assumptions = (
         assume("A1 with L = 1, the steepest piece of f'", "steepest <= 1", steepest=abs(bends).max()),
         assume("A2, the largest slope", "B <= 1", B=abs(slopes).max()),
         assume("A3: f falls to no side", "left <= right", left=-slopes[0, -1], right=-slopes[0, 0]),
+        assume(
+            "A4: D is piecewise quadratic, hence semi-algebraic; at the cluster points 0 is not in dD, since copies are away from w",
+            "0 < a",
+            a=apart,
+        ),
         assume("step size", "2*eta <= 1", eta=eta),
         assume("the state after 3 rounds is that after 1, so that odd rounds converge", "away <= 0", away=returned),
     )
+    return measured[False], measured[True], assumptions
+
+
+def replay_cycle(instance: Mapping[str, Any]) -> Replay:
+    """Three rounds on the plateau: the state of round 3 is that of round 1, and that of round 2 is another one."""
+
+    def apart(problem: Any, states: Any) -> Any:
+        rows = [np.concatenate([s.x[0], s.x_i[0], s.gamma_i[0]]) for s in states]
+        return abs(rows[1] - rows[0]).max()
+
+    measured, exact, assumptions = on_the_cycle(instance, apart)
     what = "distance between the cluster point of the odd rounds and that of the rounds after them"
-    return Replay(what, float(measured[False]), 0.0, measured[True], Fraction(0), "fractions", assumptions)
+    return Replay(what, float(measured), 0.0, exact, Fraction(0), "fractions", assumptions)
+
+
+def replay_length(instance: Mapping[str, Any]) -> Replay:
+    """How far the copy travels from round 1 to round 2, and so in every later round."""
+    measured, exact, assumptions = on_the_cycle(instance, lambda problem, s: abs(s[1].x_i - s[0].x_i).max())
+    what = "the step of the copy in a round, for ever, where a finite length lets steps go to 0"
+    return Replay(what, float(measured), 0.0, exact, Fraction(0), "fractions", assumptions)
+
+
+def replay_duals(instance: Mapping[str, Any]) -> Replay:
+    """How far the dual is from the gradient at the server's model in every round."""
+
+    def away(problem: Any, states: Any) -> Any:
+        f = getattr(problem, "inner", problem)
+        return min(abs(s.gamma_i - f.grad(s.x)).max() for s in states[:2])
+
+    measured, exact, assumptions = on_the_cycle(instance, away)
+    what = "distance of the dual from the client's gradient at w_t in every round"
+    return Replay(what, float(measured), 0.0, exact, Fraction(0), "fractions", assumptions)
+
+
+#: the plateau at the end of the range, eta_g = 1/(2L)
+AT_THE_END = {"eta": "1/2", "start": "1/10", "lam": "1"}
+A_SHORTER_STEP = Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None)
 
 
 def measure_descent(method: Any, problem: Any, L: float, rounds: int) -> tuple[Any, Any, Any]:
@@ -73,7 +115,7 @@ def measure_descent(method: Any, problem: Any, L: float, rounds: int) -> tuple[A
 
 def shift_runs(ctx: Context, *, eta: str = "1/2", method: Any = FedSLR) -> Iterator[Finding]:
     """(8) fails at the end point, by an exact 2-cycle; the descent on runs below it."""
-    yield refute("eta_g = 1/(2L)", replay_cycle, {"eta": eta, "start": "1/10", "lam": "1"})
+    yield refute("eta_g = 1/(2L)", replay_cycle, AT_THE_END | {"eta": eta})
     problem = robust_low_rank_regression(seed=ctx.seed).problem
     L = float(constant(problem, "L"))
     series = []
@@ -164,14 +206,32 @@ def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], lis
         slope_of_potential,
         scope,
     )
+    stays = Conclusion(
+        "the inequality holds from some round on",
+        TRAPPED,
+        ("the descent", near, slope),
+        role,
+        ("c*theta*(1 - theta)*v**(-theta - 1) > 0 where theta = 1/(1 + a)",),
+        scope,
+    )
     statement = Conclusion(
         "the recursion",
-        "r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4",
-        ("the descent", slope),
+        "for t >= t_0, r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4",
+        ("the descent", slope, stays.name),
         role,
         scope=scope,
     )
-    return steps, [by_slope, statement]
+    return steps, [by_slope, stays, statement]
+
+
+TRAPPED = (
+    "let A4's inequality hold in a ball around the cluster point, with phi(v) = c v^(1 - theta). There phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - "
+    "r_{t+1}) >= (C_2/C_3) m_t, m_t^2 = mean_i ||w_{i,t+1} - w_{i,t}||^2, as phi is concave; and C_2 m_t^2 <= r_t - r_{t+1} <= r_t everywhere. "
+    "The state of round t is within a constant times (mean_i ||w_{i,t} - w_i*||^2)^(1/2) + m_t of the cluster point: w_t by the copies, "
+    "gamma_{i,t} = grad f_i(w_{i,t}) by A1. r_t goes to 0, so some t_0 of the subsequence has its copies, phi(r_{t_0}) and r_{t_0}/C_2 as near to "
+    "the cluster point and to 0 as one likes: from there on the copies travel (C_3/C_2) phi(r_{t_0}) at most while states are in the ball, which "
+    "they therefore never leave"
+)
 
 
 #: the printed C_2 times {sign} is negative for eta = 1/(2 L (1 + s)), s > 0
@@ -203,8 +263,9 @@ def recursion_runs(ctx: Context, *, sign: int = 1, factor: float = 1.0) -> Itera
         )
 
 
-def length_runs(ctx: Context, *, share: float = 1.0) -> Iterator[Finding]:
-    """The finite length on runs."""
+def length_runs(ctx: Context, *, eta: str = "1/2", share: float = 1.0) -> Iterator[Finding]:
+    """The infinite length at the end of the range, and the finite one on runs below it."""
+    yield refute("eta_g = 1/(2L)", replay_length, AT_THE_END | {"eta": eta})
     shares = []
     for seen, problem, start in (
         (low_rank_run(), low_rank_regression().problem, np.zeros(120)),
@@ -214,7 +275,7 @@ def length_runs(ctx: Context, *, share: float = 1.0) -> Iterator[Finding]:
         limit = k.c3 / k.c2 * k.c * seen.residual[0] ** (1 - k.theta)
         travelled = measure_lengths(FedSLR(seen.eta), problem, start, 400)
         text = f"the copies travel {travelled[-1]:.4g} from round 1 on, of {limit:.4g} at most"
-        yield at_most(f"length: {seen.name}", travelled[-1], share * limit, "numeric", text)
+        yield at_most(f"length: {seen.name}", travelled[-1], share * limit, "numeric", text, role="repaired")
         shares.append((seen.name, travelled / limit))
     yield draw_bound(
         "The length of FedSLR's paths is finite",
@@ -233,14 +294,15 @@ def measure_lengths(method: Any, problem: Any, start: Any, rounds: int) -> Any:
     return np.cumsum(steps[1:])
 
 
-def dual_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
-    """gamma_{i,t} - grad f_i(w_t) -> 0 on a run."""
+def dual_runs(ctx: Context, *, eta: str = "1/2", method: Any = FedSLR) -> Iterator[Finding]:
+    """gamma_{i,t} - grad f_i(w_t) alternates at the end of the range, and goes to 0 on a run below it."""
+    yield refute("eta_g = 1/(2L)", replay_duals, AT_THE_END | {"eta": eta})
     problem = robust_low_rank_regression(seed=ctx.seed).problem
     L = float(constant(problem, "L"))
     rounds = play(method(0.45 / L), problem, 400, seed=ctx.seed)
     sizes = [float(np.linalg.norm(s.gamma_i - problem.grad(s.x), axis=-1).max()) for _, s in rounds]
     text = f"largest error {sizes[0]:.2g} after round 1, {sizes[-1]:.2g} after 400"
-    yield at_most("robust regression", sizes[-1], 1e-3 * sizes[0], "numeric", text)
+    yield at_most("robust regression", sizes[-1], 1e-3 * sizes[0], "numeric", text, role="repaired")
     yield draw_bound(
         "The clients' duals approach their gradients",
         range(1, 401),
@@ -252,29 +314,17 @@ def dual_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
     )
 
 
-CONTINUOUS, ONE_STEP = (
-    "a cluster point exists; R is finite and continuous, as the nuclear norm is",
-    "one of several steps",
-)
-RECURSION, RECURSION_AS_PRINTED, BELOW_THE_END = recursion(), recursion("printed"), recursion("printed", SHORT_STEP)
+CONTINUOUS = "a cluster point exists; R is finite and continuous, as the nuclear norm is"
+ALONG = "J are rounds along which states go to the cluster point, and with them D, f and R, which are continuous, to their values there"
+RECURSION = recursion()
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-T1a",
         PAPER,
         "Theorem 1, (8)",
         "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
-        [Step("the descent", lemmas.factored, "repaired")],
-        conclusions=[
-            Conclusion(
-                "eta_g < 1/(2L)",
-                "D is continuous and does not rise, so D_t falls to its value at the cluster point, and by the descent, whose coefficients are "
-                "positive, w_{i,t+1} - w_{i,t} and w_{t+1} - w_t go to 0; gamma_{i,t} = grad f_i(w_{i,t}) then has gamma_{i,t+1} - gamma_{i,t} "
-                "-> 0 by A1",
-                ("the descent",),
-                "repaired",
-            )
-        ],
-        assumptions=["A1 to A3", EXACT, CONTINUOUS],
+        [Step("eta_g < 1/(2L)", theorems.SHIFTED, "repaired")],
+        assumptions=["A1 to A3", EXACT, CONTINUOUS, ALONG],
         repaired="The same for 0 < eta_g < 1/(2L).",
         readings=[
             "Only the closed end is affected: there C_2 = 0, w_t = 0 is stationary all the same, and the copies w_{i,t} and duals alternate for "
@@ -283,7 +333,7 @@ CLAIMS: list[Claim] = [
         kind="rate",
         besides=shift_runs,
         faults=(
-            Fault("a step that is 2 % shorter", "eta_g = 1/(2L)", {"eta": "49/100"}, holds=None),
+            A_SHORTER_STEP,
             *plant(
                 "descent by run, L eta = 0.45",
                 *("sign of the dual in local work", "no proximal step at the server", "local penalty halved"),
@@ -295,31 +345,18 @@ CLAIMS: list[Claim] = [
         "FEDSLR-T1b",
         PAPER,
         "Theorem 1, (9)",
-        "For 0 < eta_g <= 1/(2L) a cluster point satisfies 0 in dR(w*) + grad f(w*).",
+        (
+            Clause("For 0 < eta_g < 1/(2L),", ("eta_g < 1/(2L)",)),
+            Clause(
+                "and for eta_g = 1/(2L), a cluster point satisfies 0 in dR(w*) + grad f(w*): R(w*) <= R(z) + <grad f(w*), z - w*> for every z.",
+                ("eta_g = 1/(2L)",),
+            ),
+        ),
         [
-            Step("the descent", lemmas.factored, scope=ONE_STEP),
-            Step("the distance", lemmas.stationary, scope=ONE_STEP),
-            Step("the midpoint", lemmas.midpoint, scope=ONE_STEP),
-            Step("the descent at the end point", lemmas.lemma_3_monotone, scope=ONE_STEP),
+            Step("eta_g < 1/(2L)", theorems.STATIONARY),
+            Step("eta_g = 1/(2L)", theorems.STATIONARY_AT_THE_END),
         ],
-        conclusions=[
-            Conclusion(
-                "eta_g < 1/(2L)",
-                "the descent makes w_{i,t+1} - w_{i,t} go to 0 (Theorem 1, first part), and with it an element of grad f(w_t) + dR(w_t); "
-                "subdifferentials have closed graphs",
-                ("the descent", "the distance"),
-                scope=SHORT_STEP,
-            ),
-            Conclusion(
-                "eta_g = 1/(2L)",
-                "D_t - D_{t+1} -> 0, so grad f(w_t) + (s_t + s_{t+1})/2 -> 0, where s_t is in dR(w_t) and w_{t+1} - w_t -> 0: both s converge "
-                "along a subsequence to elements of dR(w*), a closed convex set, which has their mean",
-                ("the midpoint", "the descent at the end point"),
-                scope="eta_g = 1/(2L)",
-            ),
-            Conclusion("every eta_g <= 1/(2L)", "both cases together", ("eta_g < 1/(2L)", "eta_g = 1/(2L)")),
-        ],
-        assumptions=["A1 to A3", EXACT, CONTINUOUS],
+        assumptions=["A1 to A3", EXACT, CONTINUOUS, ALONG],
         readings=[
             "The closed end point is covered, too, although copies and duals need not converge there (FEDSLR-T1a)."
         ],
@@ -342,16 +379,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 2, (32)",
         "D at the cluster point is more than -infinity.",
-        [Step("from below", lemmas.lower_bound)],
-        conclusions=[
-            Conclusion(
-                "the cluster point",
-                "A1 makes gamma_i* = grad f_i(w_i*) in the limit, so that D* >= f(w*) + R(w*) + (1/(2 eta_g) - L/2) mean ||w* - w_i*||^2, "
-                "which is finite, for every eta_g < 1/L",
-                ("from below",),
-            )
-        ],
-        assumptions=[EXACT],
+        [Step("the cluster point", theorems.LEMMA_2)],
+        assumptions=[EXACT, CONTINUOUS, ALONG],
         readings=[
             "All terms of (10) are finite there, so the lemma says little; the bound is what makes D useful. Bounded gradients are not needed. "
             "(33) subtracts eta_g ||gamma||^2 where completing the square gives half of it."
@@ -362,25 +391,17 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 4",
         "r_t = D_t - D* >= 0 for t > 0, and r_t -> 0.",
-        [Step("the potential does not rise", lemmas.lemma_3_monotone)],
-        conclusions=[
-            Conclusion(
-                "the limit",
-                "D is continuous, so D_{t_j} -> D* along the subsequence, and a sequence that does not rise goes to its limit from above",
-                ("the potential does not rise",),
-            )
-        ],
-        assumptions=[EXACT, CONTINUOUS],
+        [Step("Lemma 4", theorems.LEMMA_4)],
+        assumptions=[EXACT, CONTINUOUS, ALONG],
     ),
     claim_steps(
         "FEDSLR-T2-81",
         PAPER,
         "Theorem 2, its constants and (81)",
         "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 c^2 (1 - theta)^2) are positive.",
-        RECURSION[0],
-        conclusions=RECURSION[1],
-        assumptions=["A1 to A4", EXACT, KL_HOLDS, SHORT_STEP],
-        repaired="C_2 = 1/(2 eta_g) - L/2 - L^2 eta_g = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
+        [Step("the recursion", theorems.RECURSION, "repaired")],
+        assumptions=["A1 to A4", EXACT, KL_HOLDS, "t counts rounds from t_0 on, as long as r_t > 0"],
+        repaired="C_2 = 1/(2 eta_g) - L/2 - L^2 eta_g = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L) and from some round t_0 on.",
         readings=[
             "C_2 is read as -C_2, as (71) needs; with the printed sign (81) says less than that D does not rise."
         ],
@@ -395,47 +416,49 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, last part, and (82) to (85)",
         "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| is finite.",
-        BELOW_THE_END[0],
+        RECURSION[0],
         conclusions=[
-            *BELOW_THE_END[1],
+            *RECURSION[1],
             Conclusion(
-                "convergence",
-                "phi(v) = c v^(1 - theta) is concave: phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) (mean_i ||w_{i,t+1} - "
-                "w_{i,t}||^2)^(1/2), so the copies travel (C_3/C_2) phi(r_1) at most and converge; w_t - w_{i,t} -> 0 takes w_t along, to a "
-                "stationary point by Theorem 1",
-                ("the recursion",),
-                scope=SHORT_STEP,
+                "eta_g < 1/(2L)",
+                "phi(v) = c v^(1 - theta) is concave: from t_0 on phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) (mean_i "
+                "||w_{i,t+1} - w_{i,t}||^2)^(1/2), so the copies travel (C_3/C_2) phi(r_{t_0}) at most and converge; w_t - w_{i,t} -> 0 takes w_t "
+                "along, to a stationary point by Theorem 1",
+                ("the recursion", "the inequality holds from some round on"),
+                "repaired",
             ),
         ],
-        assumptions=["A1 to A4", EXACT, KL_HOLDS, PRINTED_STEP, CONTINUOUS],
+        assumptions=["A1 to A4", EXACT, PRINTED_STEP, CONTINUOUS],
+        repaired="The same for 0 < eta_g < 1/(2L).",
         readings=[
-            "Proved below the end point: at eta_g = 1/(2L) C_2 = 0, and copies need not converge (FEDSLR-T1a). The inequality is local; the usual "
-            "argument, that a sequence which comes near a cluster point with a small residual stays there, gives it from some round on."
+            "At eta_g = 1/(2L), where C_2 = 0, the length is infinite on the 2-cycle of FEDSLR-T1a; w_t is 0 there, and whether w_t alone "
+            "converges at the end of the range is open. A4 is local: that its inequality holds along the run is shown, and not assumed."
         ],
         kind="rate",
         besides=length_runs,
-        faults=(Fault("a length that is ten times as short", "length: |w|^8/8", {"share": 0.1}),),
+        faults=(
+            A_SHORTER_STEP,
+            Fault("a length that is ten times as short", "length: |w|^8/8", {"share": 0.1}),
+        ),
+        replay=replay_length,
     ),
     claim_steps(
         "FEDSLR-D6",
         PAPER,
         "Appendix A.6.1",
         "gamma_{i,t} approximates the client's gradient as t goes to infinity.",
-        [*RECURSION_AS_PRINTED[0], Step("from below", lemmas.lower_bound)],
-        conclusions=[
-            Conclusion(
-                "the limit",
-                "gamma_{i,t} = grad f_i(w_{i,t}), so by A1 ||gamma_{i,t} - grad f_i(w_t)|| <= L ||w_{i,t} - w_t|| <= L (1 + L eta) ||w_{i,t+1} - "
-                "w_{i,t}||, whose squares have a finite sum, as D_t >= f(w_t) + R(w_t) >= inf f",
-                ("the descent", "the copies", "from below"),
-            )
-        ],
-        assumptions=["A1", "f bounded below, as Remark 4 reads A3", EXACT, SHORT_STEP],
+        [Step("eta_g < 1/(2L)", theorems.DUALS_APPROACH, "repaired")],
+        assumptions=["A1", "f bounded below, as Remark 4 reads A3", EXACT, f"{PRINTED_STEP}, as in Theorems 1 and 2"],
+        repaired="The same for 0 < eta_g < 1/(2L).",
         readings=[
-            "For eta_g < 1/(2L): on the 2-cycle of FEDSLR-T1a the duals alternate around the gradient. With inexact solves (25) does not hold."
+            "At eta_g = 1/(2L) the duals alternate around the gradient on the 2-cycle of FEDSLR-T1a. With inexact solves (25) does not hold."
         ],
         kind="rate",
         besides=dual_runs,
-        faults=(Fault("duals of the wrong sign", "robust regression", {"method": changed("sign of the dual step")}),),
+        faults=(
+            A_SHORTER_STEP,
+            Fault("duals of the wrong sign", "robust regression", {"method": changed("sign of the dual step")}),
+        ),
+        replay=replay_duals,
     ),
 ]

@@ -20,7 +20,10 @@ from problems.piecewise import PiecewiseQuadratic
 PAPER = "fedslr"
 #: what is assumed of Phase I throughout: local problems are solved exactly, and the duals start at the gradients
 EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
-KL_HOLDS = "D's Kurdyka-Lojasiewicz inequality holds with this c at the iterates, which by convergence is so from some round on"
+KL_HOLDS = (
+    "A4: around its critical points D has the Kurdyka-Lojasiewicz inequality with this theta and some c, by which it holds at the iterates from some "
+    "round t_0 on (FEDSLR-T2d)"
+)
 #: what Theorem 3 needs of Phase II's samples
 UNBIASED = "a drawn gradient is unbiased, and A5 holds of it, given all that was drawn before; A5 does not say so"
 Points = list[Any]
@@ -98,7 +101,32 @@ class Constants:
     @property
     def c5(self) -> Any:
         """C_5 = sqrt(C_1/C_2) ((2 theta - 1) C_4)^{1/(2 - 4 theta)}."""
-        return (self.c1 / self.c2) ** 0.5 * ((2 * self.theta - 1) * self.c4) ** (1 / (2 - 4 * self.theta))
+        return c5_of(self.c1, self.c2, self.c4, self.theta)
+
+
+def c5_of(c1: Any, c2: Any, c4: Any, theta: Any) -> Any:
+    """C_5 from the constants before it."""
+    return bound_72(c1, c2, 1) * ((2 * theta - 1) * c4) ** (1 / (2 - 4 * theta))
+
+
+def bound_72(c1: Any, c2: Any, r: Any) -> Any:
+    """(72)'s right side."""
+    return (c1 * r / c2) ** 0.5
+
+
+def bound_12(c1: Any, c2: Any, c4: Any, r: Any, n: Any) -> Any:
+    """(12)'s right side, n rounds after the residual r."""
+    return bound_72(c1, c2, r * (1 - c4) ** n)
+
+
+def bound_13(c5: Any, theta: Any, T: Any) -> Any:
+    """(13)'s right side as printed."""
+    return c5 * T ** -(4 * theta - 2)
+
+
+def bound_13_corrected(c5: Any, theta: Any, T: Any) -> Any:
+    """(13)'s right side with the exponent of the step before it."""
+    return c5 * T ** (-1 / (4 * theta - 2))
 
 
 def play(method: Any, problem: Any, rounds: int, start: Any = None, seed: int = 0) -> Iterator[tuple[Any, Any]]:

@@ -15,7 +15,7 @@ from fedtheory.core.problem import constant
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.kl import Exponent, kl_constant, kl_exponent
 from fedtheory.running.runner import run
-from paper_checks.fedslr.exact_runs import Constants, play_on_line
+from paper_checks.fedslr.exact_runs import Constants, bound_12, bound_13, bound_13_corrected, play_on_line
 from problems.known_exponents import no_strict_complementarity, power, sharp
 from problems.low_rank import low_rank_regression
 from problems.piecewise import flattened_square
@@ -71,14 +71,14 @@ class KLRun:
         """(12) or (13) with corrected constants and exponent, from round 1 on."""
         k = self.constants
         if self.theta_of_potential == 0.5:
-            return np.asarray((k.c1 * self.residual[0] / k.c2 * (1 - k.c4) ** (self.rounds - 1)) ** 0.5)
-        return np.asarray(k.c5 * self.rounds ** (-1 / (4 * k.theta - 2)))
+            return np.asarray(bound_12(k.c1, k.c2, k.c4, self.residual[0], self.rounds - 1))
+        return np.asarray(bound_13_corrected(k.c5, k.theta, self.rounds))
 
     @property
     def printed(self) -> Values:
         """(13) with its printed exponent, and corrected constants."""
         k = self.constants
-        return np.asarray(k.c5 * self.rounds ** -(4 * k.theta - 2))
+        return np.asarray(bound_13(k.c5, k.theta, self.rounds))
 
 
 def follow(

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, bar, dot, lemma, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.fedslr.exact_runs import Constants
 
 #: what the paper asks of the global step size
@@ -29,7 +30,7 @@ def c2(p: Any) -> Any:
     return p.L**2 * p.eta + p.L / 2 - 1 / (2 * p.eta)
 
 
-def play_round(w: Any, p: Any, mu: Any = None) -> SimpleNamespace:
+def play_round(w: World, p: Parameters, mu: Any = None) -> SimpleNamespace:
     """A round from any w_t = 0 and any w_{i,t}, with gamma_{i,t} = grad f_i(w_{i,t}): all t >= 1, and t = 0 if gamma_{i,0} is started so."""
     f = w.function(p.L, -p.L if mu is None else mu, client=True, name="f")
     y, g, gn = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("gamma_i+", True)
@@ -40,7 +41,7 @@ def play_round(w: Any, p: Any, mu: Any = None) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def play_to_the_end(w: Any, p: Any, mu: Any = None) -> SimpleNamespace:
+def play_to_the_end(w: World, p: Parameters, mu: Any = None) -> SimpleNamespace:
     """The same, the server's proximal step, and ``change`` = D_{t+1} - D_t."""
     r = play_round(w, p, mu)
     reg, sn = w.function(None, 0, name="R"), w.vector("s+")
@@ -54,7 +55,7 @@ def play_to_the_end(w: Any, p: Any, mu: Any = None) -> SimpleNamespace:
 # ---- Lemmas 1 and 3 --------------------------------------------------------------------------------------------------
 
 
-def play_client(w: Any, p: Any) -> tuple[Any, Any]:
+def play_client(w: World, p: Parameters) -> tuple[Any, Any]:
     """w_t and w_{i,t+1} of a client in any round, seen from w_{i,t} = 0."""
     f = w.function(p.L, -p.L)
     x, g, gn = w.vector("w"), w.vector("gamma"), w.vector("gamma+")
@@ -64,48 +65,33 @@ def play_client(w: Any, p: Any) -> tuple[Any, Any]:
     return x, yn
 
 
+def drift_allowed(dy2: Any, L: Any, eta: Any, c: Any = 1) -> Any:
+    """(31)'s right side, squared."""
+    return dy2 * (c * (L * eta) ** 2)
+
+
 @lemma("drift", "Lemma 1, (31)", "0 < L, 0 < eta", c=1)
-def lemma_1(w: Any, p: Any, c: Any) -> Any:
+def lemma_1(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(31), squared: ||w_t - w_{i,t+1}||^2 <= c (L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client; w_{i,t} = 0."""
     x, yn = play_client(w, p)
-    return norm2(x - yn) - norm2(yn) * (c.c * (p.L * p.eta) ** 2)
-
-
-@lemma("descent", "Lemma 3, (35)", "0 < L, 0 < eta", c=1)
-def lemma_3(w: Any, p: Any, c: Any) -> Any:
-    """(35): D_{t+1} - D_t <= (L^2 eta + L/2 - 1/(2 eta)) mean ||w_{i,t+1} - w_{i,t}||^2 - c/(2 eta) ||w_{t+1} - w_t||^2."""
-    r = play_to_the_end(w, p)
-    return r.change - r.spread * c2(p) + r.moved * (c.c / (2 * p.eta))
+    return norm2(x - yn) - drift_allowed(norm2(yn), p.L, p.eta, c.c)
 
 
 @lemma("monotone", "Lemma 3, second sentence", STEPS, c=1)
-def lemma_3_monotone(w: Any, p: Any, c: Any) -> Any:
+def lemma_3_monotone(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """The second sentence of Lemma 3: D_{t+1} <= D_t."""
     r = play_to_the_end(w, p)
     return r.change + r.moved * (c.c / (2 * p.eta))
 
 
 @lemma("factored", "Lemma 3, (35)", INSIDE, c=1)
-def factored(w: Any, p: Any, c: Any) -> Any:
+def factored(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(35) with its coefficient in factors: c (1 - 2 L eta)(1 + L eta)/(2 eta) times mean ||w_{i,t+1} - w_{i,t}||^2 is lost."""
     r = play_to_the_end(w, p)
     return r.change + r.spread * (c.c * Constants(p.L, p.eta).c2) + r.moved / (2 * p.eta)
 
 
-def convex_descent(w: Any, p: Any, c: Any, small: bool) -> Any:
-    """The descent for convex f_i: 1/(2 eta), less (eta - 1/(2L)) L^2 where eta > 1/(2L), times mean ||w_{i,t+1} - w_{i,t}||^2 is lost."""
-    r = play_to_the_end(w, p, mu=0)
-    lost = 1 / (2 * p.eta) - (0 if small else (p.eta - 1 / (2 * p.L)) * p.L**2)
-    return r.change + r.spread * (c.c * lost) + r.moved / (2 * p.eta)
-
-
-convex_short = Lemma("convex, short steps", "ours", STEPS, partial(convex_descent, small=True), {"c": 1})
-convex_long = Lemma(
-    "convex, long steps", "ours", "0 < L, 1/(2*L) <= eta < 1/L", partial(convex_descent, small=False), {"c": 1}
-)
-
-
-def first_round(w: Any, p: Any, c: Any, warm: bool) -> Any:
+def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
     """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0, and gamma_{i,0} = grad f_i(w_0) or 0."""
     f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
     g, gn, sn = w.vector("grad f_i(w_0)", True), w.vector("gamma_i+", True), w.vector("s+")
@@ -127,7 +113,7 @@ warm = Lemma("warm start", "Lemma 3 at t = 0", STEPS, partial(first_round, warm=
 
 
 @lemma("lower bound", "ours", "0 < L, 0 < eta < 1/L", c=1)
-def lower_bound(w: Any, p: Any, c: Any) -> Any:
+def lower_bound(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f(w) + R(w) + c (1/(2 eta) - L/2) mean ||w - w_{i,t}||^2 <= D(w, {w_{i,t}}, {grad f_i(w_{i,t})}); R(w) stands on both sides."""
     f = w.function(p.L, -p.L, client=True)
     y, g = w.vector("w_i", True), w.vector("gamma_i", True)
@@ -140,21 +126,21 @@ def lower_bound(w: Any, p: Any, c: Any) -> Any:
 # ---- the proof of Theorem 2 ------------------------------------------------------------------------------------------
 
 
-def subgradient(w: Any, r: SimpleNamespace, p: Any) -> Any:
+def subgradient(w: World, r: SimpleNamespace, p: Any) -> Any:
     """The element (69) of grad f(w_t) + dR(w_t), by the server's step of the round before."""
     gx, _ = w.at(r.f, r.x + r.y * 0, "grad f_i(w)")
     return bar(gx) + bar(r.y) / p.eta - bar(r.g)
 
 
 @lemma("stationarity", "(70), corrected", "0 < L, 0 < eta", c=1)
-def stationary(w: Any, p: Any, c: Any) -> Any:
+def stationary(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(70) with its right constant: ||grad f(w_t) + s_t||^2 <= c (1/eta + eta L^2)^2 mean ||w_{i,t+1} - w_{i,t}||^2."""
     r = play_round(w, p)
     return norm2(subgradient(w, r, p)) - norm2(r.yn - r.y) * (c.c * Constants(p.L, p.eta).c1)
 
 
-@lemma("stationarity, printed", "(70)", INSIDE, c=1)
-def stationary_printed(w: Any, p: Any, c: Any) -> Any:
+@lemma("stationarity, printed", "(70)", INSIDE, units="as printed", c=1)
+def stationary_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(70) for one client and R = 0, where the distance is ||grad f(w_t)||; w_{i,t} = 0, and w_t = -eta gamma_t by the server's step."""
     f = w.function(p.L, -p.L)
     g, gn = w.vector("gamma"), w.vector("gamma+")
@@ -166,8 +152,8 @@ def stationary_printed(w: Any, p: Any, c: Any) -> Any:
     return norm2(gx) - norm2(yn - y) * (c.c * Constants(p.L, p.eta).c1_printed)
 
 
-@lemma("residual, printed", "(72)", "0 < mu < L, 0 < eta < 1/(2*L)", c=1)
-def residual_printed(w: Any, p: Any, c: Any) -> Any:
+@lemma("residual, printed", "(72)", "0 < mu < L, 0 < eta < 1/(2*L)", units="as printed", c=1)
+def residual_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(72), squared, with |C_2| for C_2: one strongly convex client and R = 0, so that D* = min f, at z; |C_2| ||grad f(w_t)||^2 <= C_1 r_t."""
     f = w.function(p.L, p.mu)
     g, z = w.vector("gamma"), w.vector("w*")
@@ -183,30 +169,15 @@ def residual_printed(w: Any, p: Any, c: Any) -> Any:
 # ---- the end point eta = 1/(2L), how far copies are from w_t, D around a stationary point ----------------------------
 
 
-@lemma("midpoint of subgradients", "ours, eta = 1/(2L)", "0 < L", c=5)
-def midpoint(w: Any, p: Any, c: Any) -> Any:
-    """For eta = 1/(2L): ||mean grad f_i(w_t) + (s_t + s_{t+1})/2||^2 <= c L (D_t - D_{t+1}), s_t in dR(w_t) of the server's step before."""
-    q = SimpleNamespace(L=p.L, eta=1 / (2 * p.L))
-    r = play_round(w, q)
-    reg, new = w.function(None, 0, name="R"), w.vector("s+")
-    old = (bar(r.y) - r.x) / q.eta - bar(r.g)
-    x_new = bar(r.yn - r.gn * q.eta) - new * q.eta
-    _, r_old = w.at(reg, r.x, "R", g=old)
-    _, r_new = w.at(reg, x_new, "R+", g=new)
-    fall = potential(q.eta, r.v, r_old, r.x, r.y, r.g) - potential(q.eta, r.vn, r_new, x_new, r.yn, r.gn)
-    gx, _ = w.at(r.f, r.x + r.y * 0, "grad f_i(w)")
-    return norm2(bar(gx) + (old + new) / 2) - fall * (c.c * p.L)
-
-
 @lemma("copies", "proof of Theorem 2, (79)", "0 < L, 0 < eta", c=1)
-def copies(w: Any, p: Any, c: Any) -> Any:
+def copies(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client seen from w_{i,t} = 0; what (79) needs."""
     x, yn = play_client(w, p)
     return norm2(x) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
 @lemma("growth in the copies", "ours", "0 < L, 0 < eta < 1/L", c=1)
-def bowl(w: Any, p: Any, c: Any) -> Any:
+def bowl(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """D(x, {x + u_i}, {grad f_i(x)}) >= f(x) + R(x) + c (1/(2 eta) - L/2) mean ||u_i||^2; R stands on both sides."""
     f = w.function(p.L, -p.L, client=True)
     u, g = w.vector("u_i", True), w.vector("grad f_i(x)", True)
@@ -217,7 +188,7 @@ def bowl(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("drift of the loss", "ours", "0 < L", c=1)
-def drift_of_loss(w: Any, p: Any, c: Any) -> Any:
+def drift_of_loss(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f_i(v) <= f_i(u) + <grad f_i(u), v - u> + (c L/2) ||v - u||^2, with u at the origin."""
     f = w.function(p.L, -p.L)
     v, g = w.vector("v"), w.vector("grad f(u)")
@@ -229,7 +200,12 @@ def drift_of_loss(w: Any, p: Any, c: Any) -> Any:
 # ---- the proof of Theorem 3 ------------------------------------------------------------------------------------------
 
 
-def proximal_step(w: Any, p: Any, c: Any, at_new: bool) -> Any:
+def gained(old: Any, new: Any, dp2: Any, eta_l: Any, c: Any = 1) -> Any:
+    """(86)'s right side, from Rt(p_k), Rt(p_{k+1}) and ||p_{k+1} - p_k||^2."""
+    return new - old + dp2 * (c / eta_l)
+
+
+def proximal_step(w: World, p: Parameters, c: LemmaConstants, at_new: bool) -> Any:
     """(86) with a = grad f_i(w_t + p_k; xi), p_k = 0: Rt(p_{k+1}) - Rt(p_k) + (c/eta_l) ||p_{k+1} - p_k||^2 <= <a, p_k - p_{k+1}>.
 
     p_{k+1} = p_k - eta_l (a + s) with a subgradient s of Rt at p_{k+1}, or, as the proof says, at p_k.
@@ -240,7 +216,7 @@ def proximal_step(w: Any, p: Any, c: Any, at_new: bool) -> Any:
     xn = x - (a + s) * p.eta
     _, old = w.at(reg, x, "R", g=None if at_new else s)
     _, new = w.at(reg, xn, "R+", g=s if at_new else None)
-    return new - old + norm2(xn - x) * (c.c / p.eta) - dot(a, x - xn)
+    return gained(old, new, norm2(xn - x), p.eta, c.c) - dot(a, x - xn)
 
 
 lemma_5 = Lemma("proximal step", "Lemma 5, (86)", "0 < eta", partial(proximal_step, at_new=True), {"c": 1})
@@ -250,21 +226,26 @@ lemma_5_proof = Lemma(
 
 
 @lemma("one vector more", "(99), its first line", "0 < k", c=1)
-def one_vector_more(w: Any, p: Any, c: Any) -> Any:
+def one_vector_more(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||s + a||^2 <= c (k + 1)(||s||^2/k + ||a||^2): by induction a sum of k vectors has ||a_1 + ... + a_k||^2 <= k (||a_1||^2 + ... + ||a_k||^2)."""
     s, a = w.vector("s"), w.vector("a")
     return norm2(s + a) - (norm2(s) / p.k + norm2(a)) * (c.c * (p.k + 1))
 
 
+def halves(na2: Any, nb2: Any, c: Any = 1) -> Any:
+    """(88)'s right side."""
+    return na2 / 2 + nb2 * (c / 2)
+
+
 @lemma("Young", "Lemma 6, (88)", "", c=1)
-def lemma_6(w: Any, p: Any, c: Any) -> Any:
+def lemma_6(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(88): <a, b> <= ||a||^2/2 + c ||b||^2/2."""
     a, b = w.vector("a"), w.vector("b")
-    return dot(a, b) - norm2(a) / 2 - norm2(b) * (c.c / 2)
+    return dot(a, b) - halves(norm2(a), norm2(b), c.c)
 
 
 @lemma("gradient mappings", "Lemma 7, (89)", "0 < eta", c=1)
-def lemma_7(w: Any, p: Any, c: Any) -> Any:
+def lemma_7(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(89), squared, with gradients a (drawn) and b at p = 0: ||G_xi - G||^2 <= c ||a - b||^2."""
     reg = w.function(None, 0, name="R")
     a, b, s, z = (w.vector(name) for name in ("a", "b", "s", "z"))
@@ -275,7 +256,7 @@ def lemma_7(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("proximal descent", "ours", "0 < L, 0 < eta < 2/L", c=1)
-def proximal_descent(w: Any, p: Any, c: Any) -> Any:
+def proximal_descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) ||G||^2 for exact gradients and p_{k+1} = p_k - eta_l G."""
     f, reg = w.function(p.L, -p.L, name="f"), w.function(None, 0, name="R")
     g, s = w.vector("grad f_i"), w.vector("s")
@@ -289,7 +270,7 @@ def proximal_descent(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("drawn proximal descent", "ours", "0 < L, 0 < eta < 2/L, 0 < s2", c=1, noise=1)
-def drawn_descent(w: Any, p: Any, c: Any) -> Any:
+def drawn_descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) E ||G_xi||^2 + noise eta_l sigma^2 for drawn, unbiased gradients; sigma^2 is s2."""
     f, reg = w.function(p.L, -p.L, name="f", client=True), w.function(None, 0, name="R", client=True)
     g, full = w.vector("grad f_i"), w.vector("s")
@@ -305,22 +286,11 @@ def drawn_descent(w: Any, p: Any, c: Any) -> Any:
     return vn + new - v - old + norm2(G) * (c.c * (p.eta - p.L * p.eta**2 / 2)) - p.eta * p.s2 * c.noise
 
 
-@lemma("the next point", "ours", "0 < L, 0 < eta", c=1)
-def next_point(w: Any, p: Any, c: Any) -> Any:
-    """dist(0, d phi_i(p_{k+1}))^2 <= c (1 + L eta_l)^2 ||G||^2, by the element grad f_i(w_t + p_{k+1}) + s."""
-    f = w.function(p.L, -p.L)
-    g, s = w.vector("grad f_i"), w.vector("s")
-    x = g * 0
-    w.at(f, x, "f", g=g)
-    gn, _ = w.at(f, x - (g + s) * p.eta, "f+")
-    return norm2(gn + s) - norm2(g + s) * (c.c * (1 + p.L * p.eta) ** 2)
-
-
 # ---- Fact 4 ----------------------------------------------------------------------------------------------------------
 
 
 @lemma("Fact 4", "Fact 4, (28), with w_{i,t+1}", "0 < L, 0 < eta", c=1)
-def fact_4(w: Any, p: Any, c: Any) -> Any:
+def fact_4(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(28) with w_{i,t+1}: s_{t+1} + mean grad f_i(w_{i,t+1}) + c (w_{t+1} - mean w_{i,t+1})/eta = 0, as ||.||^2 <= 0."""
     r = play_round(w, p)
     sn = w.vector("s+")
@@ -329,7 +299,7 @@ def fact_4(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("Fact 4, printed", "Fact 4, (28)", INSIDE, c=1)
-def fact_4_printed(w: Any, p: Any, c: Any) -> Any:
+def fact_4_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(28) for one client and R = 0, with w_{i,t} as printed; w_{i,t} = 0, and w_t = -eta gamma_t by the server's step before."""
     f = w.function(p.L, -p.L)
     g, gn = w.vector("gamma"), w.vector("gamma+")

@@ -18,7 +18,7 @@ from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
-from paper_checks.fedslr import lemmas
+from paper_checks.fedslr import lemmas, theorems
 from paper_checks.fedslr.convergence import CONTINUOUS
 from paper_checks.fedslr.exact_runs import EXACT, PAPER, UNBIASED, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
@@ -43,6 +43,29 @@ def c7(L: Any, eta: Any, start: Any, first: Any, N: int) -> Any:
     return (half + 1) * start**2 + half * eta * first + L**2
 
 
+def c6(L: Any, lr: Any) -> Any:
+    """C_6."""
+    return 1 / (lr - (L + 1) / 2 * lr**2)
+
+
+def right_of_14(gap: Any, s2: Any, T: Any, K: Any, c6: Any, c7: Any) -> Any:
+    """(14)'s right side, for phi_i(w*, p_0) - phi_i(w*, p*) and sigma^2."""
+    return c6 * (2 * gap / (T * K) + right_of_100(c7, T) + (2 / c6 + 1) * s2)
+
+
+def right_of_100(c7: Any, T: Any) -> Any:
+    """(100)'s right side."""
+    return c7 / T
+
+
+def gradient_mapping(p: Any, new: Any, lr: Any) -> Any:
+    """G_{eta_l} at p, (29), from the next point."""
+    return (p - new) / lr
+
+
+SHORT = "lr < 2/(L + 1)"
+
+
 def measure_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]:
     """FedSLR on one client (L/2) w^2 for T rounds, with Phase II; what (14) and (100) compare, at N = T."""
     L, eta, start, lr, weight = fractions_of(instance, ("L", "eta", "start", "lr", "mu"))
@@ -56,12 +79,11 @@ def measure_square(instance: Mapping[str, Any], exactly: bool) -> dict[str, Any]
     mapped = []
     for state in states[1:T]:
         path = proximal_path(problem, state.x, state.p_i, lr, weight, K)
-        mapped += [((a - b) / lr)[0, 0] ** 2 for a, b in zip(path[1:-1], path[2:], strict=True)]
-    c6 = 1 / (lr - (L + 1) / 2 * lr**2)
+        mapped += [gradient_mapping(a, b, lr)[0, 0] ** 2 for a, b in zip(path[1:-1], path[2:], strict=True)]
     largest = c7(L, eta, start, first, T)
     return {
-        "14": (sum(mapped) / (T * K), c6 * largest / T),
-        "100": (sum((L * s.x[0, 0]) ** 2 for s in states[:T]) / T, largest / T),
+        "14": (sum(mapped) / (T * K), right_of_14(0 * L, 0 * L, T, K, c6(L, lr), largest)),
+        "100": (sum((L * s.x[0, 0]) ** 2 for s in states[:T]) / T, right_of_100(largest, T)),
         "last": states[T].x[0, 0],
     }
 
@@ -73,7 +95,7 @@ def replay_square(instance: Mapping[str, Any], *, which: str) -> Replay:
     T = int(instance["T"])
     assumptions = [
         *on_the_square(L, eta, start),
-        assume("A5 with sigma = 0: full gradients, step size", "(L + 1)*lr < 2", L=L, lr=lr),
+        assume("A5 with sigma = 0: full gradients, step size", SHORT, L=L, lr=lr),
         assume("N = T is one that the proof can use: ||w_T||^2 <= 1/T", "w*w*T <= 1", w=exact["last"], T=T),
     ]
     (measured, bound), (in_floats, limit) = exact[which], floats[which]
@@ -106,7 +128,9 @@ def theorem_runs(ctx: Context, *, L: int = 2**24, share: float = 1.0) -> Iterato
     left, moved, apart = [], [], []
     for old, new in play(algorithm, problem, rounds, seed=ctx.seed):
         path = proximal_path(problem, old.x, old.p_i, lr, weight, K)
-        left.append(sum((((a - b) / lr) ** 2).sum(axis=-1) for a, b in zip(path[:-1], path[1:], strict=True)))
+        left.append(
+            sum((gradient_mapping(a, b, lr) ** 2).sum(axis=-1) for a, b in zip(path[:-1], path[1:], strict=True))
+        )
         apart.append(np.abs(new.p_i - path[-1]).max())
         moved.append(float(np.linalg.norm(new.x - old.x)))
     x0 = algorithm.init(problem, np.zeros((1, problem.d)))
@@ -277,9 +301,9 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Remark 8",
         "||G(w_t, p_{i,t,k})||^2 <= eps makes the distance of 0 from d phi_i O(eps).",
-        [Step("the next point", lemmas.next_point, "repaired")],
+        [Step("the next point", theorems.NEXT_POINT, "repaired")],
         assumptions=["A1", "0 < eta_l", "full gradients"],
-        repaired="At p_{i,t,k+1} the distance is at most (1 + L eta_l) sqrt(eps).",
+        repaired="At p_{i,t,k+1} the distance is at most (1 + L eta_l) ||G||, where ||G|| <= sqrt(eps).",
         readings=["The remark writes p_{i,t} without k, which is read as the point that the step leads to."],
         kind="bound",
         besides=remark_instances,

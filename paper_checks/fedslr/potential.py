@@ -16,9 +16,10 @@ from fedtheory.algorithms import FedSLR
 from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.protocol import Clause
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.errors import require
 from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, symbols
-from paper_checks.fedslr import lemmas
+from paper_checks.fedslr import lemmas, theorems
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, UNBIASED
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.unknown_functions import changed, play_unknown
@@ -27,7 +28,11 @@ from paper_checks.steps import Conclusion, Step, claim_steps
 # ---- KL exponents ----------------------------------------------------------------------------------------------------
 
 
-def _near_a_stationary_point(w: Any, p: Any) -> SimpleNamespace:
+#: norms in the space of (x, {y_i}, {g_i}), where the potential lives, add squares of points and of gradients
+DUALS_BESIDE_POINTS = "value = length**2"
+
+
+def _near_a_stationary_point(w: World, p: Parameters) -> SimpleNamespace:
     """y_i = x* + u_i with x = x* = 0 and g_i = grad f_i(x*): gradients there and at x*, and D - D*."""
     f = w.function(p.L, -p.L, client=True)
     u, g = w.vector("u_i", True), w.vector("g_i", True)
@@ -36,15 +41,15 @@ def _near_a_stationary_point(w: Any, p: Any) -> SimpleNamespace:
     return SimpleNamespace(u=u, g=g, gu=gu, gap=v - least - dot(g, u) + norm2(u) / (2 * p.eta))
 
 
-@lemma("slope", "ours", "0 < L, 0 < eta", c=1)
-def linear_slope(w: Any, p: Any, c: Any) -> Any:
+@lemma("slope", "ours", "0 < L, 0 < eta", units=DUALS_BESIDE_POINTS, c=1)
+def linear_slope(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """dist(0, dD)^2 <= c (1/eta^2 + (L + 1/eta)^2 + 1) mean ||u_i||^2; r = mean q_i/eta with s = -mean g_i, and 1/M <= 1."""
     r = _near_a_stationary_point(w, p)
     distance = norm2(bar(r.u)) / p.eta**2 + norm2(r.gu - r.g + r.u / p.eta) + norm2(r.u)
     return distance - norm2(r.u) * (c.c * (1 / p.eta**2 + (p.L + 1 / p.eta) ** 2 + 1))
 
 
-def _anywhere(w: Any, p: Any) -> SimpleNamespace:
+def _anywhere(w: World, p: Parameters) -> SimpleNamespace:
     """Any (x, {y_i}, {g_i}) with x = 0, g_i from p_i: gradients at y_i and x, and D - (f + R)(x)."""
     f = w.function(p.L, -p.L, client=True)
     y, off = w.vector("y_i", True), w.vector("p_i", True)
@@ -55,22 +60,22 @@ def _anywhere(w: Any, p: Any) -> SimpleNamespace:
     return SimpleNamespace(q=q, p=off, gy=gy, gx=gx, gap=v - vx + dot(multiplier, q) + norm2(q) / (2 * p.eta))
 
 
-@lemma("above", "ours", "0 < L, 0 < eta", c=1)
-def above(w: Any, p: Any, c: Any) -> Any:
+@lemma("above", "ours", "0 < L, 0 < eta", units=DUALS_BESIDE_POINTS, c=1)
+def above(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """D - (f + R)(x) <= (L + c - 1/eta)/2 mean ||q_i||^2 + c mean ||p_i||^2/2."""
     r = _anywhere(w, p)
     return r.gap - norm2(r.q) * ((p.L + c.c - 1 / p.eta) / 2) - norm2(r.p) * (c.c / 2)
 
 
-@lemma("below", "ours", "0 < L, 0 < eta", c=1)
-def below(w: Any, p: Any, c: Any) -> Any:
+@lemma("below", "ours", "0 < L, 0 < eta", units=DUALS_BESIDE_POINTS, c=1)
+def below(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(f + R)(x) - D <= c ((L + 1/eta + 1)/2 mean ||q_i||^2 + mean ||p_i||^2/2)."""
     r = _anywhere(w, p)
     return -r.gap - norm2(r.q) * (c.c * (p.L + 1 / p.eta + 1) / 2) - norm2(r.p) * (c.c / 2)
 
 
 @lemma("objective slope", "ours", "0 < L, 0 < eta", c=1)
-def objective_slope(w: Any, p: Any, c: Any) -> Any:
+def objective_slope(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||grad f(x) + s||^2 <= 3 c (||r||^2 + L^2 mean ||q_i||^2 + mean ||p_i||^2)."""
     v = _anywhere(w, p)
     r = w.vector("r")
@@ -81,7 +86,7 @@ def objective_slope(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", c=1)
-def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
+def proximal_gradient(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||w_{t+1} - prox(w_t - eta grad f(w_t))||^2 <= c (1 + L eta)^2 mean ||w_{i,t+1} - w_t||^2."""
     f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
     yn, s, z = w.vector("w_i+", True), w.vector("s"), w.vector("z")
@@ -94,7 +99,7 @@ def proximal_gradient(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("tangents", "ours", "0 < L", c=1)
-def below_tangents(w: Any, p: Any, c: Any) -> Any:
+def below_tangents(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f(x + step) >= f(x) + <grad f(x), step> - c (L/2) ||step||^2."""
     f = w.function(p.L, -p.L)
     step = w.vector("step")
@@ -103,8 +108,8 @@ def below_tangents(w: Any, p: Any, c: Any) -> Any:
     return v + dot(g, step) - norm2(step) * (c.c * p.L / 2) - vn
 
 
-@lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", c=1000)
-def bounded_below(w: Any, p: Any, c: Any) -> Any:
+@lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", units="c = value", c=1000)
+def bounded_below(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f(x + step) >= f(x) - c, for an L-smooth f with gradients at most B at the two points."""
     f = w.function(p.L, -p.L)
     step = w.vector("step")
@@ -116,7 +121,7 @@ def bounded_below(w: Any, p: Any, c: Any) -> Any:
 
 
 @lemma("firmly nonexpansive", "ours", "0 < eta", c=1)
-def firm(w: Any, p: Any, c: Any) -> Any:
+def firm(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """Convex f_i: mean ||z_i+ - z_i*||^2 <= mean ||z_i - z_i*||^2 - c mean ||z_i+ - z_i||^2.
 
     z_i = w_{i,t} + eta gamma_{i,t} and z_i+ = w_t + eta gamma_{i,t}, which by (4) and (5) is w_{i,t+1} + eta gamma_{i,t+1}. The minimiser is 0,
@@ -282,15 +287,7 @@ CLAIMS: list[Claim] = [
         "Theorem 2, without the KL property",
         "min_{1 <= t <= T} dist(0, grad f(w_t) + dR(w_t))^2 <= (C_1/C_2)(D_1 - D_{T+1})/T with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
         "eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
-        RECURSION[:2],
-        conclusions=[
-            Conclusion(
-                "the best iterate",
-                "C_2 dist_t^2 <= C_2 C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= C_1 (D_t - D_{t+1}) for t >= 1; the sum over t = 1, ..., T "
-                "telescopes, and the least term is at most the mean",
-                ("the distance", "the descent"),
-            )
-        ],
+        [Step("the best iterate", theorems.BEST_ITERATE)],
         assumptions=[EXACT],
     ),
     claim_steps(

@@ -10,7 +10,8 @@ R = lam |w|.
 from __future__ import annotations
 
 from fedtheory.claims import Claim
-from paper_checks.fedslr import lemmas
+from fedtheory.claims.protocol import Clause
+from paper_checks.fedslr import lemmas, theorems
 from paper_checks.fedslr.exact_runs import EXACT, PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
 
@@ -23,7 +24,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 1, (31)",
         "||w_t - w_{i,t+1}|| <= L eta_g ||w_{i,t+1} - w_{i,t}||.",
-        [Step("squared", lemmas.lemma_1)],
+        [Step("Lemma 1", theorems.LEMMA_1)],
         assumptions=[EXACT],
         readings=["No condition on eta_g is needed. The paper does not say how gamma_{i,0} starts; see FEDSLR-N11."],
     ),
@@ -33,7 +34,7 @@ CLAIMS: list[Claim] = [
         "Lemma 3, (35) and (41)",
         "D_{t+1} - D_t <= (L^2 eta_g + L/2 - 1/(2 eta_g)) mean_i ||w_{i,t+1} - w_{i,t}||^2 - ||w_{t+1} - w_t||^2/(2 eta_g), and D_{t+1} <= D_t for "
         "0 < eta_g <= 1/(2L).",
-        [Step("the descent", lemmas.lemma_3), Step("the potential does not rise", lemmas.lemma_3_monotone)],
+        [Step("Lemma 3", theorems.LEMMA_3)],
         assumptions=[EXACT],
         readings=[
             "(35) holds for every eta_g > 0. At eta_g = 1/(2L) its coefficient is 0, where the proof says that it is negative; the potential "
@@ -82,7 +83,7 @@ CLAIMS: list[Claim] = [
         "Lemma 3 and (71)",
         "The potential falls by (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least, which is positive exactly for "
         "eta_g < 1/(2L).",
-        [Step("the descent in factors", lemmas.factored)],
+        [Step("the descent in factors", theorems.FACTORED)],
         assumptions=[EXACT],
         readings=[
             "This is -C_2: the paper calls C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) positive by assumption, and it is negative."
@@ -92,9 +93,17 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N3",
         DERIVED,
         "Lemma 3 for convex f_i",
-        "For convex f_i the potential falls by (1/(2 eta_g) - max(eta_g - 1/(2L), 0) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 "
-        "at least, for every eta_g < 1/L.",
-        [Step("eta_g <= 1/(2L)", lemmas.convex_short), Step("1/(2L) <= eta_g < 1/L", lemmas.convex_long)],
+        (
+            Clause(
+                "For convex f_i the potential falls by mean_i ||w_{i,t+1} - w_{i,t}||^2/(2 eta_g) at least for eta_g <= 1/(2L),",
+                ("eta_g <= 1/(2L)",),
+            ),
+            Clause(
+                "and by (1/(2 eta_g) - (eta_g - 1/(2L)) L^2) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least for 1/(2L) <= eta_g < 1/L.",
+                ("1/(2L) <= eta_g < 1/L",),
+            ),
+        ),
+        [Step("eta_g <= 1/(2L)", theorems.CONVEX_SHORT), Step("1/(2L) <= eta_g < 1/L", theorems.CONVEX_LONG)],
         assumptions=[EXACT, "f_i convex"],
         readings=["One round only; that the method converges for convex f_i and every eta_g is FEDSLR-N13."],
     ),
@@ -103,7 +112,7 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "the potential (10)",
         "D(w, {w_i}, {grad f_i(w_i)}) >= f(w) + R(w) + (1/(2 eta_g) - L/2) mean_i ||w - w_i||^2.",
-        [Step("from below", lemmas.lower_bound)],
+        [Step("from below", theorems.LOWER_BOUND)],
     ),
     claim_steps(
         "FEDSLR-N6",
@@ -156,7 +165,10 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "Lemma 3 at t = 0, which (43) adds",
         "D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from w_{i,0} = w_0 and gamma_{i,0} = grad f_i(w_0), for 0 < eta_g <= 1/(2L).",
-        [Step("gamma_{i,0} = grad f_i(w_0)", lemmas.warm), Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.cold, "reading")],
+        [
+            Step("gamma_{i,0} = grad f_i(w_0)", theorems.FIRST_ROUND),
+            Step("gamma_{i,0} = 0: D_1 <= D_0", lemmas.cold, "reading"),
+        ],
         assumptions=["exact local solves"],
         readings=[
             "The paper does not say how gamma_{i,0} and w_{i,0} start. From 0 and w_0, which its public code takes, the potential can rise in the "
@@ -168,8 +180,11 @@ CLAIMS: list[Claim] = [
         "FEDSLR-N17-STEP",
         DERIVED,
         "a step of Theorem 3, sigma = 0",
-        "phi_i(p_{k+1}) <= phi_i(p_k) - (eta_l - L eta_l^2/2) ||G||^2 for 0 < eta_l < 2/L, and dist(0, d phi_i(p_{k+1})) <= (1 + L eta_l) ||G||.",
-        [Step("descent", lemmas.proximal_descent), Step("stationarity", lemmas.next_point)],
+        (
+            Clause("phi_i(p_{k+1}) <= phi_i(p_k) - (eta_l - L eta_l^2/2) ||G||^2 for 0 < eta_l < 2/L,", ("descent",)),
+            Clause("and dist(0, d phi_i(p_{k+1})) <= (1 + L eta_l) ||G||.", ("stationarity",)),
+        ),
+        [Step("descent", theorems.PROXIMAL_DESCENT), Step("stationarity", theorems.NEXT_POINT)],
         assumptions=["exact gradients, w_t fixed"],
         readings=[
             "Theorem 3 asks for eta_l < 2/(L + 1), which Young's inequality with weight 1 brings in. Remark 8 says O(eps) for ||G||^2 <= eps; by "

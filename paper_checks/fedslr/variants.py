@@ -213,8 +213,9 @@ def check_remark_1(ctx: Context, *, feeds_back: bool = False, third: str = "1") 
         f"{', '.join(map(str, shifts))} solves (P2), and the derivative of mean_i f_i(w + p_i) + mu |p_i| in w is {slope} there",
     )
     yield Reading(
-        "Read as: the formulation is two problems in a row, and no instance of the bi-variable problem in general. That FedSim and FedAlt cannot "
-        "be applied is read as its consequence: they seek stationary points of the joint problem."
+        "Read as: the two problems in a row are not the joint problem min mean_i f_i(w + p_i) + R(w) + mu |p_i| of the same terms. That the "
+        "formulation is no bi-variable problem of any other form, and that FedSim and FedAlt cannot be applied, is not judged; they seek "
+        "stationary points of a joint problem."
     )
 
 
@@ -292,7 +293,8 @@ CLAIMS = [
         PAPER,
         "equivalence",
         "Remark 1",
-        "The formulation is two problems one after the other, and not a bi-variable problem as methods such as FedSim and FedAlt solve.",
+        "The formulation is two problems one after the other: what they give is in general no stationary point of the joint problem in w and the "
+        "p_i.",
         check_remark_1,
         (
             Fault("components are sent", "any Phase II", {"feeds_back": True}),

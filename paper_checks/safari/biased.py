@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -21,7 +22,6 @@ from fedtheory.claims import (
     Context,
     Fault,
     Finding,
-    Part,
     Picture,
     Reading,
     Replay,
@@ -37,12 +37,26 @@ from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.participation import Fixed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.safari import lemmas
+from paper_checks.safari import lemmas, transcribed
 from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, client_round_adds_up, drift_adds_up
+from paper_checks.safari.theorems import (
+    BOUND_4,
+    BRACKET_4,
+    NOISE_C1B,
+    ORDER_C1A,
+    ORDER_C1B,
+    SLOPES_4,
+    STEP_4,
+    THRESHOLD_4,
+    theorem_four_adds_up,
+    value,
+)
+from paper_checks.safari.transcribed import assume_transcribed
 from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair, round_down, round_maps
 
-#: Theorem 4: 2 (F(x0) - F*) = x0^2, so that the bound is x0^2/(R eta_s) + 480 q eta_s^2
+#: Theorem 4's instance
 FOUR = {"q": "1/2", "eta_s": "1/50", "x0": "12/5", "rounds": 2500}
 STEP_FOUR = "0 < eta_c <= 1/(4 sqrt(30) L K)"
 FIXED = "0 < q <= 1 is fixed; participation is arbitrary, as the assumptions allow"
@@ -124,34 +138,39 @@ def moments_part(lam: int, bias: Fraction) -> Finding:
 # ---- Theorem 4 ------------------------------------------------------------------------------------------------------
 
 
-def bound_four(i: Mapping[str, Any]) -> Any:
-    """2 (F(x0) - F*)/(R eta_s) + delta for L = a = sigma_G = 1, no noise, K = 1."""
-    return i["x0"] ** 2 / (i["rounds"] * i["eta_s"]) + 480 * i["q"] * i["eta_s"] ** 2
+def values_four(i: Mapping[str, Any]) -> dict[str, Any]:
+    """What Theorem 4 speaks of on the pair: L = sigma_G = 1, no noise, K = m = 1, F(x_0) - F* = x_0^2/2."""
+    constants = {"L": 1, "K": 1, "m": 1, "sigma2": 0, "sigma_s2": 0, "sigma_G2": 1}
+    return {**constants, "q": i["q"], "eta_s": i["eta_s"], "R": i["rounds"], "gap": i["x0"] ** 2 / 2}
 
 
 def assumed_four(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
     """Every assumption of Theorem 4, the condition on q on every path, with eta_s^2 as printed and with eta_s (see SAFARI-T4f)."""
-    numbers = {"q": i["q"], "h": i["eta_s"], "x": i["x0"]}
-    problem = one_sided_pair()
-    by_clients = "q*((4 - 4*(x - 1)**2*(1/2 - 2*h))/(1 - h) + 1) <= 1"
+    values, problem = values_four(i), one_sided_pair()
+    x0, near = i["x0"], (i["x0"] - 1) ** 2
+    firsts = {"the server": {"G_1": x0**2, "G_2": 0}, "clients": {"G_1": 1, "G_2": near}}
     return (
         assume_moments(1),
+        assume_transcribed("the bound", transcribed.T4_BOUND),
+        assume_transcribed("the condition on q", transcribed.T4_CONDITION),
         assume_constant("Assumption 3", problem, "L", "<=", 1),
         assume_constant("Assumption 5", problem, "G_centred", "<=", 1),
-        assume("step condition, squared, with eta_c = 2 eta_s", "480*(2*h)**2 <= 1", h=i["eta_s"]),
-        assume("start beyond the client's minimiser", "1 <= x", x=i["x0"]),
-        assume(
-            "the bracket in the condition on q is not negative on any path",
-            "4*(x - 1)**2*(1/2 - 2*h**2) <= 4",
-            h=i["eta_s"],
-            x=i["x0"],
+        assume("step condition, squared, with eta_c = 2 eta_s", STEP_4, **values, eta_c=2 * i["eta_s"]),
+        assume("start beyond the client's minimiser", "1 <= x", x=x0),
+        *(
+            assume("the bracket is not negative on any path", f"0 <= {BRACKET_4.format(power=k)}", **values, G_2=near)
+            for k in (2, 1)
         ),
-        assume(
-            "q-condition if the server has the first round: G_1 >= x0^2, G_2 >= 0",
-            "q*(4/((1 - h)*x**2) + 1) <= 1",
-            **numbers,
+        *(
+            assume(
+                f"q-condition if {who} have the first round: G_1 and G_2 at least as here",
+                f"q <= {THRESHOLD_4.format(power=k)}",
+                **values,
+                **slopes,
+            )
+            for who, slopes in firsts.items()
+            for k in (2, 1)
         ),
-        assume("q-condition if clients have it: G_1 >= 1, G_2 >= (x0 - 1)^2", by_clients, **numbers),
     )
 
 
@@ -166,9 +185,9 @@ def replay_four(instance: Mapping[str, Any]) -> Replay:
     return Replay(
         f"(1/R) sum_r E ||grad F(x_r)||^2 against 2 (F(x_0) - F*)/(R eta_s) + delta, R = {i['rounds']}, eta_s = {i['eta_s']}, q = {i['q']}",
         float(np.mean(floats)),
-        float(bound_four(numeric)),
+        float(value(BOUND_4, values_four(numeric))),
         sum(exact, Fraction(0)) / i["rounds"],
-        bound_four(i),
+        value(BOUND_4, values_four(i)),
         "fractions, each moment rounded down",
         assumed_four(i),
     )
@@ -181,7 +200,7 @@ def draw_four(i: Mapping[str, Any]) -> Picture:
     for rounds in counts:
         eta = rounds**-0.5
         found.append(np.mean(moments(q, 2 * eta, eta, 1, rounds, x0)[1][1:]))
-        printed.append(float(x0**2 / (rounds * eta) + 480 * q * eta**2))
+        printed.append(float(value(BOUND_4, values_four({"q": q, "eta_s": eta, "x0": x0, "rounds": rounds}))))
     return draw_bound(
         "Theorem 4 as printed, with eta_s = 1/sqrt(R), and the method on the biased pair",
         counts,
@@ -206,15 +225,11 @@ def check_t4(
         "printed bound", replay_four, dict(instance), text="The one client that takes part pulls to its own minimiser."
     )
     yield moments_part(1, bias)
-    q, s, r = symbols("q s r", positive=True)
     names = "SERVER_STEP", "DESCENT", "INNER_PRODUCT", "SPLIT", "DRIFT_STEP", "DRIFT_OF_ONE"
     steps = all(is_derived(getattr(lemmas, name)) for name in names)
     yield proved(
         "with 4 q sigma_G^2",
-        steps
-        and drift_adds_up()
-        and client_round_adds_up()
-        and is_zero(q * (r + 4 * s) + (1 - q) * r - r - factor * q * s),
+        steps and drift_adds_up() and client_round_adds_up() and theorem_four_adds_up(factor),
         "SAFARI-T4a with probability 1 - q, SAFARI-T4e with probability q: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + delta + "
         "4 q sigma_G^2, since L eta_s <= 1 and 8 L eta_s <= 2 make the other terms negative; summed over r = 0, ..., R - 1. The condition on q is "
         "not needed",
@@ -246,15 +261,16 @@ def replay_54(instance: Mapping[str, Any]) -> Replay:
             client = r % 2
             slope = (x - client) ** 2
             largest[client] = max(largest[client], slope)
-            right += (2 - 8 * step if client else 1 - step) * slope
+            place = {"L": 1, "K": 1, "eta_s": step, "q": client, "slope": slope, "G": slope}
+            right -= value(SLOPES_4, place)
             x = w * x + b if client else s * x
             x = round_down(x) if isinstance(x, Fraction) else x
         sides.append((2 * i["rounds"], right))
         if number is Fraction:
-            numbers = {"h": h, "g_1": largest[0], "g_2": largest[1]}
+            half = {"L": 1, "K": 1, "eta_s": h, "q": Fraction(1, 2), "slope": largest[0], "G": largest[1]}
             assumptions = (
                 assume("step condition, squared", "480*(2*h)**2 <= 1", h=h),
-                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s", "4 <= (1 - h)*g_1 + (2 - 8*h)*g_2", **numbers),
+                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s, over R", f"2 <= -({SLOPES_4})", **half),
             )
     (left, right), (_, rounded) = sides
     exact = rounded + Fraction(1, 1 << 60)  # x is off by at most rounds/2^100, and each of the slopes by six times that
@@ -280,67 +296,72 @@ def check_t4f(ctx: Context, *, instance: Mapping[str, Any] = ALTERNATING) -> Ite
     )
 
 
-def draw_floor(theorem: int, rounds: int = 3000) -> Picture:
-    """Exact moments for several step sizes, averaged over the rounds (Theorem 4) or at the last one, and what none of them gets below."""
+def draw_floor(rounds: int = 3000) -> Picture:
+    """Exact moments for several step sizes, averaged over the rounds, and what none of them gets below."""
     r, curves = np.arange(1, rounds + 1), []
-    start, steps = {4: (2.4, (0.02, 0.01, 0.005)), 5: (1.0, (0.06, 0.02, 0.005))}[theorem]
-    for eta in steps:
-        squares = np.array(moments(0.5, 2 * eta, eta, 1, rounds, start)[1])
-        curves.append((f"eta_s = {eta:g}", np.cumsum(squares[1:]) / r if theorem == 4 else squares[1:]))
+    for eta in (0.02, 0.01, 0.005):
+        squares = np.array(moments(0.5, 2 * eta, eta, 1, rounds, 2.4)[1])
+        curves.append((f"eta_s = {eta:g}", np.cumsum(squares[1:]) / r))
     return draw_bound(
         "No step size gets below 4 q^2/(1+q)^2",
         r,
-        1 / np.sqrt(r) if theorem == 4 else 1 / r,
+        1 / np.sqrt(r),
         xlabel="rounds R",
-        ylabel="mean of E ||grad F||^2" if theorem == 4 else "E ||x_R - x*||^2",
-        about=f"SAFARI on the biased pair, lam = 1, q = 1/2, x_0 = {start:g}, eta_c = 2 eta_s, K = 1; exact moments, no seeds; "
-        f"claimed: the order {'1/sqrt(R)' if theorem == 4 else '1/R'}",
+        ylabel="mean of E ||grad F||^2",
+        about="SAFARI on the biased pair, lam = 1, q = 1/2, x_0 = 2.4, eta_c = 2 eta_s, K = 1; exact moments, no seeds; claimed: the order 1/sqrt(R)",
         more=[("4 q^2/(1+q)^2", np.full(rounds, 4 / 9)), *curves],
         logx=True,
     )
 
 
-def floor_part(theorem: int, ratio: int = 2, allowed: bool = True, text: str = "") -> Part:
-    """Part: E x_r^2 stays above 4 q^2/(1+q)^2 for every step size and every number of rounds; ``allowed``: assumptions that are met."""
-    what = {4: "E ||grad F(x_r)||^2 = E x_r^2", 5: "E ||x_r - x*||^2 = E x_r^2"}[theorem]
-    return disproved(
-        "a bound that tends to 0",
-        allowed and floor_holds(ratio),
-        f"from x_0 at or beyond 2q/(1+q) and for lam eta_s (1+q) <= 1, E x_r >= 2q/(1+q) in every round, so {what} >= (E x_r)^2 >= 4 q^2/(1+q)^2 "
-        f"for every eta_s and R, with every gradient exact; {text}",
-    )
+def tends_to_zero(order: str) -> bool:
+    """Whether an order in R (m and K are fixed) tends to 0, by SymPy."""
+    import sympy
+
+    names = {name: symbols(name, positive=True) for name in ("R", "m", "K")}
+    return compare(sympy.limit(sympy.sympify(order, locals=names), names["R"], sympy.oo), "==", 0)
 
 
 def check_floor(
-    ctx: Context, *, instance: Mapping[str, Any] = FOUR, ratio: int = 2, bias: Fraction = Fraction(0)
+    ctx: Context,
+    *,
+    instance: Mapping[str, Any] = FOUR,
+    order: str = "1/sqrt(R)",
+    besides: str = "",
+    ratio: int = 2,
+    bias: Fraction = Fraction(0),
 ) -> Iterator[Finding]:
-    """Theorem 4's assumptions are met, and no gradient gets small."""
+    """Theorem 4's assumptions are met, and those ``besides``, and no gradient gets small; a claimed ``order`` that tends to 0 is exceeded."""
     yield moments_part(1, bias)
-    met = all(assumption.met for assumption in assumed_four(read(instance)))
-    yield floor_part(
-        4,
-        ratio,
-        met,
-        "Theorem 4's condition on q is met for q = 1/2, x_0 = 12/5 and eta_s = 1/50, and so for every smaller eta_s, on every path that has rounds "
-        "of both kinds",
+    values = values_four(read(instance))
+    met = [*assumed_four(read(instance)), *([assume("besides", besides, **values)] if besides else [])]
+    yield disproved(
+        "a bound that tends to 0",
+        all(assumption.met for assumption in met) and floor_holds(ratio) and tends_to_zero(order),
+        "from x_0 at or beyond 2q/(1+q) and for lam eta_s (1+q) <= 1, E x_r >= 2q/(1+q) in every round, so E ||grad F(x_r)||^2 = E x_r^2 >= (E "
+        f"x_r)^2 >= 4 q^2/(1+q)^2 for every eta_s and R, with every gradient exact, while {order} tends to 0. Theorem 4's condition on q is met for "
+        "q = 1/2, x_0 = 12/5 and eta_s = 1/50, and so for every smaller eta_s, on every path that has rounds of both kinds",
     )
-    yield draw_floor(4)
+    yield draw_floor()
     yield Reading(
-        "For q = 0 or q -> 0, for sigma_G = 0, and for participation without bias (SAFARI-X10) the rate is not denied."
+        "For q = 0 or q -> 0, for sigma_G = 0, and for participation without bias (SAFARI-X10) the rate is not denied. SAFARI-C1a, -C1b, -R3 and "
+        "-R6 draw one conclusion from Theorem 4, and one check decides them; they inherit its condition on q."
     )
 
 
 #: a fault that the method's own moments show
 BIASED = Fault("another probability in the recursion", "the method's moments", {"bias": Fraction(1, 100)})
 NOT_DOUBLED = Fault("the client's step not doubled", "a bound that tends to 0", {"ratio": 1}, holds=True)
-FALLS_TO_A_BALL = "(1/R) sum_r E ||grad F(x_r)||^2"
+FALLS = "(1/R) sum_r E ||grad F(x_r)||^2"
 
 
-def denied(id: str, source: str, statement: str) -> Claim:
-    """A claim that the biased pair denies for every step size, Theorem 4's assumptions met."""
+def denied(id: str, source: str, statement: str, order: str, besides: str = "") -> Claim:
+    """A claim that the biased pair denies for every step size, Theorem 4's assumptions met, and those ``besides``."""
     beyond = Fault("q = 9/10", "a bound that tends to 0", {"instance": FOUR | {"q": "9/10"}}, holds=True)
-    faults = (BIASED, NOT_DOUBLED, beyond)
-    return Claim(id, PAPER, "rate", source, statement, check_floor, faults, (*ASSUMED, STEP_FOUR, FIXED))
+    bounded = Fault("an order that does not tend to 0", "a bound that tends to 0", {"order": "1"}, holds=True)
+    check = partial(check_floor, order=order, besides=besides)
+    assumed = (*ASSUMED, STEP_FOUR, FIXED, "Theorem 4's condition on q", *([besides] if besides else []))
+    return Claim(id, PAPER, "rate", source, statement, check, (BIASED, NOT_DOUBLED, beyond, bounded), assumed)
 
 
 CLAIMS: list[Claim] = [
@@ -386,16 +407,21 @@ CLAIMS: list[Claim] = [
         "SAFARI-R3",
         "Remark 3",
         "With a suitable q > 0 SAFARI reaches a stationary point although participation is incomplete.",
+        ORDER_C1A,
     ),
-    denied("SAFARI-C1a", "Corollary 1, first part", f"With eta_s = 1/sqrt(R), {FALLS_TO_A_BALL} = O(1/sqrt(R))."),
+    denied("SAFARI-C1a", "Corollary 1, first part", f"With eta_s = 1/sqrt(R), {FALLS} = O(1/sqrt(R)).", ORDER_C1A),
     denied(
         "SAFARI-C1b",
         "Corollary 1, second part",
-        f"If besides sigma_s^2 = O(sigma^2/(mK)) or q = Omega(1 - 1/(mK)), {FALLS_TO_A_BALL} = O(1/sqrt(mKR)).",
+        f"If besides sigma_s^2 = O(sigma^2/(mK)) or q = Omega(1 - 1/(mK)), {FALLS} = O(1/sqrt(mKR)).",
+        ORDER_C1B,
+        NOISE_C1B,
     ),
     denied(
         "SAFARI-R6",
         "Remark 6",
         "FedAvg with incomplete participation reaches an error ball, SAFARI the rates O(1/sqrt(mKR)) and O~(1/R) of ideal participation.",
+        ORDER_C1B,
+        NOISE_C1B,
     ),
 ]

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import Any
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Part, Picture, Reading, decided, draw_bound, proved
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Part,
+    Picture,
+    Reading,
+    decided,
+    disproved,
+    draw_bound,
+    proved,
+)
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from paper_checks.safari.optimisation import DERIVED, PAPER
@@ -15,6 +28,7 @@ from problems.learning import FiniteClass, HiddenPoint, binomial_at_most
 
 #: (M, m, n)
 COUNTS = tuple((M, m, n) for M in (1, 2, 5, 10, 20) for m in {0, 1, M // 2, M - 1} if m < M for n in (1, 2, 10, 100))
+NON_TRIVIAL = "H has f_1, f_2 and points x_1, x_2 with f_1(x_1) = f_2(x_1), f_1(x_2) != f_2(x_2)"
 DOMAIN = "H has f_1, f_2 and points x_1, x_2 with f_1(x_1) = f_2(x_1), f_1(x_2) != f_2(x_2); P(x_2) = (1 - omega)/2; x_2 is hidden where it can be"
 
 
@@ -62,37 +76,75 @@ def draw_by_samples() -> Picture:
     )
 
 
-def check_t1(
-    ctx: Context,
-    *,
-    error: str = "1/4",
-    probability: str = "1/20",
-    sign: str = ">",
-    share: Fraction = Fraction(1, 2),
-    draw: Callable[[], Picture] | None = None,
-) -> Iterator[Finding]:
-    """x_2 is hidden with probability at least 1/2, and then one of two targets is missed with probability at least 1/2.
+def worse_target(seen: Fraction) -> tuple[list[Any], list[Any]]:
+    """Clients i <= m hold x_1 alone and take part, the others x_2, omega a symbol; f(x_1) = 1: risks of the four h under the target that each misses.
 
-    ``error``: of 4 epsilon = (1 - omega)/2, what the risk is ``sign`` with a probability that is ``sign`` the one given.
+    ``seen``: what the clients that take part have of the others' mass 1 - omega. Returned with what the risks should be: 1 - omega or more.
     """
-    yield proved(
-        "every learner, every M, m, n",
+    w = symbols("omega", positive=True)
+    risks = [FiniteClass(LABELINGS, (Fraction(1), Fraction(label))).risks((w + seen, 1 - w - seen)) for label in (0, 1)]
+    missed = [risks[1 - h[1]][k] for k, h in enumerate(LABELINGS)]
+    return missed, [1 - w + w * (1 - h[0]) for h in LABELINGS]
+
+
+def clients_part(seen: Fraction = Fraction(0)) -> Part:
+    """Part: Theorem 1 where whole clients take part or do not; ``seen``: how much of the hidden mass the clients that take part have."""
+    missed, expected = worse_target(seen)
+    return proved(
+        WHOLE_CLIENTS,
+        agree(missed, expected) and compare(1, ">", Fraction(1, 8)) and compare(Fraction(1, 2), ">", Fraction(1, 20)),
+        "clients i <= m have P_i = delta_{x_1}, the others delta_{x_2}, and the first m take part: for every n the sample is copies of x_1, whatever "
+        "the target, so that one of two targets is missed on x_2 with probability at least 1/2, and the risk is then 1 - omega or more",
+    )
+
+
+def samples_part(error: str, probability: str, sign: str, share: Fraction) -> Part:
+    """Part: Theorem 1 where samples take part or do not, as in its proof; see `check_t1`."""
+    return proved(
+        SAMPLES,
         markov_holds(share)
         and compare(Fraction(1, 4), sign, Fraction(probability))
         and compare(1, sign, Fraction(error)),
         "with probability at least 1/2 the sample hides x_2 (Markov); what is learned then has the same law under both targets and errs on x_2, "
         "with risk 4 epsilon = (1 - omega)/2, under one of them, so that the worse target is missed with probability at least 1/4",
     )
+
+
+WHOLE_CLIENTS = "clients are selected: every learner, every M, m, n"
+SAMPLES = "samples are selected: every learner, every M, m, n"
+
+
+def check_sharper(
+    ctx: Context, *, error: str, probability: str, sign: str, share: Fraction = Fraction(1, 2)
+) -> Iterator[Finding]:
+    """x_2 is hidden with probability at least 1/2, and then one of two targets is missed with probability at least 1/2.
+
+    ``error``: of 4 epsilon = (1 - omega)/2, what the risk is ``sign`` with a probability that is ``sign`` the one given.
+    """
+    yield samples_part(error, probability, sign, share)
     least = min(HiddenPoint(*counts).failure("fair coin") for counts in COUNTS)
     yield decided(
         "exact probabilities",
         compare(least, sign, Fraction(probability)),
         f"for the learner that tosses a fair coin, {len(COUNTS)} triples (M, m, n): at least {least}",
     )
-    yield draw_hidden(probability) if draw is None else draw()
+    yield draw_hidden(probability)
+
+
+def check_t1(
+    ctx: Context,
+    *,
+    share: Fraction = Fraction(1, 2),
+    seen: Fraction = Fraction(0),
+    draw: Callable[[], Picture] | None = None,
+) -> Iterator[Finding]:
+    """Theorem 1 where clients take part or do not, and where samples do."""
+    yield clients_part(seen)
+    yield samples_part("1/4", "1/20", ">", share)
+    yield draw_hidden("1/20") if draw is None else draw()
     yield Reading(
-        "The process selects samples, as that of the proof does. One that selects whole clients hides x_2 where clients have laws of their own "
-        "(SAFARI-X1'), and for equal laws where n is small (SAFARI-T1e)."
+        "The process selects whole clients in Section 3 and samples in the proof; the theorem stands in both readings. In the first one it takes "
+        "clients with laws of their own. SAFARI-T1e, on what it needs, is read as the first, and would be false in the second."
     )
 
 
@@ -128,12 +180,17 @@ def check_t1b(ctx: Context, *, first: tuple[int, int] = (1, 1)) -> Iterator[Find
     )
 
 
+def averaged(e: Any, p: Any) -> Any:
+    """What E R' is at most where R' <= 4 e, with p = P[R' >= e]: (6)."""
+    return 4 * e * p + e * (1 - p)
+
+
 def check_t1c(ctx: Context, *, least: int = 2) -> Iterator[Finding]:
     """2 e <= 4 e p + e (1 - p) is 3 p >= 1."""
     e, p = symbols("e p", positive=True)
     yield proved(
         "p >= 1/3",
-        is_zero(4 * e * p + e * (1 - p) - least * e - e * (3 * p - 1)),
+        is_zero(averaged(e, p) - least * e - e * (3 * p - 1)),
         "E R' <= 4 epsilon P[R' >= epsilon] + epsilon P[R' < epsilon]; a deterministic h has R' in {0, 4 epsilon}, which gives 1/2",
     )
 
@@ -157,8 +214,8 @@ def draw_clients(clients: int = 10, active: int = 9) -> Picture:
     )
 
 
-def check_t1e(ctx: Context, *, samples: int = 180) -> Iterator[Finding]:
-    """If clients are selected without looking at their samples the construction fails as n grows."""
+def check_t1e(ctx: Context, *, samples: int = 180, counts: Sequence[int] = (1, 10, 100)) -> Iterator[Finding]:
+    """If clients are selected without looking at their samples the construction fails as n grows; where samples are, it does not."""
     settings = [(M, m) for M in (2, 5, 10) for m in (1, M - 1)]
     found = [HiddenPoint(M, m, samples).hidden_by_clients() for M, m in settings]
     bound = [M * (1 - HiddenPoint(M, m, samples).mass) ** samples for M, m in settings]
@@ -170,10 +227,18 @@ def check_t1e(ctx: Context, *, samples: int = 180) -> Iterator[Finding]:
         "construction does not apply to large n, as the paper says",
         scope=f"equal laws, {len(settings)} pairs (M, m), n = {samples}; uniform participation of unequal clients is not judged",
     )
+    failures = [HiddenPoint(10, 5, n).failure("fair coin") for n in counts]
+    yield disproved(
+        "reading: equal clients, samples selected",
+        all(compare(failure, ">", Fraction(48, 100)) for failure in failures),
+        "where samples are selected, as in the theorem's proof, its clients have one law, and no learner fails less than with probability "
+        f"{float(min(failures)):.3f} (M = 10, m = 5, n = {', '.join(map(str, counts))}): then the theorem applies to equal laws",
+        role="reading",
+    )
     yield draw_clients()
     yield Reading(
-        "The proof's process selects samples. With n = 1 selecting samples is selecting clients: then equal clients are hidden with "
-        "probability at least 1/2, so that heterogeneity is not needed for every n."
+        "Read as SAFARI-T1 is: whole clients take part or do not. With n = 1 selecting samples is selecting clients: then equal clients are hidden "
+        "with probability at least 1/2, so that heterogeneity is not needed for every n."
     )
 
 
@@ -215,15 +280,15 @@ def draw_unseen(clients: int = 20) -> Picture:
 
 def check_clients(ctx: Context, *, seen: Fraction = Fraction(0)) -> Iterator[Finding]:
     """P_i = delta_{x_1} for i <= m and delta_{x_2} for i > m, clients 1..m take part: every h, both targets, omega a symbol; f(x_1) = 1."""
-    w = symbols("omega", positive=True)
-    risks = [FiniteClass(LABELINGS, (Fraction(1), Fraction(label))).risks((w + seen, 1 - w - seen)) for label in (0, 1)]
-    missed = [risks[1 - h[1]][k] for k, h in enumerate(LABELINGS)]
+    missed, expected = worse_target(seen)
     yield proved(
         "risk of the worse target",
-        agree(missed, [1 - w + w * (1 - h[0]) for h in LABELINGS]),
+        agree(missed, expected),
         "the sample is copies of x_1 whatever is drawn, so that h does not depend on the target; under the target that labels x_2 otherwise "
         "each of the four h has the risk 1 - omega, and omega more where it errs on x_1",
     )
+    w = symbols("omega", positive=True)
+    risks = [FiniteClass(LABELINGS, (Fraction(1), Fraction(label))).risks((w + seen, 1 - w - seen)) for label in (0, 1)]
     yield proved(
         "risk of a tossed h",
         agree([a + b for a, b in zip(*risks, strict=True)], [1 - w + 2 * w * (1 - h[0]) for h in LABELINGS]),
@@ -345,6 +410,10 @@ def check_pooled(ctx: Context, *, power: int = 0) -> Iterator[Finding]:
     yield draw_unhelped()
 
 
+OF_T1 = (
+    Fault("x_2 with the whole mass 1 - omega", SAMPLES, {"share": Fraction(1)}),
+    Fault("a hundredth of the hidden mass seen", WHOLE_CLIENTS, {"seen": Fraction(1, 100)}),
+)
 CLAIMS: list[Claim] = [
     Claim(
         "SAFARI-T1",
@@ -353,8 +422,8 @@ CLAIMS: list[Claim] = [
         "Theorem 1",
         "For every learner there are a participation process of capacity omega = m/M, a law P and a target in H with P[R_P > (1-omega)/8] > 1/20.",
         check_t1,
-        (Fault("x_2 with the whole mass 1 - omega", "every learner, every M, m, n", {"share": Fraction(1)}),),
-        (DOMAIN,),
+        OF_T1,
+        (NON_TRIVIAL,),
     ),
     Claim(
         "SAFARI-X1",
@@ -362,10 +431,10 @@ CLAIMS: list[Claim] = [
         "bound",
         "Theorem 1, sharper",
         "With (1-omega)/2 for (1-omega)/8 and 1/4 for 1/20 Theorem 1 holds, too: P[R_P >= (1-omega)/2] >= 1/4.",
-        partial(check_t1, error="1", probability="1/4", sign=">="),
+        partial(check_sharper, error="1", probability="1/4", sign=">="),
         (
-            Fault("251/1000", "every learner, every M, m, n", {"probability": "251/1000"}),
-            Fault("a risk one per cent above (1-omega)/2", "every learner, every M, m, n", {"error": "101/100"}),
+            Fault("251/1000", SAMPLES, {"probability": "251/1000"}),
+            Fault("a risk one per cent above (1-omega)/2", SAMPLES, {"error": "101/100"}),
         ),
         (DOMAIN,),
     ),
@@ -406,10 +475,10 @@ CLAIMS: list[Claim] = [
         PAPER,
         "bound",
         "after Theorem 1",
-        "The bound of Theorem 1 does not depend on n: more data a client does not help.",
+        "The bound of Theorem 1 does not depend on n: more data a client does not help (SAFARI-T1 for every n: one check decides both).",
         partial(check_t1, draw=draw_by_samples),
-        (Fault("x_2 with the whole mass 1 - omega", "every learner, every M, m, n", {"share": Fraction(1)}),),
-        (DOMAIN,),
+        OF_T1,
+        (NON_TRIVIAL,),
     ),
     Claim(
         "SAFARI-T1e",
@@ -419,6 +488,7 @@ CLAIMS: list[Claim] = [
         "Theorem 1 needs heterogeneity and arbitrary participation: it does not contradict convergence for equal laws or uniform participation.",
         check_t1e,
         (Fault("n = 2", "equal clients, whole clients selected", {"samples": 2}),),
+        ("whole clients take part or do not, as in SAFARI-T1's first part",),
     ),
     Claim(
         "SAFARI-T1f",
@@ -460,7 +530,8 @@ CLAIMS: list[Claim] = [
         PAPER,
         "bound",
         "Remark 1",
-        "A small sample at the server is enough to be realistic: what is needed does not grow with the clients' data.",
+        "A small sample at the server is enough to be realistic: what is needed does not grow with the clients' data (SAFARI-T1-SAFL: one check "
+        "decides both).",
         partial(check_server, scope="the instance of Theorem 1", draw=draw_needed),
         (
             Fault("one sample fewer", "samples of the server", {"shift": -1}),

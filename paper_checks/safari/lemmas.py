@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import Lemma, bar, dot, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 
 STEPS = "0 < L, 1 <= K, 0 < eta"
 NOISE = "0 < L, 0 < eta, 0 < s2"
@@ -22,7 +23,7 @@ SHORT = "0 < L, 1 <= K, 0 < eta <= 1/(8*L*K), 0 <= G2"
 # ---- a round of the server ------------------------------------------------------------------------------------------
 
 
-def server_step(w: Any, p: Any, c: Any) -> Any:
+def server_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(28): ||g||^2 <= (2/eta)(F(x) - E F(x+)) + (L eta - 1) ||g||^2 + c L eta sigma_s^2, x+ = x - eta (g + xi)."""
     f = w.function(p.L, -p.L, client=True, name="F")
     g, drawn = w.vector("g"), w.vector("xi", True)
@@ -40,7 +41,7 @@ SERVER_STEP = Lemma("server step", "(25)-(28)", NOISE, server_step, {"c": 1})
 # ---- a round of clients ---------------------------------------------------------------------------------------------
 
 
-def local_work(w: Any, p: Any, convex: bool = False) -> SimpleNamespace:
+def local_work(w: World, p: Parameters, convex: bool = False) -> SimpleNamespace:
     """Points y of all pairs, their gradients, those at x, and the gradient g of F there."""
     f = w.function(p.L, 0 if convex else -p.L, client=True, name="F_i")
     y, g = w.vector("y", True), w.vector("g")
@@ -51,7 +52,7 @@ def local_work(w: Any, p: Any, convex: bool = False) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def inner_product_step(w: Any, p: Any, c: Any) -> Any:
+def inner_product_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(36): <g, -eta G> <= -(K eta/2)||g||^2 - (eta/(2K))||G||^2 + c eta K sigma_G^2 + d eta K L^2 mean ||y - x||^2."""
     r = local_work(w, p)
     G = bar(r.gy) * p.K
@@ -62,7 +63,7 @@ def inner_product_step(w: Any, p: Any, c: Any) -> Any:
 INNER_PRODUCT = Lemma("inner product", "(31)-(36)", f"{STEPS}, 0 <= G2", inner_product_step, {"c": 1, "d": 1})
 
 
-def drift_step(w: Any, p: Any, c: Any) -> Any:
+def drift_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """One local step of the drift, K >= 2: E ||y+ - x||^2 <= (1 + 1/(K-1)) ||y - x||^2 + eta^2 sigma^2 + 6 K eta^2 (sigma_G^2 + ||g||^2)."""
     f = w.function(p.L, -p.L, name="F_i")
     y, g, drawn = w.vector("y"), w.vector("g"), w.vector("xi", True)
@@ -80,7 +81,7 @@ DRIFT_STEP = Lemma(
 )
 
 
-def drift_of_one(w: Any, p: Any, c: Any) -> Any:
+def drift_of_one(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """K = 1: E ||y+ - x||^2 <= eta^2 (sigma^2 + 2 sigma_G^2 + 2 c ||g||^2)."""
     f = w.function(p.L, -p.L, name="F_i")
     g, drawn = w.vector("g"), w.vector("xi", True)
@@ -94,7 +95,7 @@ def drift_of_one(w: Any, p: Any, c: Any) -> Any:
 DRIFT_OF_ONE = Lemma("K = 1", "(40)-(41)", "0 < L, 0 < eta, 0 <= G2, 0 <= s2", drift_of_one, {"c": 1})
 
 
-def split_moment(w: Any, p: Any, c: Any) -> Any:
+def split_moment(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """||G + noise||^2 <= c ||G||^2 + 2 ||noise||^2, whatever they have to do with each other."""
     a, b = w.vector("G"), w.vector("noise")
     return norm2(a + b) - norm2(a) * c.c - norm2(b) * 2
@@ -103,7 +104,7 @@ def split_moment(w: Any, p: Any, c: Any) -> Any:
 SPLIT = Lemma("split", "(42)-(44)", "", split_moment, {"c": 2})
 
 
-def descent(w: Any, p: Any, c: Any) -> Any:
+def descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """F(x - eta Delta) <= F(x) - eta <g, Delta> + (c L eta^2/2) ||Delta||^2 for every Delta, drawn or not."""
     f = w.function(p.L, -p.L, name="F")
     g, step = w.vector("g"), w.vector("Delta")
@@ -118,7 +119,7 @@ DESCENT = Lemma("descent", "(31)", "0 < L, 0 < eta", descent, {"c": 1})
 # ---- strongly convex ------------------------------------------------------------------------------------------------
 
 
-def server_distance(w: Any, p: Any, c: Any) -> Any:
+def server_distance(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(58): E||x+ - x*||^2 <= (1 - 2 c eta L mu/(L+mu))||x - x*||^2 + eta (eta - 2/(L+mu))||g||^2 + eta^2 sigma_s^2; x* = 0."""
     f = w.function(p.L, p.mu, name="F")
     x, drawn = w.vector("x"), w.vector("xi", True)
@@ -134,20 +135,25 @@ def server_distance(w: Any, p: Any, c: Any) -> Any:
 SERVER_DISTANCE = Lemma("server step", "(56)-(58)", "0 < mu < L, 0 < eta, 0 <= s2", server_distance, {"c": 1})
 
 
-def perturbed(w: Any, p: Any, c: Any) -> Any:
+def perturbed_below(f_z: Any, f_y: Any, zy2: Any, zx2: Any, mu: Any, L: Any, c: Any = "1/4") -> Any:
+    """Right side of (63), with squared distances of z to y and to x."""
+    return f_z - f_y + zy2 * (c * mu) - zx2 * L
+
+
+def perturbed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(63): <grad f(x), z - y> >= f(z) - f(y) + c mu ||z - y||^2 - L ||z - x||^2."""
     f = w.function(p.L, p.mu)
     x, y, z = w.vector("x"), w.vector("y"), w.vector("z")
     g, _ = w.at(f, x, "f(x)")
     _, vy = w.at(f, y, "f(y)")
     _, vz = w.at(f, z, "f(z)")
-    return vz - vy + norm2(z - y) * (c.c * p.mu) - norm2(z - x) * p.L - dot(g, z - y)
+    return perturbed_below(vz, vy, norm2(z - y), norm2(z - x), p.mu, p.L, c.c) - dot(g, z - y)
 
 
 PERTURBED = Lemma("perturbed strong convexity", "(63)", "0 < mu < L", perturbed, {"c": "1/4"})
 
 
-def moment_of_gradients(w: Any, p: Any, c: Any) -> Any:
+def moment_of_gradients(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(70): ||G||^2 <= 2 K^2 L^2 mean ||y - x||^2 + 4 K^2 sigma_G^2 + c K^2 ||g||^2."""
     r = local_work(w, p)
     allowed = norm2(r.y - r.x) * (2 * p.K**2 * p.L**2) + 4 * p.K**2 * p.G2 + norm2(r.g) * (c.c * p.K**2)
@@ -157,7 +163,7 @@ def moment_of_gradients(w: Any, p: Any, c: Any) -> Any:
 MOMENT = Lemma("second moment", "(67)-(70)", f"{STEPS}, 0 <= G2", moment_of_gradients, {"c": 4})
 
 
-def cocoercive(w: Any, p: Any, c: Any) -> Any:
+def cocoercive(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """For convex F_i: <f, d> >= ||f||^2/(c L) with f = grad F_i(x) - grad F_i(z), d = x - z."""
     F = w.function(p.L, 0)
     d = w.vector("x - z")
@@ -172,7 +178,7 @@ COCOERCIVE = Lemma("cocoercive", "(60)-(61)", "0 < L", cocoercive, {"c": 1})
 # ---- what the limits of small steps obey ------------------------------------------------------------------------------
 
 
-def ball(w: Any, p: Any, c: Any) -> Any:
+def ball(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(1-q) g + q rho g_D = 0 and ||g_D - g|| <= sigma_G give ||g||^2 <= c (q rho/(1-q+q rho))^2 sigma_G^2; g_D = -(1-q) e, g = q rho e."""
     e = w.vector("e")
     g, g_D = e * (p.q * p.rho), e * (p.q - 1)
@@ -183,7 +189,7 @@ def ball(w: Any, p: Any, c: Any) -> Any:
 BALL = Lemma("limit", "Algorithm 1, small steps", "0 < q <= 1, 0 < rho, 0 < G2", ball, {"c": 1})
 
 
-def mixed_round(w: Any, p: Any, c: Any) -> Any:
+def mixed_round(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """One round with K = 1, eta_c = 2 eta, against c (1+q)/2 eta (4 q^2/(1+q)^2 sigma_G^2 - ||g||^2), up to order eta^2.
 
     E F(x+) - F(x) <= (1+q)/2 eta (c 4 q^2/(1+q)^2 sigma_G^2 - ||g||^2) + (L eta^2/2)((1-q) ||g||^2 + 4 q ||g_1||^2).
@@ -204,7 +210,7 @@ def mixed_round(w: Any, p: Any, c: Any) -> Any:
 MIXED_ROUND = Lemma("one round", "Algorithm 1, K = 1", "0 < q < 1, 0 < L, 0 < eta, 0 <= G2", mixed_round, {"c": 1})
 
 
-def dropped_terms(w: Any, p: Any, c: Any) -> Any:
+def dropped_terms(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """At a limit of small steps, rho = 2, the terms of (54) a round: (1-q)||g||^2 + 2 q E||g_S||^2 <= c 2 q sigma_G^2; 4 q sigma_G^2 is needed.
 
     The possible sets S of a client round are the "clients"; (1-q) g + 2 q E g_S = 0.

@@ -20,6 +20,7 @@ from fedtheory.measures.mean_round import mean_fixed_point
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari.biased import BIASED, moments_part, played
 from paper_checks.safari.optimisation import DERIVED, PAPER
+from paper_checks.safari.theorems import largest_ratio
 from problems.biased_participation import round_maps
 from problems.datasets import breast_cancer
 from problems.logistic import logistic
@@ -144,7 +145,7 @@ def check_c1c(ctx: Context, *, shift: int = 1) -> Iterator[Finding]:
     server = share * R
     yield proved(
         "X <= share/(1 - share)",
-        is_zero(server / (R - server) - share / (shift - share)),
+        is_zero(server / (R - server) - largest_ratio(share, shift)),
         "with share = c/(mK): R_s/R_c grows with R_s, which is at most share R; so X <= R_s/R_c <= share/(1 - share), and R_c >= (1 - share) R",
     )
 
@@ -167,6 +168,7 @@ CLAIMS: list[Claim] = [
         "FedAvg under incomplete participation may fail to converge to a stationary point.",
         check_q1,
         (Fault("a step twice as long", "limit", {"ratio": 2}), BIASED),
+        ("f_i smooth, some clients never take part, a constant step",),
     ),
     Claim(
         "SAFARI-X2",

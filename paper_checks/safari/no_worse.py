@@ -33,7 +33,7 @@ from fedtheory.claims import (
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.safari.generalisation import TRIANGLE, drawn_excess, thinned_error
+from paper_checks.safari.generalisation import TRIANGLE, drawn_excess, exponent, thinned_error
 from paper_checks.safari.optimisation import PAPER
 from paper_checks.safari.positively_related import MISSPECIFIED, TARGET, UNDER_THE_TARGET, replay_misspecified
 from problems.learning import FiniteClass, binomial_at_most
@@ -51,6 +51,11 @@ def complexity(n: int, delta: float, outside: bool = True, d: int = 1) -> float:
     """A(n, delta) for n >= d_H = d, in its standard form; as printed log(1/delta)/n is inside of the logarithm."""
     confidence = log(1 / delta) / n
     return d / n * log(n / d) + confidence if outside else d / n * log(n / d + confidence)
+
+
+def room(p: Any, phat: Any, A: Any, c: Any) -> Any:
+    """What (16) leaves between excess risks and empirical ones, for P and Phat of h != h'."""
+    return c * np.sqrt(min(p, phat) * A) + c * A
 
 
 # ---- Lemma 1 --------------------------------------------------------------------------------------------------------
@@ -79,9 +84,9 @@ def replay_l1(instance: Mapping[str, Any]) -> Replay:
 def bracket_fails(m: int, p: Fraction, delta: float, outside: bool, c: float = 2.0) -> float:
     """Probability that (16) fails, either way round, for two hypotheses that differ on x_2, P(x_2) = p, one of them right; phat ~ Bin(m, p)/m."""
     A = complexity(m, delta, outside)
-    room = [c * np.sqrt(min(float(p), k / m) * A) + c * A for k in range(m + 1)]
-    few = max((k for k in range(m + 1) if float(p) - k / m > room[k]), default=-1)
-    many = min((k for k in range(m + 1) if k / m - float(p) > room[k]), default=m + 1)
+    left = [room(float(p), k / m, A, c) for k in range(m + 1)]
+    few = max((k for k in range(m + 1) if float(p) - k / m > left[k]), default=-1)
+    many = min((k for k in range(m + 1) if k / m - float(p) > left[k]), default=m + 1)
     below = binomial_at_most(m, p, few) if few >= 0 else Fraction(0)
     return float(below + 1 - binomial_at_most(m, p, many - 1))
 
@@ -264,7 +269,7 @@ def check_t3(ctx: Context, *, beta: int = 1) -> Iterator[Finding]:
     b = symbols("b", positive=True)
     yield proved(
         "(1 + beta_P)/2 >= 1/(2 - beta_P)",
-        is_zero((beta + b) / 2 - 1 / (2 - b) - b * (1 - b) / (2 * (2 - b))),
+        is_zero((beta + b) / 2 - exponent(b) - b * (1 - b) / (2 * (2 - b))),
         "Lemma 1 and Assumption 1 bound what Lemma 2 leaves out by O(A^{(1 + beta_P)/2}); the difference of the exponents is b (1 - b)/(2 "
         "(2 - b)) >= 0 on [0, 1], so that eps_P(hhat*_Q) = O~((d_H/n_T)^{1/(2 - beta_P)}) stands",
         scope=CITED,

@@ -9,7 +9,19 @@ from __future__ import annotations
 from fedtheory.claims import Claim, Equivalence, state
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.safari import lemmas
+from paper_checks.safari import lemmas, theorems
+from paper_checks.safari.theorems import (
+    BY_SERVER_STEP,
+    CLIENT_4,
+    CLIENT_DISTANCE,
+    DELTA,
+    DELTABAR,
+    DRIFT_BOUND,
+    INNER_4,
+    MOMENT_4,
+    ROUND_5,
+    in_symbols,
+)
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "safari"
@@ -30,26 +42,15 @@ def client_round_adds_up() -> bool:
 
     1/2 - 30 L^2 K^2 eta_c^2 >= 1/4, so that the left side has ||grad F||^2 with a factor of at least 1.
     """
-    L, K, m, eta, G, g, s, change = symbols("L K m eta_s G g s change", positive=True)
-    eta_c = 2 * eta / K
-    drift = 5 * K * eta_c**2 * (s + 6 * K * g)
-    inner = -eta_c / (2 * K) * G + eta_c * K * g + eta_c * K * L**2 * drift
-    right = change + inner + L * eta_c**2 / 2 * (2 * G + 2 * K * s / m)
-    printed = 2 / eta * change + 4 * g + (8 * L * eta / K**2 - 2 / K**2) * G
-    printed += 80 * L**2 * eta**2 / K * (s + 6 * K * g) + 8 * L * eta / (m * K) * s
-    return is_zero(2 / eta * right - printed) and compare(30 * 4, "<=", 16 * 30)
+    of_round = f"2/eta_s*(change + {INNER_4.format(drift=f'({DRIFT_BOUND})')} + {MOMENT_4})"
+    return is_zero(in_symbols(of_round, slope=0, **BY_SERVER_STEP) - in_symbols(CLIENT_4)) and compare(
+        30 * 4, "<=", 16 * 30
+    )
 
 
 def distance_adds_up() -> bool:
-    """Strong convexity as in (63) at each pair, the second moment and the drift give (77)."""
-    eta, K, L, mu, g, G2, s, B, gap, dist = symbols("eta_c K L mu g sigma_G2 s B gap dist", positive=True)
-    inner = -2 * eta * K * (gap + mu / 4 * dist - L * B)
-    moment = eta**2 * (2 * K**2 * L**2 * B + 4 * K**2 * G2 + 4 * K**2 * g)
-    drift = 5 * K * eta**2 * (s + 6 * K * G2) + 30 * K**2 * eta**2 * g
-    printed = (1 - eta * K * mu / 2) * dist + 4 * eta**2 * K**2 * G2
-    printed += 4 * eta**2 * K**2 * (1 + 15 * eta * K * L * (1 + eta * K * L)) * g - 2 * eta * K * gap
-    printed += 2 * eta * K * L * (1 + K * eta * L) * 5 * K * eta**2 * (s + 6 * K * G2)
-    return is_zero((dist + inner + moment).subs(B, drift) - printed)
+    """Strong convexity as in (63) at each pair, the second moment, the noise (61) and the drift give (77)."""
+    return is_zero(in_symbols(ROUND_5, drift=theorems.DRIFT) - in_symbols(CLIENT_DISTANCE))
 
 
 def noise_adds_up() -> bool:
@@ -60,24 +61,25 @@ def noise_adds_up() -> bool:
 
 
 def sums_to_sgd() -> bool:
-    """eta_s^2 sigma_s^2 over 2 eta_s L mu/(L+mu)."""
-    L, mu, eta, s = symbols("L mu eta_s s", positive=True)
-    return is_zero(eta**2 * s / (2 * eta * L * mu / (L + mu)) - (L + mu) / (2 * L * mu) * eta * s)
+    """Without client rounds delta and deltabar are the noise of the server, the latter eta_s^2 sigma_s^2 over 2 eta_s L mu/(L+mu)."""
+    left = in_symbols("L*eta_s*sigma_s2"), in_symbols("eta_s**2*sigma_s2/(2*eta_s*L*mu/(L + mu))")
+    return is_zero(in_symbols(DELTA, q=0) - left[0]) and is_zero(in_symbols(DELTABAR, q=0) - left[1])
 
 
+FEDAVG_AT_ONE = state(
+    "SAFARI-R5a",
+    PAPER,
+    "Remark 5",
+    "For equal clients one may take q = 1, with which SAFARI is FedAvg.",
+    Equivalence("safari", "fedavg", "q = 1, lr, steps = K", "lr, steps = K", region="0 < lr, K in 1..4"),
+    wrong={
+        "one step more": Equivalence(
+            "safari", "fedavg", "q = 1, lr, steps = K + 1", "lr, steps = K", region="0 < lr, K in 1..4"
+        )
+    },
+)
 CLAIMS: list[Claim] = [
-    state(
-        "SAFARI-R5a",
-        PAPER,
-        "Remark 5",
-        "For equal clients one may take q = 1, with which SAFARI is FedAvg.",
-        Equivalence("safari", "fedavg", "q = 1, lr, steps = K", "lr, steps = K", region="0 < lr, K in 1..4"),
-        wrong={
-            "one step more": Equivalence(
-                "safari", "fedavg", "q = 1, lr, steps = K + 1", "lr, steps = K", region="0 < lr, K in 1..4"
-            )
-        },
-    ),
+    FEDAVG_AT_ONE,
     claim_steps(
         "SAFARI-R5b",
         PAPER,

@@ -23,6 +23,7 @@ from fedtheory.claims import (
     refute,
 )
 from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari.optimisation import DERIVED, PAPER
@@ -51,13 +52,18 @@ def draw_example(b: Fraction = Fraction(1, 2), star: Fraction = Fraction(2, 5)) 
     )
 
 
+def alpha_of_example(narrow: Any, wide: Any) -> Any:
+    """alpha of the example, from b' - a' and b - a."""
+    return 1 - narrow / wide
+
+
 def replay_a2a(instance: Mapping[str, Any]) -> Replay:
     """P = U[0, 1], Q = U[0, b]: |eps_P - eps_Q| of h_t against (1 - b) eps_Q."""
     b, star, t = (Fraction(instance[name]) for name in ("b", "star", "t"))
 
     def sides(b: Any, star: Any, t: Any) -> tuple[Any, Any]:
         eps_p, eps_q = uniform(0, 1).mass(t, star), uniform(0 * b, b).mass(t, star)
-        return abs(eps_p - eps_q), (1 - b) * eps_q
+        return abs(eps_p - eps_q), alpha_of_example(b, 1) * eps_q
 
     met = (
         assume("t* in [a', b'], inside of [a, b] = [0, 1]", "0 <= s <= b <= 1", s=star, b=b),
@@ -79,7 +85,8 @@ def check_a2a(
     u, wide, narrow = symbols("u wide narrow", positive=True)
     yield proved(
         "thresholds in [a', b']",
-        compare(alpha, "==", 1 - b) and is_zero(u / narrow - u / wide - (1 - narrow / wide) * u / narrow),
+        compare(alpha, "==", alpha_of_example(b, 1))
+        and is_zero(u / narrow - u / wide - alpha_of_example(narrow, wide) * u / narrow),
         "with u = |t - t*|, wide = b - a and narrow = b' - a' <= wide: eps_P = u/wide and eps_Q = u/narrow for t, t* in [a', b'], and their "
         "difference is (1 - narrow/wide) eps_Q; for [0, 1/2] in [0, 1] no less alpha serves",
         role="repaired",
@@ -121,7 +128,7 @@ def replay_misspecified(instance: Mapping[str, Any]) -> Replay:
 def linear_in_the_mixture(sign: int) -> Any:
     """Numbers p = eps_P, d = eps_D >= 0, as squares, and q = l p + k d: |p - q| <= max(1, k/l) q, one sign at a time."""
 
-    def build(w: Any, p: Any, c: Any) -> Any:
+    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
         at_p, at_d = norm2(w.vector("root of eps_P")), norm2(w.vector("root of eps_D"))
         pooled = at_p * p.l + at_d * (1 - p.l)
         alpha = (1 - p.l) / p.l if sign > 0 else 1
@@ -130,7 +137,7 @@ def linear_in_the_mixture(sign: int) -> Any:
     return build
 
 
-def error_under_the_target(w: Any, p: Any, c: Any) -> Any:
+def error_under_the_target(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """eps_P <= c eps_Q/l for q = l p + (1 - l) d: where eps_Q = 0, eps_P is."""
     at_p, at_d = norm2(w.vector("root of eps_P")), norm2(w.vector("root of eps_D"))
     return at_p - (at_p * p.l + at_d * (1 - p.l)) * (c.c / p.l)

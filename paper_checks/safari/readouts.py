@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Finding, Part, Reading
+from fedtheory.claims.claim import Finding, Part, Reading, Role
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Repeated
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
@@ -99,12 +99,19 @@ def exceeds_by_more(
 
 
 def is_alike(
-    ctx: Context, name: str, first: Repeated, second: Repeated, text: str, within: float = DOUBT
+    ctx: Context,
+    name: str,
+    first: Repeated,
+    second: Repeated,
+    text: str,
+    within: float = DOUBT,
+    role: Role = "printed",
 ) -> Iterator[Part]:
     """Parts: two methods' accuracies differ by less than ``within`` points; in the mean of the last rounds it is a reading."""
-    yield alike(name, at_best(ctx, first), at_best(ctx, second), f"{text}, best round", within=within, **POINTS)
+    best = at_best(ctx, first), at_best(ctx, second)
+    yield alike(name, *best, f"{text}, best round", within=within, role=role, **POINTS)
     text = f"{text}, mean of the last rounds"
-    other = f"reading, at the end: {name}"
+    other = f"reading, at the end: {name.removeprefix('reading: ')}"
     yield alike(other, at_end(ctx, first), at_end(ctx, second), text, within=within, role="reading", **POINTS)
 
 

@@ -51,7 +51,21 @@ class Plan:
         return self._decided
 
     def adopt(self, decisions: Mapping[str, dict[str, Any]]) -> None:
-        """Decide as another process did."""
+        """Decide as another process did.
+
+        Raises
+        ------
+        InvalidInput
+            These are no decisions.
+        """
+        for size, found in decisions.items():
+            seconds = found.get("seconds", {})
+            if found["way"] not in WAYS or type(found["rows"]) is not int or found["rows"] < 1:
+                raise InvalidInput(
+                    f"what was decided for {size} is none of {', '.join(map(repr, WAYS))} for a number of clients"
+                )
+            if any(way not in WAYS or not isinstance(value, float) for way, value in seconds.items()):
+                raise InvalidInput(f"what was measured for {size} is no number of seconds a way")
         self._decided = dict(decisions)
 
     def report(self) -> list[str]:

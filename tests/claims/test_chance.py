@@ -51,6 +51,16 @@ def test_a_true_difference_is_still_found():
         assert found == ["reproduced", "not reproduced"]
 
 
+def test_what_speaks_against_a_statement_is_told_though_it_decides_nothing():
+    """At 5 % the sides are the other way round, and not at the ledger's level."""
+    ledger = [toy(0, gain=-0.9), *(toy(k) for k in range(1, ORDERINGS))]
+    found = [judge_claim(ledger[0], "toy", Context(seed=seed), ledger) for seed in range(12)]
+    told = [any("Against the statement at 5%" in reading for reading in verdict.readings) for verdict in found]
+    chances = [verdict.evidence[0]["chance"]["value"] for verdict in found]
+    weak = [verdict.status == "inconclusive" and chance <= 0.05 for verdict, chance in zip(found, chances, strict=True)]
+    assert told == weak and sum(weak) > 6
+
+
 def test_one_failing_part_of_several_must_survive_their_number():
     def part(name, holds, value, role="printed"):
         return Part(name, holds, "numeric", "", role=role, chance=Chance("a test", 12, value))

@@ -141,7 +141,7 @@ def test_verdicts_follow_from_the_parts(good) -> None:
         "TOY-FALSE": "refuted",
         "TOY-REPAIRED": "repaired",
         "TOY-ORDER": "reproduced",
-        "TOY-PROVED": "proved",
+        "TOY-PROVED": "argued",
     }
     assert all(v.ran and v.paper == "toy" and v.seconds >= 0 and "numpy" in v.versions for v in found.values())
 
@@ -372,7 +372,7 @@ def test_summary_and_table(good, troubled) -> None:
     from rich.console import Console
 
     verdicts = list(run_checks(select([good]) + select([troubled]), Context()))
-    assert summarise(verdicts) == "1 proved, 4 supported, 1 reproduced, 1 repaired, 1 refuted, 5 not run"
+    assert summarise(verdicts) == "1 argued, 4 supported, 1 reproduced, 1 refuted, 1 repaired, 5 not run"
     console = Console(width=150, record=True, file=io.StringIO())
     console.print(tabulate_verdicts(verdicts, 150))
     text = console.export_text()

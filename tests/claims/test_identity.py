@@ -13,7 +13,7 @@ import pytest
 from fedtheory.claims.checking import check_one, list_needs, select
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
-from fedtheory.claims.identity import FILE, Identity, RefusedRun, collect_data, collect_remarks
+from fedtheory.claims.identity import FILE, KEPT, SHARED, EditedRun, Identity, RefusedRun, collect_data, collect_remarks
 
 RUN = Training(
     "fedavg", "digits-softmax", 2, {"lr": 0.1, "steps": 1, "batch": 8}, {"clients": 3, "split": "iid"}, ("value",)
@@ -98,10 +98,12 @@ def test_a_run_that_something_else_made_is_refused(kept, changes, message) -> No
     for refused in (RUN.read, RUN.is_done):
         with pytest.raises(RefusedRun, match=message):
             refused(context)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"files": {}}))
     (folder / "summary.json").rename(folder / "away")  # of an unfinished run nothing is gone on with, or written over
     with pytest.raises(RefusedRun, match="give another folder"):
         RUN.make(context)
     (folder / "away").rename(folder / "summary.json")
+    path.write_bytes(before[FILE])
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
 
 
@@ -121,15 +123,66 @@ def test_another_default_of_the_method_is_refused(kept) -> None:
     (folder / "summary.json").write_text(
         json.dumps(summary | {"algorithm": summary["algorithm"].replace("lr=0.1", "lr=0.2")})
     )
+    Identity.read(folder).finish(folder)
     with pytest.raises(RefusedRun, match=r"was made with FedAvg\(.*lr=0.2.*, here FedAvg\(.*lr=0.1"):
         RUN.read(context)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_run_that_was_edited_is_refused_by_name(kept, name) -> None:
+    context, folder = kept
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content.replace(b"0.", b"0.0", 1))
+    for refused in (RUN.read, RUN.is_done):
+        with pytest.raises(EditedRun, match=f"^{name} of {RUN.key} was changed after it was made; "):
+            refused(context)
+    (folder / name).write_bytes(content)
+    assert RUN.is_done(context)
+
+
+def test_an_edit_that_makes_a_run_unreadable_or_shorter_is_refused_and_not_written_over(kept) -> None:
+    context, folder = kept
+    lines = (folder / "metrics.csv").read_text().splitlines(keepends=True)
+    (folder / "metrics.csv").write_text("".join(lines[:-1]))
+    with pytest.raises(EditedRun, match=r"metrics.csv of \S+ was changed"):
+        RUN.make(context)
+    for text in ("round,round\n", "round,value\n1\n", "round,value\nx,y\n", 'round,value\n"'):
+        (folder / "metrics.csv").write_text(text)
+        with pytest.raises(RefusedRun, match="cannot be read"):
+            RUN.read(context)
+        assert (folder / "metrics.csv").read_text() == text
+
+
+def test_a_run_from_before_there_were_digests_is_read_and_that_is_told(kept) -> None:
+    context, folder = kept
+    old = json.loads((folder / FILE).read_text())
+    del old["files"]
+    for shared in (False, True):
+        (folder / FILE).write_text(json.dumps(old))
+        if shared:
+            known = {"format": 1, "identities": [{"made_with": old, "runs": [folder.name]}]}
+            (folder.parent / SHARED).write_text(json.dumps(known))
+            (folder / FILE).unlink()
+        with collect_remarks() as remarks:
+            RUN.read(context)
+        assert any("made when runs had no digests" in text for text in remarks), remarks
+
+
+def test_a_run_that_was_killed_before_its_digests_were_written_is_made_to_its_end(kept) -> None:
+    context, folder = kept
+    whole = (folder / "metrics.csv").read_bytes()
+    Identity.read(folder).begin(folder)
+    assert not RUN.is_done(context)
+    RUN.make(context)
+    assert (folder / "metrics.csv").read_bytes() == whole
+    assert RUN.is_done(context) and Identity.read(folder).files.keys() == {*KEPT}
 
 
 def test_other_versions_of_python_are_told_and_patches_of_numpy(kept) -> None:
     context, folder = kept
     here = Identity.read(folder)
     minor = ".".join(here.versions["numpy"].split(".")[:2])
-    replace(here, versions={"python": "3.0.1", "numpy": f"{minor}.99"}).write(folder)
+    replace(here, versions={"python": "3.0.1", "numpy": f"{minor}.99"}).finish(folder)
     with collect_remarks() as remarks, collect_data() as data:
         RUN.read(context)
         RUN.read(context)

@@ -11,8 +11,9 @@ from claim_files import GOOD, TROUBLED
 
 from fedtheory.claims.checking import run_checks, select
 from fedtheory.claims.context import Context
-from fedtheory.claims.pages import GLYPHS, LEGEND, as_html, write_referee_pages
+from fedtheory.claims.pages import as_html, write_referee_pages
 from fedtheory.claims.referee import SECTIONS
+from fedtheory.claims.words import VERDICT_WORDS
 
 LONG = "||grad f(x_t)||^2 <= " + " + ".join(f"(eta_{k} L)^{k}/(2 N_{k})" for k in range(40))
 
@@ -46,9 +47,9 @@ def test_the_page_is_self_contained_and_escaped(verdicts, page) -> None:
 
 
 def test_every_word_has_a_section_a_sign_and_a_meaning(verdicts, page) -> None:
-    assert set(SECTIONS) == set(GLYPHS) == set(LEGEND)
-    assert len(set(GLYPHS.values())) == len(GLYPHS), "told apart without colour"
-    assert all(meaning.replace("'", "&#39;") in page for meaning in LEGEND.values())
+    assert set(SECTIONS) == set(VERDICT_WORDS)
+    assert len({word.glyph for word in VERDICT_WORDS.values()}) == len(VERDICT_WORDS), "told apart without colour"
+    assert all(word.meaning.replace("'", "&#39;") in page for word in VERDICT_WORDS.values())
 
 
 def test_a_claim_tells_its_faults_commands_and_file(verdicts) -> None:

@@ -66,11 +66,11 @@ def test_a_statement_stands_under_its_word_with_what_decided(pages) -> None:
     verdicts, _, written = pages
     page = next(p for p in written if p.name == name_page("toy"))
     page_text, text = page.read_text(), words_of(page)
-    headings = ["refuted", "TOY-FALSE", "repaired", "TOY-REPAIRED", "proved", "TOY-PROVED", "reproduced", "TOY-ORDER"]
+    headings = ["refuted", "TOY-FALSE", "repaired", "TOY-REPAIRED", "argued", "TOY-PROVED", "reproduced", "TOY-ORDER"]
     headings = [heading if heading.isupper() else f"paper-toy-{heading}" for heading in headings]
     places = [page_text.index(f'id="{heading}"') for heading in headings]
     assert places == sorted(places)
-    assert all(title in text for title in (SECTIONS["refuted"], SECTIONS["proved"], SECTIONS["supported"]))
+    assert all(title in text for title in (SECTIONS["refuted"], SECTIONS["argued"], SECTIONS["supported"]))
     assert verdicts["TOY-REPAIRED"].status == "repaired"
     assert "Instead (supported): x ≤ 2 x 2" in text
     for verdict in verdicts.values():

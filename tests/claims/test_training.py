@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from fedtheory.claims.checking import (
 )
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Training, repeat_run
+from fedtheory.claims.identity import Identity
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
 from fedtheory.claims.pages import as_html
 from fedtheory.claims.report import write_headline
@@ -74,11 +76,19 @@ def test_a_run_is_kept_and_read_again(tmp_path, monkeypatch) -> None:
     assert (FEDAVG.read(kept)["value"] == found["value"]).all()
 
 
+def unfinish(folder: Path) -> None:
+    """As a run that was cut off left it."""
+    identity = Identity.read(folder)
+    assert identity is not None
+    identity.begin(folder)
+
+
 def test_an_incomplete_folder_is_gone_on_with(tmp_path) -> None:
     context = Context(results=str(tmp_path))
     whole = FEDAVG.read(context)
     table = tmp_path / FEDAVG.key / "metrics.csv"
     table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+    unfinish(table.parent)
     assert not FEDAVG.is_done(context)
     assert (FEDAVG.read(context)["value"] == whole["value"]).all()
 
@@ -91,6 +101,7 @@ def test_a_run_cut_off_before_its_summary_is_gone_on_with(tmp_path) -> None:
     summary = json.loads(path.read_text())
     del summary["seconds"]
     path.write_text(json.dumps(summary))
+    unfinish(path.parent)
     assert not FEDAVG.is_done(context)
     assert (FEDAVG.read(context)["value"] == whole["value"]).all() and FEDAVG.is_done(context)
 
@@ -159,6 +170,9 @@ def test_the_final_value_stands_beside_the_best(tmp_path) -> None:
                 ]
             )
         )
+        identity = Identity.read(path.parent)
+        assert identity is not None
+        identity.finish(path.parent)
     [row] = tabulate_best_and_final(context, "accuracy", {"ours": group}, "test_accuracy").rows
     assert row == ["ours", "65.00 +- 35.36", "50.00 +- 14.14", "15.00 +- 21.21"]
 

@@ -71,11 +71,11 @@ def test_check_prints_a_table_and_a_summary(call, monkeypatch) -> None:
         "supported",
         "refuted",
         "reproduced",
-        "proved",
+        "argued",
         "false as printed; instead (supported): x <= 2 x^2.",
     ):
         assert text in out
-    assert out.splitlines()[-1] == "1 proved, 1 supported, 1 reproduced, 1 repaired, 1 refuted"
+    assert out.splitlines()[-1] == "1 argued, 1 supported, 1 reproduced, 1 refuted, 1 repaired"
 
 
 def test_check_takes_papers_claims_and_files(call) -> None:
@@ -246,6 +246,64 @@ def test_an_interrupted_selftest_goes_on_where_it_was(call) -> None:
     )
 
 
+STATED = """
+import os
+from pathlib import Path
+
+from fedtheory.claims import Claim, Fault, Lemma, holds, norm2, state
+from fedtheory.claims.claim import JudgedChange
+
+
+def triangle(w, p, c):
+    x, y = w.vector("x"), w.vector("y")
+    return norm2(x + y) - (norm2(x) + norm2(y)) * c.c
+
+
+def echo(ctx):
+    yield holds("it", True, "numeric", "words")
+
+
+def wait(name):
+    def needs(ctx):
+        raise AssertionError("near misses read no experiments")
+
+    def near(ctx):
+        with Path("asked").open("a") as file:
+            file.write(name)
+        if Path("interrupt").exists() and name == "second":
+            raise KeyboardInterrupt
+        return [JudgedChange("sign", "slack", "", "shared")]
+
+    return Claim(name.upper(), "toy", "bound", "s", "words", echo, (Fault("f", "it", {}),), near_misses=near, needs=needs)
+
+
+LEMMA = state("LEMMA", "toy", "s", "words", Lemma("triangle", "s", "", triangle, {"c": 4}))
+WORDS = Claim("WORDS", "toy", "bound", "s", "words", echo, (Fault("f", "it", {}),))
+CLAIMS = [wait("first"), wait("second"), LEMMA, WORDS]
+"""
+
+
+def test_near_misses_are_told_with_a_score_and_go_on_where_they_were(call) -> None:
+    """Slack is told once with its size, claims that are no data are named, and nothing of what experiments need is run."""
+    Path("stated.py").write_text(STATED)
+    Path("interrupt").touch()
+    result = call("selftest", "stated.py", "--near-misses", code=130)
+    assert "the same command goes on from there" in result.stderr
+    Path("interrupt").unlink()
+    lines = call("selftest", "stated.py", "--near-misses").stdout.splitlines()
+    assert Path("asked").read_text() == "firstsecondsecond" and not list(Path(".fedtheory").glob("*.journal"))
+    slack = [line for line in lines if line.startswith("slack")]
+    assert any("constant c = 99/25 [would reject c from x 0.499962]" in line for line in slack)
+    assert len(slack) == len(set(slack)) and lines[-2] == "not data, toy: WORDS"
+    assert (
+        lines[-1].startswith("toy: ")
+        and lines[-1].endswith("Not data: 1 of 4 claims")
+        and "2 statements fall" in lines[-1]
+    )
+    asked = int(lines[-1].split(" of ")[1].split()[0])
+    assert asked > len(slack) == asked - int(lines[-1].split()[1])
+
+
 def test_a_fresh_check_forgets_the_interrupted_one(call) -> None:
     Path("interrupt").touch()
     call("check", "interrupted.py", code=130)
@@ -373,7 +431,8 @@ def test_an_interrupted_check_goes_on_with_its_faults(call, monkeypatch) -> None
     assert sum(bool(v["planted"]) for v in strict(Path("part.json").read_text())["verdicts"]) == 1
     monkeypatch.setattr(checking, "run_all_faults", run_all_faults)
     result = call(*command, "--json", "whole.json")
-    assert "5 of 5 claims are done" in result.stderr and "1 of 5 claims are done" in result.stderr
+    assert "4 of 5 claims are done" in result.stderr, "a claim with a proof is checked anew"
+    assert "1 of 5 claims are done" in result.stderr
     assert all(v["planted"] for v in strict(Path("whole.json").read_text())["verdicts"])
     assert not list(Path(".fedtheory").iterdir()), "complete: nothing is left behind"
 

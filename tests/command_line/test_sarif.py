@@ -78,7 +78,7 @@ def test_verdicts(call) -> None:
         "TOY-FALSE": ("refuted", "error"),
         "TOY-REPAIRED": ("repaired", "error"),
         "TOY-ORDER": ("reproduced", "none"),
-        "TOY-PROVED": ("proved", "none"),
+        "TOY-PROVED": ("argued", "none"),
     }
     lines = GOOD.splitlines()
     for result in results:

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from fedtheory.claims import checking
 from fedtheory.claims.claim import Status
 from fedtheory.claims.context import Context
-from fedtheory.claims.report import COLOURS, tabulate_verdicts
+from fedtheory.claims.report import tabulate_verdicts
+from fedtheory.claims.words import VERDICT_WORDS
 from fedtheory.command_line.later import GROUPS
 from fedtheory.command_line.main import PURPOSES, main
 from fedtheory.tools import terminal
@@ -50,18 +51,18 @@ TOY-RATE      supported   Statement of TOY-RATE & <b>more</b>.
 TOY-FALSE     refuted     Statement of TOY-FALSE & <b>more</b>.
 TOY-REPAIRED  repaired    Statement of TOY-REPAIRED & <b>more</b>. -- false as …
 TOY-ORDER     reproduced  Statement of TOY-ORDER & <b>more</b>.
-TOY-PROVED    proved      Statement of TOY-PROVED & <b>more</b>.
+TOY-PROVED    argued      Statement of TOY-PROVED & <b>more</b>.
 --verbose shows statements whole, and what decided
-1 proved, 1 supported, 1 reproduced, 1 repaired, 1 refuted""",
+1 argued, 1 supported, 1 reproduced, 1 refuted, 1 repaired""",
     120: """\
 claim         verdict     margin  what it says, and what decided
 TOY-RATE      supported       +0  Statement of TOY-RATE & <b>more</b>.
 TOY-FALSE     refuted       -0.5  Statement of TOY-FALSE & <b>more</b>.
 TOY-REPAIRED  repaired      -0.5  Statement of TOY-REPAIRED & <b>more</b>. -- false as printed; instead (supported): x …
 TOY-ORDER     reproduced          Statement of TOY-ORDER & <b>more</b>.
-TOY-PROVED    proved          +0  Statement of TOY-PROVED & <b>more</b>.
+TOY-PROVED    argued          +0  Statement of TOY-PROVED & <b>more</b>.
 --verbose shows statements whole, and what decided
-1 proved, 1 supported, 1 reproduced, 1 repaired, 1 refuted""",
+1 argued, 1 supported, 1 reproduced, 1 refuted, 1 repaired""",
 }
 
 
@@ -105,7 +106,7 @@ def test_all_words_fit_beside_the_longest_id(columns, monkeypatch, capsys) -> No
         assert re.match(rf"FEDPD-EXAMPLE-OF-22-CH  {word}  +", line)
         assert ("-1.5e-10" in line) == (columns == 120)
         assert len(line.rpartition("  ")[2].rstrip()) >= 20, "there is room for the statement"
-    assert set(COLOURS) == set(get_args(Status))
+    assert set(VERDICT_WORDS) == {*get_args(Status), "not run"}
 
 
 def write_claims():

@@ -90,8 +90,8 @@ def test_verdicts_outlast_a_file_that_could_not_be_written(call, monkeypatch) ->
         patched.setattr("fedtheory.claims.pages.as_html", raise_(OSError(errno.ENOSPC, "No space left on device")))
         told = call(*check, "one.html", code=2).stderr
     assert "No space left on device" in told
-    assert "the verdicts are kept: the same command with another file writes them at once" in told
-    assert "4 of 4 claims are done" in call(*check, "two.html").stderr
+    assert "the findings are kept: the same command with another file judges them again, and proves again what" in told
+    assert "resuming an interrupted run: 1 of 4 claims are done" in call(*check, "two.html").stderr
 
 
 def test_a_folder_that_keeps_nothing_is_named(call, monkeypatch) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from planted import judge, list_missed
+from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import AFedPD
 from fedtheory.claims.replay import replay_file
@@ -17,16 +17,23 @@ from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.measures import primal_dual_gap
-from paper_checks.afedpd import drift, generalisation, moments, partial_rounds, remarks, stability, structure
+from paper_checks.afedpd import (
+    drift,
+    generalisation,
+    moments,
+    partial_rounds,
+    remarks,
+    stability,
+    structure,
+    theorem_one,
+    theorem_two,
+)
 from problems.dual_drift import drift_radius, opposite_clients
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.afedpd"
-MODULES = structure, moments, drift, partial_rounds, stability, generalisation, remarks
+MODULES = structure, moments, drift, partial_rounds, theorem_one, stability, generalisation, theorem_two, remarks
 IDS = [c.id.removeprefix("AFEDPD-") for m in MODULES for c in m.CLAIMS]
-REPAIRED = {"EQ10", "L5", "L6", "G-REC", "EQ9", "L4P"}
-REFUTED = {"T1a", "TAB7"}
-INCONCLUSIVE = {"T2", "T2a", "TAB9"}
 #: more than about a second
 SLOW = {
     "D7",
@@ -53,10 +60,7 @@ EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id
 @pytest.mark.parametrize("id", EVERY)
 def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
     verdict = judge(SOURCE, f"AFEDPD-{id}")
-    words = {"repaired": REPAIRED, "inconclusive": INCONCLUSIVE, "refuted": REFUTED}
-    word = next((word for word, ids in words.items() if id in ids), "proved")
-    assert (verdict.error, verdict.status) == (None, word)
-    assert verdict.repair == ("proved" if id in REPAIRED else None)
+    assert (verdict.error, verdict.status, verdict.repair) == (None, *EXPECTED[f"AFEDPD-{id}"])
     assert not verdict.vouched
     assert verdict.picture is not None or verdict.kind not in ("bound", "rate")
     for file in write_counterexamples([verdict], tmp_path):
@@ -81,7 +85,10 @@ def test_the_probability_of_a_draw_by_enumeration() -> None:
         (stability.replay_root, stability.ROOT | {"q": "4"}),
         (generalisation.replay_l4, generalisation.FAR | {"rho": "1"}),
         (generalisation.replay_l4p, generalisation.DRAWN | {"P": 11}),
-        (generalisation.replay_t2a, {**generalisation.FIRST, "rho": "2"}),
+        (theorem_two.replay_t2a, {**theorem_two.FIRST, "rho": "2"}),
+        (theorem_two.replay_t2, {**theorem_two.LEARNED, "rho": "1/100"}),
+        (theorem_two.replay_beyond, {**theorem_two.BEYOND, "rho": "1"}),
+        (theorem_one.replay_t1, {**theorem_one.ONE_CLIENT, "rho": "1"}),
     ],
     ids=[
         "eta rho above 1",
@@ -89,6 +96,9 @@ def test_the_probability_of_a_draw_by_enumeration() -> None:
         "eta rho above 1, Lemma 4",
         "more active clients than there are",
         "Remark 2.1",
+        "more steps than a coordinate lasts, Theorem 2",
+        "rho = L, Theorem 2",
+        "a penalty below the condition, Theorem 1",
     ],
 )
 def test_an_instance_beyond_the_assumptions_refutes_nothing(replay, instance) -> None:
@@ -105,7 +115,7 @@ def test_replays_play_an_instance_in_floats_and_in_fractions(monkeypatch: pytest
     for module, replay, instance in (
         (stability, stability.replay_local, stability.APART_SAMPLE),
         (generalisation, generalisation.replay_l4, generalisation.FAR),
-        (generalisation, generalisation.replay_t2a, generalisation.FIRST),
+        (theorem_two, theorem_two.replay_t2a, theorem_two.FIRST),
     ):
         seen.clear()
         monkeypatch.setattr(module, "local_model", note)
@@ -145,5 +155,5 @@ def test_the_gap_is_the_librarys() -> None:
 
 def test_long_local_intervals_part_fedavg_and_not_a_fedpd() -> None:
     rho, eta = Fraction(1, 10), Fraction(1)
-    ours, fedavg = zip(*(generalisation.models_apart(K, rho, eta) for K in (50, 100, 200)), strict=True)
+    ours, fedavg = zip(*(theorem_two.models_apart(K, rho, eta) for K in (50, 100, 200)), strict=True)
     assert max(ours) < 1.01 * min(ours) and fedavg[2] == 4 * fedavg[0]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from planted import judge, list_missed
+from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import DualFL
 from fedtheory.claims import prove_lemma, replay
 from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.core.randomness import Key
+from fedtheory.proofs.checker.refusals import TermRefused
 from paper_checks.dualfl import (
     certified_runs,
     convergence,
@@ -21,8 +24,10 @@ from paper_checks.dualfl import (
     equivalences,
     horizons,
     inexact,
+    lemmas,
     local_work,
     primal_baselines,
+    rates,
     regularised,
     sequence,
 )
@@ -33,7 +38,6 @@ from problems.quadratics import scalar_quadratics
 SOURCE = "paper_checks.dualfl"
 MODULES = (sequence, convergence, equivalences, duality, regularised, horizons, local_work, primal_baselines)
 IDS = sorted({claim.id for module in MODULES for claim in module.CLAIMS} - {"DUALFL-X1-SAME"})  # of the comparisons
-OTHERWISE = {"DUALFL-P6.1": "repaired", "DUALFL-R7.1": "agrees in an analogue"}
 #: a second or less
 SHORT = {f"DUALFL-{id}" for id in ("T-SEQ", "L6.4", "E26", "E27", "N6", "D21", "P6.1", "T4.1-aux", "T4.3-ineq")}
 
@@ -53,8 +57,7 @@ def test_every_id_of_the_theory_is_judged() -> None:
 @pytest.mark.parametrize("id", everyday(IDS))
 def test_verdicts_and_faults(id: str) -> None:
     found = judge(SOURCE, id)
-    assert (found.error, found.status) == (None, OTHERWISE.get(id, "proved")) and not found.vouched
-    assert found.repair == ("proved" if id == "DUALFL-P6.1" else None)
+    assert (found.error, found.status, found.repair) == (None, *EXPECTED[id]) and not found.vouched
     assert all(part["holds"] is not None for part in found.evidence)
     assert list_missed(SOURCE, id) == []
 
@@ -76,13 +79,12 @@ LEMMAS = [
         inexact.ERROR_SMOOTH,
         inexact.gap_bounds_the_error,
         inexact.repaired_error,
+        lemmas.smooth_conjugate,
     ),
     *(
         equivalences.SUM_BELOW,
         equivalences.accuracy,
-        duality.weak_duality,
         duality.dual_solution,
-        duality.relation,
     ),
     *(
         regularised.regularised_value,
@@ -134,3 +136,33 @@ def test_beyond_the_edge_clients_with_one_minimiser_do_not_diverge() -> None:
     for n in range(6):
         state = method.round(same, state, None, Key(0, n))
         assert state.x.item() == 1
+
+
+def forgets_the_dual(self, problem, state, clients, key):
+    """A round that leaves what the inertia acts on as it was."""
+    return replace(ROUND(self, problem, state, clients, key), z_i=state.z_i)
+
+
+def forgets_the_average(self, problem, state, clients, key):
+    """A round whose control variates are not shifted by the model."""
+    found = ROUND(self, problem, state, clients, key)
+    return replace(found, zeta_i=found.zeta_i - found.x)
+
+
+ROUND = DualFL.round
+
+
+@pytest.mark.parametrize("wrong", [forgets_the_dual, forgets_the_average])
+@pytest.mark.parametrize("theorem", [rates.PREDUAL, rates.ASCENT, rates.STEP], ids=lambda theorem: theorem.name)
+def test_theorems_are_about_the_rounds_of_the_library(theorem, wrong, monkeypatch) -> None:
+    """With a mistake in `DualFL.round` none of them is proved."""
+    monkeypatch.setattr(DualFL, "round", wrong)
+    with pytest.raises(TermRefused):
+        prove_theorem(theorem)
+
+
+def test_errors_that_do_not_fall_like_8_are_not_what_theorem_32_is_given() -> None:
+    """With (n+1)^(2+gamma) in the place of (n+1)^(4+gamma) the sum of the errors is not bounded, and the proof stops there."""
+    given = {**rates.T32.given, "gaps": "Gamma[n] <= 1/(N*nu*(n + 1)**(2 + 2*g))"}
+    with pytest.raises(TermRefused, match="line term2"):
+        prove_theorem(replace(rates.T32, given=given))

@@ -16,8 +16,8 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.verdict import decide
-from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.lower_bounds import check_witness
+from fedtheory.proofs.checker.certificates import check
 from paper_checks.fedpd import oracle_two_lemmas
 
 SOURCE = "paper_checks.fedpd"

@@ -10,11 +10,12 @@ import pytest
 import sympy
 
 from fedtheory.algorithms import FedPD
+from fedtheory.claims.statements.theorems.as_parts import is_proved
 from paper_checks.fedpd import skipping, spreads
 from paper_checks.fedpd.common import total
 from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
 from paper_checks.fedpd.oracle_two_lemmas import lemma_nine_follows
-from paper_checks.fedpd.theorem_one import proof_of_corrected_theorem, proof_with_errors
+from paper_checks.fedpd.theorems import corrected, with_errors
 from paper_checks.fedpd.variance_reduced import expected_stationarity, grows_by, second_moments
 from problems.finite_sum import SampledQuadratic
 
@@ -70,7 +71,7 @@ def test_remark_5_is_accused_where_its_recipe_is_followed_only(
 @pytest.mark.slow
 @pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
 def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
-    assert proof_of_corrected_theorem(strength) is holds
+    assert is_proved(corrected(strength)) is holds
 
 
 @pytest.mark.slow
@@ -86,7 +87,7 @@ def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) 
     ],
 )
 def test_both_constants_of_theorem_1_with_errors(strength: object, accuracy: object, holds: bool) -> None:
-    assert proof_with_errors(strength, accuracy) is holds
+    assert is_proved(with_errors(strength, accuracy)) is holds
 
 
 def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different_clients() -> None:

@@ -13,12 +13,12 @@ import pytest
 
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
-from fedtheory.claims.identity import FILE, SHARED, Identity, RefusedRun
+from fedtheory.claims.identity import FILE, KEPT, SHARED, EditedRun, Identity, RefusedRun, hash_run
 from fedtheory.core.errors import InvalidInput
 from paper_checks.dualfl.experiments import MethodRuns
 from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
-from paper_checks.kept import FILES, FOLDER, asked_for, flaws, kept, stale, stamp
+from paper_checks.kept import FOLDER, asked_for, flaws, kept, stale, stamp
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own
@@ -60,7 +60,7 @@ def test_claims_ask_for_runs_at_every_size(size) -> None:
 def test_a_run_is_done_by_three_files(root) -> None:
     context = Context(results=str(root / "laptop"))
     [folder] = kept("laptop", root)
-    assert {path.name for path in folder.iterdir()} == {*FILES, FILE}, "no checkpoint of a run that has ended"
+    assert {path.name for path in folder.iterdir()} == {*KEPT, FILE}, "no checkpoint of a run that has ended"
     assert RUN.is_done(context) and flaws(folder) == [] and stale("laptop", root) == []
     assert (RUN.read(context)["value"] == RUN.read(Context())["value"]).all()
     assert kept("small", root) == [] and stale("small", root) == []
@@ -88,7 +88,7 @@ def test_one_file_says_what_made_all_runs(root) -> None:
     [folder] = kept("laptop", root)
     before = Identity.read(folder)
     stamp("laptop", Context(), root=root, tell=said.append)
-    assert {path.name for path in folder.iterdir()} == {*FILES} and (root / "laptop" / SHARED).exists()
+    assert {path.name for path in folder.iterdir()} == {*KEPT} and (root / "laptop" / SHARED).exists()
     assert Identity.read(folder) == before and RUN.is_done(context) and flaws(folder) == []
     assert said == [f"{RUN.key}: made again, byte by byte as it is kept", "1 runs of laptop size are stamped"]
 
@@ -103,6 +103,28 @@ def test_nothing_is_stamped_where_a_run_comes_out_otherwise(root) -> None:
     assert not (root / "laptop" / SHARED).exists()
     with pytest.raises(RefusedRun, match="does not say what made it"):
         RUN.read(Context(results=str(root / "laptop")))
+
+
+def test_an_edited_run_is_not_stamped(root) -> None:
+    [folder] = kept("laptop", root)
+    stamp("laptop", Context(), root=root, tell=lambda line: None)
+    before = (root / "laptop" / SHARED).read_bytes()
+    table = folder / "metrics.csv"
+    table.write_bytes(table.read_bytes().replace(b"0.", b"0.0", 1))
+    assert any(flaw.startswith(f"metrics.csv of {RUN.key} was changed after it was made") for flaw in flaws(folder))
+    with pytest.raises(EditedRun, match=f"metrics.csv of {RUN.key} was changed after it was made"):
+        stamp("laptop", Context(), sample=0, root=root)
+    assert (root / "laptop" / SHARED).read_bytes() == before
+
+
+def test_runs_from_before_there_were_digests_are_stamped_with_theirs(root) -> None:
+    [folder] = kept("laptop", root)
+    old = json.loads((folder / FILE).read_text())
+    del old["files"]
+    (folder / FILE).write_text(json.dumps(old))
+    assert flaws(folder) == []
+    stamp("laptop", Context(), sample=0, root=root, tell=lambda line: None)
+    assert Identity.read(folder).files == hash_run(folder) and {*hash_run(folder)} == {*KEPT}
 
 
 def test_nothing_is_stamped_without_its_data(monkeypatch) -> None:
@@ -122,6 +144,9 @@ def _edit(path: Path, **changes) -> None:
         (lambda f: (f / "checkpoint.npz").touch(), "checkpoint.npz does not belong there"),
         (lambda f: (f / "summary.json").write_text("{"), "it cannot be read"),
         (lambda f: _edit(f / "configuration.json", rounds=9), "its configuration belongs to fedpd-digits-mlp-seed77-"),
+        (lambda f: _edit(f / "configuration.json", settings=[1]), "it cannot be read"),
+        (lambda f: (f / "configuration.json").write_text("[]"), "it cannot be read: this is no configuration of a run"),
+        (lambda f: (f / "summary.json").write_text("[]"), "it cannot be read"),
         (lambda f: _edit(f / "configuration.json", settings={"no": 1}), "it cannot be read: fedpd does not use no"),
         (lambda f: _edit(f / "configuration.json", method="fedfoo"), "it cannot be read: unknown algorithm 'fedfoo'"),
         (lambda f: _edit(f / "configuration.json", no=1), "it cannot be read"),
@@ -145,7 +170,7 @@ def test_checkpoints_stay_out_of_the_repository() -> None:
     root = FOLDER.parent.parent
     if not (root / ".git").exists():
         pytest.skip("not a checkout")
-    asked = [f"{inside}/{name}" for name in ("checkpoint.npz", "checkpoint.npz.part", "value.png", *FILES)]
+    asked = [f"{inside}/{name}" for name in ("checkpoint.npz", "checkpoint.npz.part", "value.png", *KEPT)]
     found = subprocess.run(["git", "check-ignore", *asked], cwd=root, capture_output=True, text=True)
     assert [Path(line).name for line in found.stdout.splitlines()] == [
         "checkpoint.npz",

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from planted import judge, list_missed
+from planted import EXPECTED, judge, list_missed
 
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
@@ -25,27 +25,15 @@ from problems.biased_participation import moments, round_down
 SOURCE = "paper_checks.safari"
 MODULES = (optimisation, biased, strongly_convex, limits, learnability, positively_related, generalisation, no_worse)
 IDS = [claim.id.removeprefix("SAFARI-") for module in MODULES for claim in module.CLAIMS]
-REFUTED = {"T4f", "R3", "C1a", "C1b", "R6"}
-REPAIRED = {
-    **dict.fromkeys(("T4", "T5", "T5f", "C2", "R4", "A2a", "A2b", "T3a"), "proved"),
-    **dict.fromkeys(("L1", "L2"), "supported"),
-}
-SUPPORTED = {"T1e", "T1f", "R1", "T2", "T2d", "T3"}
-INCONCLUSIVE = {"R2"}
 #: more than about a second
 SLOW = {"T4", "T4b", "T4c", "T4e", "T5", "T5a", "T5c", "T5d", "T5e", "L2", "T2", "X2", "X3", "C2", "R4"}
 EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
 
 
-def expected(id: str) -> str:
-    words = {"refuted": REFUTED, "repaired": REPAIRED, "supported": SUPPORTED, "inconclusive": INCONCLUSIVE}
-    return next((word for word, ids in words.items() if id in ids), "proved")
-
-
 @pytest.mark.parametrize("id", EVERY)
 def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
     verdict = judge(SOURCE, f"SAFARI-{id}")
-    assert (verdict.error, verdict.status, verdict.repair) == (None, expected(id), REPAIRED.get(id))
+    assert (verdict.error, verdict.status, verdict.repair) == (None, *EXPECTED[f"SAFARI-{id}"])
     assert not verdict.vouched
     for file in write_counterexamples([verdict], tmp_path):
         assert replay_file(file).confirmed

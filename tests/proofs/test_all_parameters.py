@@ -2,9 +2,9 @@
 
 import json
 import random
-import runpy
 import subprocess
 import sys
+import time
 from fractions import Fraction as Q
 from pathlib import Path
 
@@ -15,7 +15,12 @@ from fedtheory.algorithms.fedpd import FedPD
 from fedtheory.algorithms.gradient_descent import GradientDescent
 from fedtheory.algorithms.scaffnew import Scaffnew
 from fedtheory.core.errors import CannotTrace, InvalidInput
-from fedtheory.proofs.parameters import checker
+from fedtheory.proofs import checker
+from fedtheory.proofs.checker.boxes import Sign, sign_on_box
+from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT, check_derivation
+from fedtheory.proofs.checker.files import check_named_file
+from fedtheory.proofs.checker.reading import MOST_BYTES
+from fedtheory.proofs.checker.refusals import NotChecked, Refused
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.methods import StatedContraction, bound_system, prove_bound, prove_contraction
 from fedtheory.proofs.parameters.scalings import find_scalings
@@ -35,7 +40,7 @@ def test_scaffnews_exact_rate_on_its_whole_region():
     assert [str(piece.region.parameters[2]) for piece in pieces] == ["0 < lr <= 2/(L + mu)", "2/(L + mu) <= lr < 2/L"]
     for piece in pieces:
         assert piece.judgement.derivation is not None
-        checker.check_derivation(piece.judgement.derivation)
+        check_derivation(piece.judgement.derivation)
 
 
 def test_scaffnews_stated_rate():
@@ -134,14 +139,14 @@ def test_the_checker_runs_without_packages(tmp_path):
     empty.write_text("{")
 
     def run(path):
-        command = [sys.executable, "-I", "-S", str(Path(checker.__file__)), str(path)]
+        command = [sys.executable, "-I", "-S", str(Path(checker.__file__).parent), str(path)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     done = run(good)
     assert done.returncode == 0 and "0 < L, 0 < eta < 1/2/L" in done.stdout
-    for path in (bad, empty, tmp_path / "missing.json"):
+    for path, code in ((bad, 1), (empty, 2), (tmp_path / "missing.json", 2)):
         refused = run(path)
-        assert refused.returncode == 1 and refused.stderr.startswith("refused: ") and refused.stderr.count("\n") == 1
+        assert refused.returncode == code and refused.stderr.startswith("refused: ") and refused.stderr.count("\n") == 1
 
 
 @pytest.fixture(scope="module")
@@ -158,49 +163,140 @@ FILES = {
     "many levels": (lambda d: "[" * 60 + "]" * 60, "levels"),
     "very many levels": (lambda d: "[" * 100_000 + "]" * 100_000, "levels"),
     "terminal escapes": (lambda d: json.dumps({**d, "note": "\x1b[2J"}), "is not a short line of printable ASCII"),
-    "a long line": (lambda d: json.dumps({**d, "note": "x" * 1001}), "is not a short line of printable ASCII"),
-    "a long file": (lambda d: " " * (checker.MOST_BYTES + 1), "it is longer than"),
-    "a certificate": (lambda d: json.dumps({**d, "format": "fedtheory certificate 2"}), "but something else"),
-    "a list": (lambda d: "[]", "it is not a derivation"),
+    "a long line": (lambda d: json.dumps({**d, "note": "x" * 10_001}), "is not a short line of printable ASCII"),
+    "a long file": (lambda d: " " * (MOST_BYTES + 1), "it is longer than"),
+    "a certificate": (
+        lambda d: json.dumps({**d, "format": "fedtheory certificate 2"}),
+        "the certificate has the unknown field",
+    ),
+    "a list": (lambda d: "[]", "it is not a proof"),
     "a smaller constant": (lambda d: json.dumps({**d, "constant": "1"}), ""),
 }
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_malformed_derivation_is_refused_in_one_line(derivation, tmp_path, monkeypatch, name):
+def test_a_malformed_derivation_is_refused_in_one_line(derivation, tmp_path, monkeypatch, capsys, name):
     make, message = FILES[name]
     file = tmp_path / "derivation.json"
     file.write_text(make(derivation))
-    monkeypatch.setattr(sys, "argv", ["checker.py", str(file)])
+    monkeypatch.setattr(sys, "argv", ["checker", str(file)])
     with pytest.raises(SystemExit) as left:
-        runpy.run_path(checker.__file__, run_name="__main__")
-    said = str(left.value.code)
-    assert said.startswith("refused: ") and message in said and "\n" not in said and said.isascii() and len(said) < 600
+        check_named_file()
+    said = capsys.readouterr().err
+    assert left.value.code == (1 if name == "a smaller constant" else 2)
+    assert (
+        said.startswith("refused: ")
+        and message in said
+        and said.count("\n") == 1
+        and said.isascii()
+        and len(said) < 600
+    )
 
 
 def test_the_checkers_own_command(derivation, tmp_path, monkeypatch, capsys):
     file = tmp_path / "derivation.json"
     file.write_text(json.dumps(derivation))
-    monkeypatch.setattr(sys, "argv", ["checker.py", str(file)])
-    runpy.run_path(checker.__file__, run_name="__main__")
+    monkeypatch.setattr(sys, "argv", ["checker", str(file)])
+    check_named_file()
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("derivation verified: the conclusion holds in any number of clients")
     assert said[1].strip() == "0 < L, 0 < eta < 1/2/L" and "given the hypotheses: " in said[2]
     assert "not checked: that evaluations, hypotheses and conclusion are those of a lemma or of a method" in said[3]
-    monkeypatch.setattr(sys, "argv", ["checker.py"])
-    with pytest.raises(SystemExit, match=r"usage: python checker\.py FILE"):
-        runpy.run_path(checker.__file__, run_name="__main__")
+    monkeypatch.setattr(sys, "argv", ["checker"])
+    with pytest.raises(SystemExit, match="2"):
+        check_named_file()
+    assert "[--limit STEPS] file" in capsys.readouterr().err
+
+
+def one_parameter(low, high, *closed, before=()):
+    """A derivation of 0 <= a + 1 on an interval."""
+    ends = {"low": low, "high": high, "low closed": closed[0], "high closed": closed[1]}
+    factors = [[["1", [0] * len(before) + [1]], ["1", [0] * (len(before) + 1)]]]
+    factors += [[["1", [int(i == k) for i in range(len(before) + 1)]]] for k in range(len(before))]
+    return {
+        "format": DERIVATION_FORMAT,
+        "parameters": [*before, {"name": "a", **ends}],
+        "factors": factors,
+        "functions": {},
+        "hypotheses": {},
+        "conclusion": {"1": ["-1", {"0": 1}]},
+        "multipliers": {},
+        "constant": ["-1", {"0": 1}],
+        "pivots": {"S": [], "Q": []},
+        "mean": 0,
+        "deviation": 0,
+    }
+
+
+L = {"name": "L", "low": "0", "high": None, "low closed": False, "high closed": False}
+EMPTY = {
+    "ends exchanged": one_parameter("2", "1", True, True),
+    "an open end that is the other": one_parameter("2", "2", True, False),
+    "ends exchanged for every L": one_parameter(["2", {"1": 1}], ["1", {"1": 1}], False, False, before=[L]),
+    "the same end for every L": one_parameter(["1", {"1": 1}], ["1", {"1": 1}], False, True, before=[L]),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_an_empty_region_is_told(name):
+    """It was verified without a word."""
+    with pytest.raises(Refused, match=r"the region .* is empty, and everything is true of nothing"):
+        check_derivation(EMPTY[name])
+
+
+def test_regions_with_points_are_not_taken_for_empty():
+    for found in (
+        one_parameter("2", "2", True, True),
+        one_parameter("1", "2", False, False),
+        one_parameter(["1", {"1": 1}], ["1", {"1": 1}], True, True, before=[L]),
+        one_parameter("1", ["1", {"1": 1}], False, False, before=[L]),  # empty for L <= 1 alone
+    ):
+        check_derivation(found)
+
+
+def test_work_is_counted_and_the_limit_can_be_raised(tmp_path, monkeypatch, capsys):
+    """A row of 150 fractions of 60 digits, and a factor of 8,000 terms, took minutes."""
+    row = {str(i): f"{10**59 + i}/{10**59 + 7 * i + 1}" for i in range(60)}
+    dense = one_parameter("0", None, True, False) | {"mean": 60}
+    dense["pivots"] = {"S": [{"pivot": "1", "row": row}] * 20, "Q": []}
+    dense["conclusion"] = {"1": ["-1", {"0": 1}], "S": {f"{i},{j}": "1" for i in range(60) for j in range(i, 60)}}
+    begun = time.process_time()
+    with pytest.raises(NotChecked, match="it takes more than 20000 steps to check; --limit STEPS raises the limit"):
+        check_derivation(dense, 20_000)
+    with pytest.raises(Refused, match="does not balance"):
+        check_derivation(dense)
+    long = one_parameter("0", None, True, False)
+    lots = random.Random(1)
+    powers = {tuple(lots.randrange(4) for _ in range(8)) for _ in range(1500)}
+    long["parameters"] = [{**long["parameters"][0], "name": name} for name in "abcdefgh"]
+    long["factors"] = [[["1", list(at)] for at in powers]]
+    with pytest.raises(Refused, match="not shown to be nonnegative"):
+        check_derivation(long)
+    with pytest.raises(NotChecked, match="takes more than"):
+        check_derivation(long, 100_000)
+    assert time.process_time() - begun < 15
+    file = tmp_path / "derivation.json"
+    file.write_text(json.dumps(one_parameter("1", "2", True, True)))
+    for limit, code in (("1", 2), ("1000", None)):
+        monkeypatch.setattr(sys, "argv", ["checker", str(file), "--limit", limit])
+        if code is None:
+            check_named_file()
+            assert "derivation verified" in capsys.readouterr().out
+        else:
+            with pytest.raises(SystemExit, match="2"):
+                check_named_file()
+            assert "it takes more than 1 steps to check; --limit STEPS raises" in capsys.readouterr().err
 
 
 def test_boxes_decide_where_coefficients_do_not():
     """t^2 - t + 1 has no zero, and coefficients of both signs; t^2 - 2 t + 1 has one."""
     open_ends = ((False, False),)
     above = {(2,): Q(1), (1,): Q(-1), (0,): Q(1)}
-    assert checker.sign_on_box(above, open_ends, (2,)) == checker.Sign(1, True)
-    assert checker.sign_on_box({**above, (1,): Q(-2)}, open_ends, (2,)) in (None, checker.Sign(1, False))
-    assert checker.sign_on_box({**above, (1,): Q(-3)}, open_ends, (2,)) is None
-    assert checker.sign_on_box({(1,): Q(1)}, ((True, False),), (1,)) == checker.Sign(1, False)
-    assert np.sign(-1) == checker.sign_on_box({(0,): Q(-1)}, open_ends, (0,)).direction
+    assert sign_on_box(above, open_ends, (2,)) == Sign(1, True)
+    assert sign_on_box({**above, (1,): Q(-2)}, open_ends, (2,)) in (None, Sign(1, False))
+    assert sign_on_box({**above, (1,): Q(-3)}, open_ends, (2,)) is None
+    assert sign_on_box({(1,): Q(1)}, ((True, False),), (1,)) == Sign(1, False)
+    assert np.sign(-1) == sign_on_box({(0,): Q(-1)}, open_ends, (0,)).direction
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ import pytest
 from fedtheory import FedPD, FunctionClass, Scaffold
 from fedtheory.core.errors import CannotTrace
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.proofs.every_n.oracles import Leaves, SharedRegulariser, SymmetricProblem, cell, entry
+from fedtheory.proofs.every_n.cells import cell, entry
+from fedtheory.proofs.every_n.oracles import Leaves, SharedRegulariser, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product, plain_number, square
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 

@@ -9,9 +9,9 @@ import pytest
 
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps, Scaffold
 from fedtheory.core.errors import SolverFailed
-from fedtheory.proofs.certificates.checker import Refused
 from fedtheory.proofs.certificates.lower_bounds import attain, check_witness
 from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 
@@ -67,3 +67,19 @@ def test_a_program_without_interior_is_refused_by_name():
     """With zero initial duals nothing bounds the sum; whatever the solvers say, no witness with a value comes out."""
     with pytest.raises(SolverFailed):
         attain(FedPD(0.2, init_dual="zero"), SMOOTH, rounds=1, measure="sum_stationarity", time_limit=1)
+
+
+def test_a_lowest_value_that_two_functions_may_fall_below_is_refused(witness):
+    """Whatever is asked of f at the server's models: the functions through the points of two clients are looked at everywhere."""
+    data = copy.deepcopy(dict(witness.data))
+    radius = next(form for form in data["hypotheses"] if form["name"] == "radius")
+    known = {t for e in data["evaluations"] for t in e["f"]}
+    (lowest,) = set(radius["f"]) - known
+    assert check_witness(data) == witness.reached
+    data["values"][int(lowest)] = str(Fraction(data["values"][int(lowest)]) + Fraction(1, 10**5))
+    slack = [form for form in data["hypotheses"] if form["name"] == "lower bound"]
+    data["hypotheses"] = [
+        form for form in data["hypotheses"] if form not in slack
+    ]  # which alone the program has asked for
+    with pytest.raises(Refused, match="below the lowest value"):
+        check_witness(data)

@@ -14,7 +14,8 @@ from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientDescent, Gr
 from fedtheory.algorithms.feddyn import FedDyn
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.core.exact import rational
-from fedtheory.proofs.certificates.checker import Refused, check
+from fedtheory.proofs.checker.certificates import check
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.interpolation import Interpolated

@@ -24,17 +24,19 @@ from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth
-from fedtheory.proofs.certificates.checker import Refused, check
+from fedtheory.proofs.checker.certificates import check
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import why_no_worst_case
 from fedtheory.proofs.one_n.pepit_problem import PointProblem
 from fedtheory.proofs.one_n.standard_form import read_standard_form
-from fedtheory.proofs.potentials.invariants import AnyRound, Relation, Space, follow_errors
+from fedtheory.proofs.potentials.invariants import Relation, Space, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
 from fedtheory.proofs.potentials.smallest_rate import follow_potential, rate_of, smallest_rate
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite import solvers
 from fedtheory.proofs.semidefinite.bounded import maximise
+from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_subsets
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics

@@ -12,8 +12,8 @@ import pytest
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientSteps, Scaffnew, Scaffold
 from fedtheory.algorithms import FedADMM
 from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.proofs.certificates.checker import check
 from fedtheory.proofs.certificates.thresholds import find_threshold, worst_cases_along
+from fedtheory.proofs.checker.certificates import check
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN, worst_case_for_every_n
 

@@ -114,7 +114,7 @@ def test_a_folder_of_results(call, tmp_path) -> None:
     assert "was 2, is 1" in call(*RUN, "--metric", "test_accuracy,value", "--results", "out", code=2).stderr
     assert "a checkpoint of its own" in call(*arguments, "--checkpoint", "x", code=2).stderr
     (folder / "configuration.json").write_text("{")
-    assert "is not readable" in call(*arguments, code=2).stderr
+    assert "is not the configuration of a run" in call(*arguments, code=2).stderr
 
 
 def test_the_command_line_knows_networks(call) -> None:

@@ -445,7 +445,7 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     end = time.monotonic() + 60
     journals = tmp_path / ".fedtheory"
     while time.monotonic() < end:
-        if any(path.read_bytes().count(b"\n") > 1 for path in journals.glob("sweep-*.jsonl")):
+        if any(path.read_bytes().count(b"\n") > 1 for path in journals.glob("sweep-*.journal")):
             break  # a second job is done, so the first has been taken note of
         time.sleep(0.02)
     os.killpg(process.pid, sent)
@@ -455,7 +455,9 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     assert err == f"interrupted after {len(part) - 1} of 20 jobs; the same command goes on from there\n"
     assert 1 < len(part) < 21 and "lowest stationarity" in out
     [journal] = (tmp_path / ".fedtheory").iterdir()
-    kept = [json.loads(line) for line in journal.read_text().splitlines()]
+    kept = [
+        json.loads(line.partition(" ")[2]) for line in journal.read_text().splitlines()
+    ]  # a code, then what is kept
     assert len(kept) == len(part) - 1
     done = subprocess.run(
         [*command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=True

@@ -46,8 +46,8 @@ def add_mistake(monkeypatch, method, mistake):
 
 def test_a_renamed_local_variable_of_the_reference_raises(monkeypatch) -> None:
     """The edit's text is gone from the source: before, the mistake silently counted as one that is not noticed."""
-    plain = known._source
-    monkeypatch.setattr(known, "_source", lambda kind: plain(kind).replace("x_i", "w_i"))
+    plain = known.read_source
+    monkeypatch.setattr(known, "read_source", lambda kind: plain(kind).replace("x_i", "w_i"))
     with pytest.raises(StaleMistake, match=r"of FedAvg finds its text 'average\(x_i, clients\)' 0 times"):
         conform(FedAvgLoop(), "fedavg", **QUICK)
 
@@ -460,3 +460,46 @@ def test_a_variable_one_round_old_is_named() -> None:
 
     found = conform(Late(), "scaffold", **QUICK)
     assert [c.names for c in found.causes] == [("c one round old",)]
+
+
+# ---- a regulariser that an implementation does not have ------------------------------------------------------------------
+
+
+class PlainAdmm(FedAdmmLoop):
+    """FedADMM as its paper has it, without a regulariser."""
+
+    def prox(self, v, step):
+        return v
+
+
+def test_a_correct_method_without_its_regulariser_is_not_rejected() -> None:
+    """It was rejected on trials with an l1 norm, and nothing said why."""
+    found = conform(PlainAdmm(), "fedadmm", **QUICK)
+    assert found.agreement == "double" and not any(name.endswith("norm") for name in found.trials)
+    assert "the implementation ignores task.regulariser" in str(found)
+    headline = next(line for line in str(found).splitlines() if line.startswith("CONFORMS"))
+    assert "not tried: regularisers" in headline
+
+
+def test_a_wrong_method_without_its_regulariser_is_still_wrong() -> None:
+    class Wrong(PlainAdmm):
+        pass
+
+    found = conform(Wrong("stale dual"), "fedadmm", **QUICK)
+    assert [cause.names for cause in found.causes] == [("stale dual sent",)]
+
+
+def test_where_the_regulariser_is_the_method_ignoring_it_differs_and_is_said() -> None:
+    found = conform(FedSlrLoop("no proximal step"), "fedslr", **QUICK)
+    assert not found.conforms and found.ignores_regularisers
+    assert "task.regulariser.prox(v, step); of an implementation without one ask for --smooth" in str(found)
+
+
+def test_a_regulariser_that_is_used_wrongly_is_not_called_ignored() -> None:
+    class Inverted(FedAdmmLoop):
+        def prox(self, v, step):
+            return super().prox(v, 1 / step)
+
+    found = conform(Inverted(), "fedadmm", **QUICK)
+    assert not found.conforms and not found.ignores_regularisers
+    assert all("with a" in name for name in found.differs_in)

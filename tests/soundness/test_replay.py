@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,14 @@ from fedtheory.core.errors import InvalidInput, MissingExtra
 from paper_checks.fedpd import theorem_one
 
 FEDPD = "paper_checks.fedpd"
+THEOREM = """
+from fedtheory.claims import Bound, state
+
+CLAIMS = [
+    state("X", "toy", "Theorem 1", "Too good.", Bound("gd", "lr = 1/L", region="0 < L, 0 < R, N in 1..3", functions="L",
+          measure="gap", rounds="N", radius="R", claimed="L*R**2/(4*N + 4)"))
+]
+"""
 
 
 @pytest.fixture
@@ -142,6 +151,107 @@ def test_stored_words_and_numbers_are_held_against_the_measured(forge, good, cha
     assert "P = NP" not in result.stdout and "every method diverges" not in result.stdout, "what is printed is measured"
 
 
+@pytest.mark.parametrize(
+    ("instance", "message"),
+    [
+        ({"x": "1e99999999"}, "with numbers of at most 400 digits"),
+        ({"x": "1/1e99999999"}, "with numbers of at most 400 digits"),
+        ({"x": "1" * 401}, "with numbers of at most 400 digits"),
+        ({"x": "\uff11e\uff19\uff19\uff19\uff19"}, "with numbers of at most 400 digits"),
+        ({"x": 10**400}, "has more than 300 digits"),
+        ({"x": 10**6}, "has numbers larger than 1000; --limit NUMBER raises the limit"),
+        ({"x": [0.5] * 1001}, "has numbers larger than 1000; --limit NUMBER raises the limit"),
+        ({"x": "n = 1000000, lr = 1/2"}, "has numbers larger than 1000; --limit NUMBER raises the limit"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_numbers_that_would_be_counted_for_ever_are_refused(forge, good, instance, message) -> None:
+    """There was no answer for an exponent of eight digits, or for a million clients."""
+    begun = time.process_time()
+    with pytest.raises(InvalidInput, match=message) as raised:
+        replay_file(forge(instance=instance), good)
+    assert time.process_time() - begun < 2 and "\n" not in str(raised.value)
+
+
+def test_the_limit_of_numbers_is_raised_by_the_reader_or_by_what_the_check_shows(forge, good, tmp_path) -> None:
+    assert not replay_file(forge(instance={"x": 10.0**6}), good, limit=10**6).seen.violated
+    result = CliRunner().invoke(main, ["replay", str(forge(instance={"x": 10.0**6})), str(good), "--limit", "1000000"])
+    assert result.exit_code == 1 and "not violated" in result.stdout
+    large = tmp_path / "large.py"
+    large.write_text(
+        GOOD.replace("def false(ctx, x=0.5)", "def false(ctx, x=4000.0)").replace(
+            "x, x * x, exact, exact * exact", "x * x, x, exact * exact, exact"
+        )
+    )
+    with pytest.raises(InvalidInput, match="has numbers larger than 8000"):
+        replay_file(forge(instance={"x": 9000.0}), large)
+    assert replay_file(forge(instance={"x": 7000.0}), large).seen.measured == 7000.0**2
+
+
+WORDED = GOOD.replace(
+    'x = instance["x"]', 'x = instance["x"] if instance["kind"] else 0\n    instance["count"], instance["yes"]'
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "a theorem"}, "'kind' is 'a theorem', there 'a half'"),
+        ({"kind": 1}, "'kind' is a whole number, there a word"),
+        ({"yes": 1}, "'yes' is a whole number, there a truth value"),
+        ({"yes": "x"}, "'yes' is a word, there a truth value"),
+        ({"x": True}, "True against 1 is no comparison of numbers"),
+        ({"count": 2.5}, "'count' is a number, there a whole number"),
+    ],
+    ids=str,
+)
+def test_words_and_kinds_of_an_instance_are_those_that_the_check_shows(tmp_path, changes, message) -> None:
+    """An edited word that the replay does not decide on was confirmed with it."""
+    shown = {"x": 0.5, "kind": "a half", "count": 2, "yes": True}
+    file = tmp_path / "worded.py"
+    file.write_text(
+        WORDED.replace(
+            'refute("square", square, {"x": x}, text', f'refute("square", square, {shown} | {{"x": x}}, text'
+        )
+    )
+    (written,) = write_counterexamples([check_one(Reference(str(file), "TOY-FALSE"), Context())], tmp_path)
+    stored = json.loads(written.read_text())
+    assert replay_file(written, file).confirmed and stored["instance"] == shown
+    written.write_text(json.dumps(stored | {"instance": shown | changes}))
+    with pytest.raises(InvalidInput, match=message):
+        replay_file(written, file)
+
+
+def test_a_theorems_refutation_is_read_whole(tmp_path) -> None:
+    """Every other field, number and word of it is read, or refused."""
+    file = tmp_path / "theorem.py"
+    file.write_text(THEOREM)
+    (written,) = write_counterexamples([check_one(Reference(str(file), "X"), Context())], tmp_path)
+    stored = json.loads(written.read_text())
+    assert replay_file(written, file).confirmed
+    data, point = (json.loads(stored["instance"][name]) for name in ("data", "point"))
+    edits = [
+        {"data": data | {"note": "1"}},
+        {"data": data | {"claimed": "1/9"}},
+        {"data": data | {"start": data["start"] | {"y": [["1"]]}}},
+        {"data": data | {"question": data["question"] | {"rounds": True}}},
+        {"data": data | {"question": data["question"] | {"rounds": 2}}},
+        {"point": point | {"M": "1"}},
+        {"point": point | {"N": True}},
+        {"point": point | {"N": "900"}},
+        {"point": point | {"L": "1e3"}},
+    ]
+    for edit in edits:
+        changed = stored["instance"] | {name: json.dumps(value) for name, value in edit.items()}
+        written.write_text(json.dumps(stored | {"instance": changed}))
+        with pytest.raises(InvalidInput, match="cannot be replayed") as raised:
+            replay_file(written, file)
+        assert "\n" not in str(raised.value), edit
+    written.write_text(json.dumps(stored | {"instance": stored["instance"] | {"data": '{"format": 1, "format": 2}'}}))
+    with pytest.raises(InvalidInput, match="the name 'format' occurs twice"):
+        replay_file(written, file)
+
+
 def test_another_instance_of_the_same_part_is_confirmed_and_one_of_another_part_is_not(forge, tmp_path) -> None:
     """As of another seed; two parts with counterexamples are told apart by what they show."""
     there = {
@@ -224,26 +334,31 @@ def test_decimals_are_held_against_each_other_by_their_digits(forge, tmp_path, m
 
 
 def test_the_line_says_which_reading_is_violated(tmp_path) -> None:
-    """FEDPD-T1 is proved; its file shows the reading with zero duals."""
+    """The statement is true as printed; its file shows another reading of it."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        GOOD + "\n\ndef read(ctx, left=1):\n"
+        '    yield decided("identity", compare(left, "==", 1), "one is one")\n'
+        '    yield refute("reading: x below one", square, {"x": 0.5}, role="reading")\n\n\n'
+        'CLAIMS = [claim("TOY-READ", "identity", read, Fault("two", "identity", {"left": 2}), replay=square)]\n'
+    )
+    (written,) = write_counterexamples([check_one(Reference(str(file), "TOY-READ"), Context())], tmp_path)
+    result = CliRunner().invoke(main, ["replay", str(written), str(file)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == (
+        "  VIOLATED under another reading, not as printed (part 'reading: x below one'); "
+        "verdict on TOY-READ when the file was written: argued; the file's numbers agree"
+    )
+
+
+def test_fields_of_an_instance_are_those_that_its_replay_reads(tmp_path) -> None:
     claim = load_claims(FEDPD)["FEDPD-T1"]
     seen = claim.replay(theorem_one.ZERO_DUALS)
     stored = Counterexample(theorem_one.ZERO_DUALS, seen).as_dict() | {
-        "format": 3,
-        "claim": claim.id,
-        "source": FEDPD,
-        "statement": claim.statement,
-        "part": "reading: lam_i^0 = 0",
-        "role": "reading",
-        "status": "proved",
+        **{"format": 3, "claim": claim.id, "source": FEDPD, "statement": claim.statement},
+        **{"part": "reading: lam_i^0 = 0", "role": "reading", "status": "proved"},
     }
     file = tmp_path / "FEDPD-T1.json"
-    file.write_text(json.dumps(stored))
-    result = CliRunner().invoke(main, ["replay", str(file)])
-    assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines()[-1] == (
-        "  VIOLATED under another reading, not as printed (part 'reading: lam_i^0 = 0'); "
-        "verdict on FEDPD-T1 when the file was written: proved; the file's numbers agree"
-    )
     for change in ({"kind": "zero dual"}, {"rounds": 12.7}, {"rounds": True}, {"other": 1}):
         file.write_text(json.dumps(stored | {"instance": stored["instance"] | change}))
         with pytest.raises(InvalidInput, match=r"none of 'zero duals'|not a whole number|does not read: other"):

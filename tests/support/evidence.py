@@ -7,16 +7,17 @@ from typing import Any
 
 from fedtheory.claims.claim import Assumption, Claim, Fault, Kind, Part, Replay, Status
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import assume, disproved, proved
+from fedtheory.claims.parts import assume, disproved, proved_from_statement
 from fedtheory.claims.proof_objects import Proof
 from fedtheory.claims.verdict import decide
 from fedtheory.proofs.facts import collect_facts, compare
 
 
 def a_proof(scope: str = "") -> Proof:
-    """A proof object that rests on one fact."""
+    """A closed proof object that rests on one fact."""
     with collect_facts([]):
-        made = proved("p", compare(1, "<", 2), "one is less than two", scope=scope)
+        assert compare(1, "<", 2)
+        made = proved_from_statement("p", "one is less than two", scope=scope)
     assert made.proof is not None
     return made.proof
 

@@ -5,9 +5,11 @@ The seed is one that nobody else judges with.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from fedtheory.tools.charts import draw_chart
 
 #: what reads the seed must have one word with all three: the project's check judges with 0, whose words are stored, and 1
 ANOTHER_SEED = Context(seed=2)
+#: the stored verdicts, by id: its word, and how a corrected statement stands
+_STORED = Path(__file__).resolve().parents[2] / "paper_checks" / "expected.json"
+EXPECTED = {v["id"]: (v["status"], v.get("repair")) for v in json.loads(_STORED.read_text())["verdicts"]}
 _SOUND: dict[tuple[str, str], list[Part]] = {}
 
 

@@ -29,11 +29,12 @@ from fedtheory.claims.claim import (
     Role,
 )
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import proved
+from fedtheory.claims.parts import proved_from_statement
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
+from fedtheory.claims.statements.instances import require_parameters
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.lemma import (
     Lemma,
@@ -44,19 +45,27 @@ from fedtheory.claims.statements.lemma import (
     recheck_instance,
 )
 from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.statements.near_misses import judge_changes
 from fedtheory.claims.statements.on_instances import point_in_floats
 from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
 from fedtheory.claims.statements.pictures import draw_line
 from fedtheory.claims.statements.planting import Planted, Statement, list_faults, put_in_its_place
 from fedtheory.claims.statements.rate import Rate
+from fedtheory.claims.statements.sentences import tell_statement
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, replay_theorem
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.writing import write_scope
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.certificates.checker import check
+from fedtheory.core.exact import in_floats
+from fedtheory.proofs.checker.certificates import check
+from fedtheory.proofs.checker.derivations import check_derivation
+from fedtheory.proofs.checker.reading import read_number
 from fedtheory.proofs.facts import confirm, confirm_derivation
-from fedtheory.proofs.parameters.checker import check_derivation
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.refutations.instances import check_instance
-from fedtheory.proofs.refutations.replay import in_floats, replay_exactly, replay_in_floats
+from fedtheory.proofs.refutations.replay import replay_exactly, replay_in_floats
+from fedtheory.tools.untrusted import is_same, parse_json
 
 #: the part that the verdict comes from, and the one that is about the corrected statement
 STATEMENT, REPAIRED = "statement", "repaired statement"
@@ -70,6 +79,7 @@ _KINDS: dict[type, Kind] = {
     Divergence: "divergence",
     Rate: "rate",
     Ordering: "ordering",
+    Theorem: "bound",
 }
 
 
@@ -129,7 +139,9 @@ def state(
         assumptions=(*_assumed(statement), *assumptions),
         repaired=repaired_text,
         replay=partial(replay_statement, statement=statement),
+        sentence=tell_statement(statement),
         formula=write_formula(statement),
+        near_misses=partial(judge_changes, statements=(about,)),
     )
 
 
@@ -137,6 +149,8 @@ def _assumed(statement: Statement) -> list[str]:
     """The class and the region of a statement, or the rule of an ordering."""
     if isinstance(statement, Ordering):
         return [f"decided by {statement.rule}"]
+    if isinstance(statement, Theorem):
+        return write_scope(statement)
     if isinstance(statement, Lemma):
         return [f"parameters: {statement.region}"]
     if isinstance(statement, Bound | Contraction):
@@ -175,8 +189,12 @@ def find_of_statement(
 
     ``corrected``: the statement in its place where it is false, for its picture.
     """
+    if not isinstance(statement, Ordering | Theorem) and statement.unlike_units:
+        yield Reading(f"As it is printed it is not right in all units: {statement.unlike_units}.")
     if isinstance(statement, Lemma):
         yield from find_of_lemma(statement, name=name, role=role)
+    elif isinstance(statement, Theorem):
+        yield from find_of_rounds(statement, name=name, role=role)
     elif isinstance(statement, Bound | Contraction):
         yield from find_of_theorem(statement, context, name=name, role=role, corrected=corrected)
     else:
@@ -207,7 +225,7 @@ def find_of_lemma(lemma: Lemma, *, name: str = STATEMENT, role: Role = "printed"
         yield Part(name, False, "exact", str(outcome), role, margin=-1.0, counterexample=found)
         return
     if outcome.vacuous:
-        yield Part(name, None, "exact", f"it is true of nothing: {outcome.vacuous}", role)
+        yield Part(name, True, "exact", f"it is true of nothing: {outcome.vacuous}", role, empty=True)
         return
     for data in outcome.derivations:
         confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
@@ -229,7 +247,7 @@ def is_derived(lemma: Lemma) -> bool:
 def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> Part:
     data = {"derivations": list(outcome.derivations), "multipliers": [dict(m) for m in outcome.multipliers]}
     if outcome.word == "proved for all parameters":
-        return proved(name, True, f"{outcome.word}: {outcome.scope}", role=role, data=data)
+        return proved_from_statement(name, f"{outcome.word}: {outcome.scope}", role=role, data=data)
     if outcome.word == "proved at points":
         text = f"a derivation in fractions at {len(outcome.points)} points of {lemma.region}; none for all parameters was found"
         return Part(name, True, "exact", text, role, covered=Covered(len(outcome.points), "points"))
@@ -249,6 +267,8 @@ def find_of_theorem(
 ) -> Iterator[Finding]:
     """What engines find of a bound or a contraction, and its picture."""
     outcome = judge_statement(statement, seed=context.seed, budget=context.budget)
+    if outcome.unstated:
+        yield Reading(outcome.unstated)
     yield from _parts_of(statement, outcome, name, role)
     if (line := outcome.line) is not None:
         yield PictureOfStatement(lambda seed: draw_line(statement, line, seed, corrected))
@@ -283,17 +303,17 @@ def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome, nam
     data: dict[str, Any] = {
         "least claimed / worst case": outcome.least,
         "points": outcome.scope.points,
-        "on runs": outcome.on_runs,
+        "on runs": None if outcome.runs is None else outcome.runs.largest,
     }
     if outcome.everywhere is not None and outcome.word == "proved":
         data["derivations"] = [dict(derivation) for _, derivation in outcome.everywhere.pieces]
-        return proved(name, True, f"for all parameters: {outcome.scope}", role=role, margin=margin, data=data)
+        return proved_from_statement(name, f"for all parameters: {outcome.scope}", role=role, margin=margin, data=data)
     if outcome.word == "proved":
-        return proved(name, True, f"certificates at {outcome.scope}", "exact", role, margin=margin, data=data)
+        return proved_from_statement(name, f"certificates at {outcome.scope}", "exact", role, margin=margin, data=data)
     text = f"worst cases within the claim: {outcome.scope}"
     if outcome.word == "supported" and outcome.proofs:
         scope = f"{len(outcome.proofs)} of {outcome.scope.points} points"
-        return proved(name, True, text, "worst case", role, margin=margin, data=data, scope=scope)
+        return proved_from_statement(name, text, "worst case", role, margin=margin, data=data, scope=scope)
     if outcome.word == "supported":
         covered = Covered(outcome.scope.points, "points", outcome.scope.whole)
         return Part(name, True, "worst case", text, role, margin, covered=covered, data=data)
@@ -313,13 +333,16 @@ def replay_statement(instance: Mapping[str, Any], *, statement: Statement) -> Re
     """
     if isinstance(statement, Equivalence | Inequality | Limit | Divergence | Rate):
         return statement.replay(instance)
+    if isinstance(statement, Theorem):
+        return replay_theorem(instance, theorem=statement)
     if isinstance(statement, Ordering):
         raise InvalidInput("an ordering has no counterexample: run it again with the same seed")
-    kind, data = instance["statement"], json.loads(instance["data"])
+    kind, data = instance["statement"], parse_json(instance["data"])
     if isinstance(statement, Lemma):
         if kind != "lemma":
             raise InvalidInput("the instance is not one of a lemma")
         found = Instance.read(data)
+        require_parameters(statement.region, found.point)
         reason = recheck_instance(statement, found)
         met = _from_checker(
             "the instance meets every hypothesis, and its functions belong to their classes", reason is None
@@ -335,16 +358,21 @@ def replay_statement(instance: Mapping[str, Any], *, statement: Statement) -> Re
         )
     if kind != "theorem":
         raise InvalidInput("the instance is not one of a theorem about a method")
-    point = {name: Fraction(value) for name, value in json.loads(instance["point"]).items()}
+    point = {name: read_number(value) for name, value in parse_json(instance["point"]).items()}
+    require_parameters(statement.parameters, point)
+    if not statement.inside(point) or not is_same(statement.asked_at(point).describe(), data["question"]):
+        raise InvalidInput(f"its question is not the statement's at {show_point(point)}")  # which would be run for ever
     check_instance(data)
     method, claimed = statement.method_at(point), statement.claim_at(point)
+    if read_number(data["claimed"]) != claimed:
+        raise InvalidInput(f"it says that {data['claimed']} is claimed, and the statement claims {claimed}")
     exact, numeric = replay_exactly(data, method), replay_in_floats(data, method)
     assumptions = (
         _from_checker(f"the parameters {show_point(point)} belong to the region", statement.inside(point)),
         _from_checker(
             "the functions interpolate the class; start, minimiser and heterogeneity are as the class asks", True
         ),
-        _from_checker("the question is the statement's", statement.asked_at(point).describe() == data["question"]),
+        _from_checker("the question is the statement's", True),
     )
     what = f"what the method reaches at {show_point(point)} against what is claimed"
     limit = statement.claim_text.at({**point_in_floats(point), **in_floats(statement.exact_constants)}, float)

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.claims.statements.instances import LineQuadratics
 from fedtheory.claims.statements.named_methods import (
     Formula,
     NamedMethod,
@@ -28,14 +29,18 @@ from fedtheory.claims.statements.named_methods import (
     whole,
 )
 from fedtheory.claims.statements.on_region import OnRegion
+from fedtheory.claims.statements.unit_reading import CLASS_UNITS, MEASURE_UNITS, UnitReading, require_units
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
+from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.vectors import Sampling
-from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.function_class import FunctionClass, require_question
 from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.parameters.methods import sampling_at
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.regions.units import NONE, OF_POINTS, OF_VALUES, Unit, unit_of
 
 #: parts of a class of functions that are there or not
 FLAGS = ("composite", "indicator")
@@ -58,16 +63,19 @@ class MethodStatement(OnRegion):
     claimed : expression
         The bound, or the factor.
     clients : str
-        ``"n, s"``: s of n clients take part, in expectation; empty for every n >= 2, all of them.
+        ``"n, s"``: s of n clients take part, in expectation; ``"n"`` or ``"n = 8"``: n clients, all of them; empty for every n >= 2, all of them.
+        A parameter, such as ``n in 2..``, takes whole values only.
     where : comparisons that parameters satisfy besides, such as ``("s < n",)``
     constants : numbers by name
         They occur in ``claimed``, and it is asked how far each of them can be moved.
     name : str
+    units : str
+        Units of parameters and constants that do not follow, or in which the statement is (`fedtheory.claims.statements.unit_reading`).
 
     Raises
     ------
     InvalidInput
-        A text cannot be read, or speaks of something that is neither a parameter nor a constant.
+        A text cannot be read, speaks of something that is neither a parameter nor a constant, or puts unlike units together.
     """
 
     method: str | Callable[..., Algorithm]
@@ -80,6 +88,7 @@ class MethodStatement(OnRegion):
     where: tuple[str, ...] = ()
     constants: Mapping[str, Formula] = field(default_factory=dict)
     name: str = ""
+    units: str = ""
 
     def __post_init__(self) -> None:
         """Read every text once, so that a statement that stands can be judged."""
@@ -91,6 +100,23 @@ class MethodStatement(OnRegion):
             self.require_parameters(what, expression)
         for condition in self.conditions:
             self.require_parameters(str(condition), condition)
+        self.require_sense(self._build)
+        require_units(self.unlike_units, self.units)
+
+    def _build(self, point: ParameterPoint) -> None:
+        """The question at a point."""
+        raise NotImplementedError
+
+    @cached_property
+    def parameters(self) -> Region:
+        """The region; numbers of clients are whole."""
+        counts = (Expression.parse(text) for text in read_settings(self.clients).values())
+        return Region.parse(self.region).with_whole([str(count) for count in counts if count.kind == "name"])
+
+    @cached_property
+    def client_numbers(self) -> dict[str, Expression]:
+        """The expressions of n and s, as far as they are given."""
+        return {name: self.expressions[f"clients {name}"] for name in read_settings(self.clients)}
 
     @cached_property
     def claim_text(self) -> Expression:
@@ -98,9 +124,21 @@ class MethodStatement(OnRegion):
         return Expression.parse(self.claimed)
 
     @cached_property
-    def exact_constants(self) -> dict[str, Fraction]:
+    def exact_constants(self) -> Mapping[str, Fraction]:
         """The named constants as fractions."""
         return {name: Expression.parse(value).at({}) for name, value in self.constants.items()}
+
+    def _read_common_units(self, reading: UnitReading) -> dict[str, Any]:
+        """Of the method, whose fields are returned, the class and the clients."""
+        if callable(self.functions):
+            reading.read_class(self.functions)
+        for name, text in self.expressions.items():
+            kind, _, which = name.partition(" ")
+            if kind == "class":
+                reading.stand_for(f"the class's {which} =", text, CLASS_UNITS[which], f"{which} of a class")
+            elif kind == "clients":
+                reading.require(f"{which} =", text, NONE, "a number of clients")
+        return reading.read_method(self.named_method)
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:
@@ -137,6 +175,11 @@ class MethodStatement(OnRegion):
         """What is claimed at a point, with other values of named constants if given."""
         return Fraction(self.claim_text.at({**point, **self.exact_constants, **constants}))
 
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """Its method, by the field that has its options."""
+        return {"options": self.named_method}
+
     @cached_property
     def named_method(self) -> NamedMethod:
         """The method as a function of the parameters."""
@@ -160,13 +203,10 @@ class MethodStatement(OnRegion):
 
     def clients_at(self, point: ParameterPoint) -> Sampling | None:
         """How many clients there are and take part; None for every n."""
-        given = {name: self.expressions[f"clients {name}"].at(point) for name in read_settings(self.clients)}
-        if not given:
-            return None
-        n = whole("n", given["n"]) if "n" in given else None
-        if n is None:
-            raise InvalidInput("clients need their number n: 'n = 8' or 'n = 8, s = 3'")
-        return Sampling(n, whole("s", given.get("s", n)))
+        given = {name: text.at(point) for name, text in self.client_numbers.items()}
+        for name, value in given.items():
+            whole(name, value)
+        return sampling_at(self.client_numbers, point)
 
 
 @dataclass(frozen=True)
@@ -219,6 +259,21 @@ class Bound(MethodStatement):
     def _own_texts(self) -> dict[str, Formula]:
         return {"rounds": self.rounds, "radius": self.radius}
 
+    def _build(self, point: ParameterPoint) -> None:
+        asked = self.asked_at(point)
+        require_question(asked.function_class, find_measure(self.measure), asked.rounds, asked.radius)
+
+    def _read_units(self, reading: UnitReading) -> None:
+        self._read_common_units(reading)
+        reading.require("rounds =", self.expressions["rounds"], NONE, "a number of rounds")
+        of_minimiser = find_measure(self.measure).of_minimiser
+        start = "||x^0 - x*||" if of_minimiser else "f(x^0) - inf f"
+        about = f"the radius of a start, which is {start} for {self.measure!r},"
+        reading.stand_for("radius =", self.expressions["radius"], OF_POINTS if of_minimiser else OF_VALUES, about)
+        reading.read_ranges(self.conditions)
+        hint = f"; the radius is {start}"
+        reading.require("claimed =", self.claim_text, MEASURE_UNITS[self.measure], f"{self.measure!r}", hint)
+
     def asked_at(self, point: ParameterPoint) -> AskedBound:
         """The question at a point."""
         rounds, radius = (self.expressions[name].at(point) for name in ("rounds", "radius"))
@@ -262,6 +317,27 @@ class Contraction(MethodStatement):
 
     def _own_texts(self) -> dict[str, Formula]:
         return {f"weight {name}": text for name, text in self.potential.items()}
+
+    def _build(self, point: ParameterPoint) -> None:
+        method = self.asked_at(point).algorithm
+        case = LineQuadratics((Fraction(1), Fraction(2)), (Fraction(0), Fraction(1)), Fraction(1), point)
+        fields = [*arrays_of(method.init(case.problem(), case.x0())), "gap"]
+        unknown = [name for name in self.potential if name not in fields]
+        if unknown:
+            raise InvalidInput(
+                f"the state of {self.named_method} has no field {unknown[0]!r}; a potential has weights of {', '.join(fields)}"
+            )
+
+    def _read_units(self, reading: UnitReading) -> None:
+        terms = {name: entry**2 for name, entry in self._read_common_units(reading).items()}
+        terms["gap"] = reading.system.quantity("gap", 1, OF_VALUES)
+        reading.read_ranges(self.conditions)
+        whole: Unit | None = None
+        for name in (name for name in self.potential if terms.get(name)):
+            text, unit = self.expressions[f"weight {name}"], unit_of(terms[name])
+            whole = unit_of(text.at(reading.values)) * unit if whole is None else whole
+            reading.require(f"the weight of {name}", text, whole / unit, "beside those before it one")
+        reading.require("claimed =", self.claim_text, NONE, "a factor")
 
     def asked_at(self, point: ParameterPoint) -> AskedDecrease:
         """The question at a point."""

@@ -6,6 +6,7 @@ parameters for the other fields; factors are (1 - t)^2, 1 - t, 1 - t^2, t^2, 1/(
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.potentials.smallest_rate import search_potentials
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.regions.units import UnlikeUnits
 
 #: points at which rates are computed: few to choose the weights, all to choose the factors
 POINTS, FEW = 48, 4
@@ -39,7 +41,10 @@ def discover_contraction(stated: Contraction) -> Contraction | None:
     points = list(_draw(stated.parameters))
     ranked = []
     for weights in itertools.islice(_potentials(stated, points[0]), MOST_POTENTIALS):
-        tried = replace(stated, potential=weights)
+        try:
+            tried = replace(stated, potential=weights)
+        except UnlikeUnits:
+            continue
         rates = [_rate(tried, point) for point in points[:FEW]]
         if all(rate is not None and 0 < rate < 1 - SAME_RATE for rate in rates):
             ranked.append((sum(math.log(rate) for rate in rates if rate), len(weights), tried))
@@ -47,7 +52,8 @@ def discover_contraction(stated: Contraction) -> Contraction | None:
     for *_, tried in ranked[:FEW]:
         factor = _fit(tried.parameters, points, [_rate(tried, point) for point in points])
         if factor is not None:
-            return replace(tried, claimed=factor)
+            with contextlib.suppress(UnlikeUnits):
+                return replace(tried, claimed=factor)
     return None
 
 

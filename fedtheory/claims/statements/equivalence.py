@@ -25,16 +25,24 @@ import numpy as np
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.claims.claim import Covered, Finding, Part, Reading, Replay
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import equal, proved, refute
-from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
+from fedtheory.claims.parts import equal, proved_from_statement, refute
+from fedtheory.claims.statements.client_counts import ClientCounts, name_numbers
+from fedtheory.claims.statements.instances import (
+    LineQuadratics,
+    region_assumptions,
+    require_parameters,
+    simple_instances,
+)
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod
 from fedtheory.claims.statements.on_region import OnRegion
-from fedtheory.claims.statements.runs import SeparableQuadratics
+from fedtheory.claims.statements.unit_reading import UnitReading, require_units
+from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.facts import take_facts
+from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.parameters.equivalence import (
     MEAN,
     CoinsByPurpose,
@@ -46,6 +54,8 @@ from fedtheory.proofs.parameters.equivalence import (
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.regions.units import OF_CURVATURES, Quantity, make_alike
+from fedtheory.proofs.stand_ins import any_clients
 from fedtheory.proofs.symbolic import agree, symbols, tidy
 
 #: rounds that are played in fractions and symbols, and in floats
@@ -75,14 +85,18 @@ class Equivalence(OnRegion):
         The states correspond from this round on.
     curvatures : "low, high", expressions in parameters
         Of the quadratics it is tried on, where the statement is for clients of limited curvature only; any positive ones by default.
+    clients : str
+        How many there are: a number, a range such as ``"2..8"`` or ``"1.."``, a whole-number parameter; by default every n >= 2.
     instances : function of a seed to a problem
         Further instances for runs in floats.
     name : str
+    units : str
+        As for `fedtheory.claims.Bound`.
 
     Raises
     ------
     InvalidInput
-        A text cannot be read, or speaks of something that is neither a field nor a parameter.
+        A text cannot be read, speaks of something that is neither a field nor a parameter, or puts unlike units together.
 
     Examples
     --------
@@ -107,8 +121,10 @@ class Equivalence(OnRegion):
     kept: Mapping[str, Formula] = field(default_factory=dict)
     from_round: int = 0
     curvatures: str = ""
+    clients: str = ""
     instances: Callable[[int], Problem] | None = None
     name: str = ""
+    units: str = ""
 
     def __post_init__(self) -> None:
         """Read every text once, and play nothing on nothing: fields are compared with those of the methods' states."""
@@ -122,6 +138,7 @@ class Equivalence(OnRegion):
             raise InvalidInput(f"curvatures are 'low, high', got {self.curvatures!r}")
         if not self.states:
             raise InvalidInput("an equivalence needs fields that correspond, such as states={'x': 'x'}")
+        self.require_sense(self._template)
         try:
             point = self.parameters.simple_points(1)[0]
             shown = self._template(point)
@@ -134,11 +151,29 @@ class Equivalence(OnRegion):
         for name, given in self.relations.kept.items():
             _require_fields(given, names[0], "first")
             _require_fields(Expression.parse(name), names[0], "first")
+        require_units(self.unlike_units, self.units)
+
+    def _read_units(self, reading: UnitReading) -> None:
+        problem, x0 = reading.quadratics()
+        for limit in self.limits:
+            if limit.names:
+                reading.require("the curvature", limit, OF_CURVATURES, "a curvature")
+        a, b = (reading.values | with_means(reading.read_method(method, problem, x0)) for method in self.methods)
+        reading.read_ranges(self.conditions)
+        for left, right in self.relations.pairs:
+            sides = left.at(b), right.at(a)
+            if any(isinstance(side, Quantity) for side in sides) and 0 not in sides:
+                make_alike(sides[0], "==", sides[1])
 
     @cached_property
     def methods(self) -> tuple[NamedMethod, NamedMethod]:
         """Both methods as functions of the parameters."""
         return NamedMethod(self.first, self.options), NamedMethod(self.second, self.second_options)
+
+    @cached_property
+    def counts(self) -> ClientCounts:
+        """How many clients it is about."""
+        return ClientCounts.read(self.clients, self.parameters)
 
     @cached_property
     def limits(self) -> tuple[Expression, ...]:
@@ -161,14 +196,24 @@ class Equivalence(OnRegion):
                 continue
         return found
 
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """Both methods, by the field that has their options."""
+        return dict(zip(("options", "second_options"), self.methods, strict=True))
+
     def findings(self, context: Context) -> Iterator[Finding]:
-        """Parts of a check: a refutation where fractions differ; otherwise the comparison in fractions, a proof, and runs."""
-        tried, differs = self._differing()
+        """Parts of a check, and what the statement leaves open."""
+        yield from tell_options(self, context, Equivalence._find)
+
+    def _find(self, context: Context) -> Iterator[Finding]:
+        """A refutation where fractions differ; otherwise the comparison in fractions, a proof, and runs."""
+        tried, numbers, differs = self._differing()
         if differs is not None:
             yield refute("the same iterates", self.replay, differs.as_data(), text=str(self))
             return
         if tried:
-            text = f"{self}: equal in fractions in rounds {self.from_round} to {self._last} on {tried} small quadratics"
+            rounds = f"rounds {self.from_round} to {self._last}"
+            text = f"{self}: equal in fractions in {rounds} on {tried} small quadratics, {name_numbers(numbers)}"
             yield Part("fractions", True, "exact", text, covered=Covered(tried, "instances"))
         else:
             yield Reading(f"{self}: the methods do not run on small quadratics in fractions.")
@@ -178,6 +223,7 @@ class Equivalence(OnRegion):
     def replay(self, instance: Mapping[str, Any]) -> Replay:
         """The largest difference of what should be equal on an instance, in floats and in fractions."""
         case = LineQuadratics.read(instance)
+        require_parameters(self.parameters, case.parameters)
         exact, numeric = self._difference(case, Fraction)[0], self._difference(case, float)
         return Replay(
             what=f"largest difference between what corresponds, in rounds {self.from_round} to {self._last}",
@@ -187,6 +233,7 @@ class Equivalence(OnRegion):
             exact_bound=Fraction(0),
             arithmetic="fractions",
             assumptions=(
+                self.counts.assumption(len(case.curvature), case.parameters),
                 *region_assumptions(self.parameters, self.conditions, case.parameters),
                 *region_assumptions(
                     Region(),
@@ -216,18 +263,18 @@ class Equivalence(OnRegion):
             return None, None
         return Fraction(self.limits[0].at(point)), Fraction(self.limits[1].at(point))
 
-    def _differing(self) -> tuple[int, LineQuadratics | None]:
-        """How many instances were compared, and the first on which there is a difference."""
-        tried = 0
-        for case in simple_instances(self.parameters, self.conditions, self._limits_at):
+    def _differing(self) -> tuple[int, tuple[int, ...], LineQuadratics | None]:
+        """How many instances were compared, with how many clients, and the first on which there is a difference."""
+        tried: list[int] = []
+        for case in simple_instances(self.parameters, self.conditions, self._limits_at, self.counts):
             try:
                 differs = self._difference(case, Fraction)[0] != 0
             except (FedtheoryError, ArithmeticError, TypeError):
                 continue
-            tried += 1
+            tried.append(len(case.curvature))
             if differs and self.replay(case.as_data()).violated:
-                return tried, case
-        return tried, None
+                return len(tried), tuple(sorted({*tried})), case
+        return len(tried), tuple(sorted({*tried})), None
 
     def _difference(self, case: LineQuadratics, number: Any) -> tuple[Any, Any]:
         """The largest difference in all courses of the coins, and the largest entry."""
@@ -270,13 +317,14 @@ class Equivalence(OnRegion):
             )
             return Part("any functions", None, "symbolic", text)
         try:
-            shown = all(self._for_quadratics(n) for n in (2, 3))
+            numbers = [n for n in (1, 2, 3) if self.counts.allows(n)] or [self.counts.first]
+            shown = all(self._for_quadratics(n) for n in numbers)
         except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError) as error:
             take_facts()
             return Reading(f"{self}: no proof, for the methods cannot be followed in symbols ({str(error)[:150]}).")
-        scope = f"n = 2, 3, quadratics on the line, rounds {self.from_round} to {self._last}"
+        scope = f"{name_numbers(tuple(numbers))}, quadratics on the line, rounds {self.from_round} to {self._last}"
         if shown:
-            return proved("quadratics", True, "equal on general quadratics, for all parameters", scope=scope)
+            return proved_from_statement("quadratics", "equal on general quadratics, for all parameters", scope=scope)
         take_facts()
         return Part("quadratics", None, "symbolic", "general quadratics in symbols do not show it")
 
@@ -287,10 +335,9 @@ class Equivalence(OnRegion):
             if in_all_rounds
             else f"and in {rounds}"
         )
-        return proved(
+        return proved_from_statement(
             "any functions",
-            True,
-            f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for every number of clients and "
+            f"at a start from any point the states correspond, {how}: both methods ask the clients the same, for {self.counts}, every "
             "dimension, all parameters and any functions whose local problems have one solution; all clients take part",
             scope="" if in_all_rounds else rounds,
         )
@@ -298,26 +345,35 @@ class Equivalence(OnRegion):
     def _for_any_functions(self, whole: bool, common: frozenset[str]) -> bool:
         for fixed, region in self.parameters.cases():
             values: dict[str, Any] = {**fixed, **ParameterField(region).parameters()}
+            n = self._number_of_clients(values)
             first, second = (method.over(values) for method in self.methods)
             if whole:
-                shown = agree_in_every_round(first, second, self.relations, values, common, self.from_round)
+                shown = agree_in_every_round(first, second, self.relations, values, common, self.from_round, n)
             else:
                 shown = all(
-                    agree_at_start(first, second, self.relations, values, r)
+                    agree_at_start(first, second, self.relations, values, r, n)
                     for r in range(self.from_round, self._last + 1)
                 )
             if not shown:
                 return False
         return True
 
+    def _number_of_clients(self, values: Mapping[str, Any]) -> Any:
+        """A number, a parameter, or what stands for every one that the statement is about."""
+        if self.counts.parameter:
+            n = values[self.counts.parameter]
+            return int(n) if isinstance(n, Fraction) else n
+        return self.counts.first if self.counts.first == self.counts.last else any_clients(self.counts.first)
+
     def _for_quadratics(self, n: int) -> bool:
         """Rounds on general quadratics in symbols."""
         h, c = symbols(f"h1:{n + 1}", positive=True), symbols(f"c1:{n + 1}")
         problem = SeparableQuadratics(*(np.asarray(s, dtype=object)[:, None] for s in (h, c)))
         x0 = np.array([[symbols("x")]], dtype=object)
-        for fixed, region in self.parameters.cases():
+        own = {self.counts.parameter: Fraction(n)} if self.counts.parameter else {}
+        for fixed, region in self.parameters.fix(own).cases():
             positive = {p.name: symbols(p.name, positive=True) for p in region.parameters if _is_positive(p.low)}
-            values: dict[str, Any] = {p.name: symbols(p.name) for p in region.parameters} | positive | fixed
+            values: dict[str, Any] = {p.name: symbols(p.name) for p in region.parameters} | positive | fixed | own
             first, second = (method.over(values) for method in self.methods)
             waiting = [(first.init(problem, x0), second.init(problem, x0))]
             for r in range(self._last + 1):
@@ -336,18 +392,21 @@ class Equivalence(OnRegion):
     def _runs(self, context: Context) -> Iterator[Finding]:
         """Many rounds in floats, with coins."""
         points = [p for p in self.parameters.simple_points(3) if all(c.holds(p) for c in self.conditions)]
+        numbers = self.counts.tried
         made: list[tuple[str, Any, Mapping[str, Fraction], int]] = []
-        for k in range(FLOAT_DRAWS):
-            point: Mapping[str, Fraction] = points[k % len(points)]
+        for k in range(max(FLOAT_DRAWS, len(numbers))):
+            n, point = numbers[k % len(numbers)], points[k % len(points)]
+            if self.counts.parameter:
+                n = int(point[self.counts.parameter])
             seed = FLOAT_DRAWS * context.seed + k
-            made.append(("separable quadratics", _random_quadratics(seed, *self._limits_at(point)), point, seed))
+            made.append(("separable quadratics", _random_quadratics(n, seed, *self._limits_at(point)), point, seed))
             if self.instances is not None:
                 given = self.instances(seed)
                 made.append((given.name, given, point, seed))
         worst, size, failed = 0.0, 1.0, list[str]()
-        for name, problem, point, seed in made:
+        for name, problem, where, seed in made:
             try:
-                found = self._play(problem, point, seed)
+                found = self._play(problem, where, seed)
             except (FedtheoryError, ArithmeticError) as error:
                 failed.append(f"{name}: {error}")
                 continue
@@ -357,7 +416,8 @@ class Equivalence(OnRegion):
             yield Part("runs", None, "numeric", f"no run in floats: {failed[0][:200]}")
             return
         covered = Covered(len(made) - len(failed), "draws")
-        said = f"{covered.count} runs of {FLOAT_ROUNDS} rounds: largest difference {worst:.2g} of {size:.3g}"
+        told = name_numbers(tuple(sorted({problem.n for _, problem, *_ in made})))
+        said = f"{covered.count} runs of {FLOAT_ROUNDS} rounds, {told}: largest difference {worst:.2g} of {size:.3g}"
         yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO, covered=covered)
 
     def _play(self, problem: Any, point: Mapping[str, Fraction], seed: int) -> tuple[float, float]:
@@ -392,6 +452,11 @@ def _both(
     return play
 
 
+def with_means(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields and their averages over clients, by the names that relations have for them."""
+    return {**fields, **{MEAN + name: value for name, value in fields.items()}}
+
+
 def _require_fields(expression: Expression, known: frozenset[str], which: str) -> None:
     strange = sorted(expression.names - known)
     if strange:
@@ -406,7 +471,7 @@ def _is_positive(low: Expression) -> bool:
     return not low.names and low.at({}) >= 0
 
 
-def _random_quadratics(seed: int, low: Fraction | None, high: Fraction | None) -> SeparableQuadratics:
+def _random_quadratics(n: int, seed: int, low: Fraction | None, high: Fraction | None) -> SeparableQuadratics:
     rng = np.random.default_rng(seed)
     a, b = (0.1, 2.0) if high is None or low is None else (float(low), float(high))
-    return SeparableQuadratics(rng.uniform(a, b, (5, 3)), rng.standard_normal((5, 3)))
+    return SeparableQuadratics(rng.uniform(a, b, (n, 3)), rng.standard_normal((n, 3)))

@@ -12,6 +12,8 @@ from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.pictures import describe_measure, name_given, name_metric
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.writing import write_latex
 
 
 def write_formula(statement: Statement) -> str:
@@ -19,6 +21,8 @@ def write_formula(statement: Statement) -> str:
 
     A lemma has none: it is a program, which makes hypotheses and a conclusion.
     """
+    if isinstance(statement, Theorem):
+        return write_latex(statement)
     if isinstance(statement, Bound):
         return f"{'E ' if statement.clients else ''}{describe_measure(statement)} <= {statement.claim_text}"
     if isinstance(statement, Contraction):

@@ -25,24 +25,35 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Covered, Finding, Part, Reading, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import refute
-from fedtheory.claims.statements.instances import LineQuadratics, region_assumptions, simple_instances
+from fedtheory.claims.statements.client_counts import ClientCounts, name_numbers
+from fedtheory.claims.statements.instances import (
+    LineQuadratics,
+    region_assumptions,
+    require_parameters,
+    simple_instances,
+)
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, whole
 from fedtheory.claims.statements.on_region import OnRegion
 from fedtheory.claims.statements.outcomes import FLAGGED
-from fedtheory.claims.statements.runs import SeparableQuadratics
+from fedtheory.claims.statements.unit_reading import UnitReading, require_units
+from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant
 from fedtheory.core.randomness import Key
+from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import NEAR_AN_END, Region
+from fedtheory.proofs.regions.units import OF_CURVATURES, Quantity, make_alike
 from fedtheory.running.falsifier import Candidates, Search, falsify
 from fedtheory.tools.devices import Placement
 
 #: excess, relative to the largest quantity that is compared, that is put down to rounding
 EXCESS = 1e-10
-#: clients and coordinates of random instances
-SIZES = ((2, 1), (3, 2))
+#: number of clients whose random instances have two coordinates; of others one
+PLANE = 3
+#: share of a search that goes to two and three clients, where there are others, too
+FEW_CLIENTS = 0.6
 #: fewest rounds of admissible instances that support an inequality
 LEAST = 100
 #: denominators that a violation is rounded to, the simplest first
@@ -72,6 +83,8 @@ class Inequality(OnRegion):
     region, where : the parameters, and comparisons that they satisfy besides
     curvatures : "low, high", expressions in parameters
         Of the clients' quadratics that are tried.
+    clients : str
+        How many there are: a number, a range such as ``"2..8"`` or ``"1.."``, a whole-number parameter; by default every n >= 2.
     bounded_below : bool
         Whether the average must be bounded below.
     constants : numbers by name that occur in ``claimed``
@@ -82,11 +95,13 @@ class Inequality(OnRegion):
     certified : comparisons by the name of a constant, such as ``{"L": "<= L"}``
         What an instance of that family must be certified to satisfy in order to be counted.
     name : str
+    units : str
+        As for `fedtheory.claims.Bound`.
 
     Raises
     ------
     InvalidInput
-        A text cannot be read, or speaks of something unknown.
+        A text cannot be read, speaks of something unknown, or puts unlike units together.
 
     Examples
     --------
@@ -113,6 +128,7 @@ class Inequality(OnRegion):
     region: str | Region = ""
     where: tuple[str, ...] = ()
     curvatures: str = "1/10, 1"
+    clients: str = ""
     bounded_below: bool = False
     constants: Mapping[str, Formula] = field(default_factory=dict)
     rounds: int = 4
@@ -120,6 +136,7 @@ class Inequality(OnRegion):
     instances: Family | None = None
     certified: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
+    units: str = ""
 
     def __post_init__(self) -> None:
         """Read every text once, and every named quantity on one instance."""
@@ -137,7 +154,8 @@ class Inequality(OnRegion):
             self.require_parameters("certified", Comparison.parse(f"0 {text}"))
         for condition in self.conditions:
             self.require_parameters(str(condition), condition)
-        case = next(simple_instances(self.parameters, self.conditions, self._limits_at), None)
+        self.require_sense(self.named_method.at)
+        case = next(simple_instances(self.parameters, self.conditions, self._limits_at, self.counts), None)
         if case is None:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
         missing = [name for name in self._named if not hasattr(self._rounds_on(case, Fraction)[0], name)]
@@ -145,11 +163,37 @@ class Inequality(OnRegion):
             raise InvalidInput(
                 f"{missing[0]!r} in {self.claimed!r} is neither a quantity nor a parameter nor a constant"
             )
+        require_units(self.unlike_units, self.units)
+
+    def _read_units(self, reading: UnitReading) -> None:
+        problem, x0 = reading.quadratics()
+        for limit in self.limits:
+            if limit.names:
+                reading.require("the curvature", limit, OF_CURVATURES, "a curvature")
+        reading.read_method(self.named_method, problem, x0)
+        reading.read_ranges(self.conditions)
+        if reading.last_round is None:
+            return
+        round_ = self.quantities(problem, *reading.last_round, reading.values)
+        quantities = {name: reading.named(name, getattr(round_, name)) for name in self._named}
+        sides = [term.at(reading.values | quantities) for term in self.comparison.terms]
+        if any(isinstance(side, Quantity) for side in sides) and 0 not in sides:
+            make_alike(sides[0], self.comparison.signs[0], sides[1])
+
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """Its method, by the field that has its options."""
+        return {"options": self.named_method}
 
     @cached_property
     def named_method(self) -> NamedMethod:
         """The method as a function of the parameters."""
         return NamedMethod(self.method, self.options)
+
+    @cached_property
+    def counts(self) -> ClientCounts:
+        """How many clients it is about."""
+        return ClientCounts.read(self.clients, self.parameters)
 
     @cached_property
     def limits(self) -> tuple[Expression, ...]:
@@ -162,7 +206,7 @@ class Inequality(OnRegion):
         return Comparison.parse(self.claimed)
 
     @cached_property
-    def exact_constants(self) -> dict[str, Fraction]:
+    def exact_constants(self) -> Mapping[str, Fraction]:
         """The named constants as fractions."""
         return {name: Expression.parse(value).at({}) for name, value in self.constants.items()}
 
@@ -179,31 +223,34 @@ class Inequality(OnRegion):
         return replace(self, constants={**self.constants, **change})
 
     def findings(self, context: Context) -> Iterator[Finding]:
-        """Parts of a check: the comparison in fractions, the search in floats, the caller's instances; how far constants could be moved."""
+        """Parts of a check, and what the statement leaves open."""
+        yield from tell_options(self, context, Inequality._find)
+
+    def _find(self, context: Context) -> Iterator[Finding]:
+        """The comparison in fractions, the search in floats, the caller's instances; how far constants could be moved."""
         parts = list(self._tried(context))
         yield from parts
         if any(part.refutes for part in parts):
             return
         if self.instances is not None:
-            try:
-                yield self._given_instances(context)
-            except FedtheoryError as error:
-                yield Part("given instances", None, "numeric", f"they cannot be run: {str(error)[:200]}")
+            yield self._given_instances(context)
         yield from (self._sensitivity(name, context) for name, value in self.exact_constants.items() if value != 0)
 
     def _tried(self, context: Context) -> Iterator[Part]:
         """Small quadratics in fractions, then the search, whose worst instance is brought to fractions."""
-        tried = 0
-        for case in simple_instances(self.parameters, self.conditions, self._limits_at):
+        tried, numbers = 0, set[int]()
+        for case in simple_instances(self.parameters, self.conditions, self._limits_at, self.counts):
             try:
                 r = self._violated_round(case)
             except _CANNOT_RUN:
                 continue
             tried += 1
+            numbers.add(len(case.curvature))
             if r is not None:
                 yield self._refuted(case, r)
                 return
-        text = f"{self}: no violation on {tried} small quadratics, in fractions"
+        told = name_numbers(tuple(sorted(numbers)))
+        text = f"{self}: no violation on {tried} small quadratics, in fractions, {told}"
         yield Part("fractions", tried > 0 or None, "exact", text, covered=Covered(tried, "instances"))
         yield from self._searched(context)
 
@@ -241,6 +288,7 @@ class Inequality(OnRegion):
     def replay(self, instance: Mapping[str, Any]) -> Replay:
         """Both sides in a round of an instance, in floats and in fractions."""
         case, r = LineQuadratics.read(instance), whole("round", instance.get("round", 0))
+        require_parameters(self.parameters, case.parameters)
         if not self.first_round < r <= self.rounds:
             raise InvalidInput(f"the round must lie in {self.first_round + 1}, ..., {self.rounds}, got {r}")
         sides = [
@@ -256,6 +304,7 @@ class Inequality(OnRegion):
             exact_bound=exact_right,
             arithmetic="fractions",
             assumptions=(
+                self.counts.assumption(len(case.curvature), case.parameters),
                 *region_assumptions(self.parameters, self.conditions, case.parameters),
                 *region_assumptions(Region(), self._on_curvatures(case), case.parameters),
             ),
@@ -277,7 +326,7 @@ class Inequality(OnRegion):
 
     def _rounds_on(self, case: LineQuadratics, number: Any) -> list[Any]:
         """The quantities of every round that is looked at."""
-        counts = {p.name: int(case.parameters[p.name]) for p in self.parameters.parameters if p.integer}
+        counts = {p.name: int(case.parameters[p.name]) for p in self.parameters.parameters if p.integer or p.whole}
         values = case.values(number) | counts
         method = self.named_method.at(case.parameters) if number is Fraction else self.named_method.over(values, float)
         return list(self._play(method, case.problem(number), case.x0(number), values, 0))
@@ -301,6 +350,8 @@ class Inequality(OnRegion):
         named = {name: to_numpy(value) if is_array(value) else value for name, value in read.items()}
         known = {**values, **{name: number(v) for name, v in self.exact_constants.items()}, **named}
         sides = [term.at(known, number) for term in self.comparison.terms]
+        if number is not Fraction:  # whole numbers among the parameters are exact
+            sides = [np.asarray(side, dtype=float) for side in sides]
         size = None if number is Fraction else np.max(np.abs(np.broadcast_arrays(*sides, *named.values())), axis=0)
         left, right = sides if self.comparison.signs == ("<=",) else sides[::-1]
         return left, right, size
@@ -309,7 +360,7 @@ class Inequality(OnRegion):
         """The first round in which an instance is an admissible violation, exactly; None if there is none."""
         if not all(c.holds(case.parameters) for c in (*self.conditions, *self._on_curvatures(case))):
             return None
-        if not self.parameters.inside(case.parameters):
+        if not (self.parameters.inside(case.parameters) and self.counts.holds(len(case.curvature), case.parameters)):
             return None
         for k, round_ in enumerate(self._rounds_on(case, Fraction)):
             left, right = self._sides(round_, case, Fraction)
@@ -326,37 +377,43 @@ class Inequality(OnRegion):
             return None
 
     def _searched(self, context: Context) -> Iterator[Part]:
-        """Random instances and local search, over functions, starts and parameters."""
-        cases = list(self.parameters.cases())[:4]
-        budget = context.pick(6_000, 60_000) // (len(cases) * len(SIZES))
-        worst, where, counted = -np.inf, None, 0
-        for fixed, region in cases:
-            for n, d in SIZES:
-                search = _Search(self, {k: int(v) for k, v in fixed.items()}, region, n, d, context.seed, context.place)
-                try:
-                    found = falsify(
-                        Search(search.sample, search.ratio, search.repair), budget, seed=context.seed, batch=512
-                    )
-                except InvalidInput as error:
-                    yield Part("search", None, "falsifier", f"{self}: {error}")
-                    return
-                counted += search.counted
-                if found.ratio > worst:
-                    worst, where = found.ratio, (search, found.candidate)
-        assert where is not None
-        excess = worst - 1
-        text = f"{self}: {counted} rounds of admissible instances; the smaller side exceeds the other by at most {excess:.3g} of the largest quantity"
-        data = {"rounds counted": counted, "largest relative excess": float(excess)}
-        if excess <= EXCESS:
-            enough, covered = counted >= LEAST or None, Covered(counted, "rounds")
-            yield Part("search", enough, "falsifier", text, margin=-excess, covered=covered, data=data)
-            return
-        search, candidate = where
-        for case in search.simplified(candidate):
-            r = self._fails_at(case)
-            if r is not None:
-                yield self._refuted(case, r)
+        """Random instances and local search, over functions, starts and parameters; the fewest clients with a violation are told."""
+        cases = [*self.counts.cases(self.parameters)]
+        few = sum(n <= PLANE for *_, n in cases)
+        worst, exceeding, counted, numbers = -np.inf, list[tuple["_Search", Any]](), 0, self.counts.tried
+        for fixed, region, n in cases:
+            share = (
+                1 / len(cases)
+                if few in (0, len(cases))
+                else FEW_CLIENTS / few
+                if n <= PLANE
+                else (1 - FEW_CLIENTS) / (len(cases) - few)
+            )
+            search = _Search(self, {k: int(v) for k, v in fixed.items()}, region, n, context.seed, context.place)
+            asked = Search(search.sample, search.ratio, search.repair)
+            try:
+                found = falsify(asked, max(int(context.pick(6_000, 60_000) * share), 2), seed=context.seed, batch=512)
+            except InvalidInput as error:
+                yield Part("search", None, "falsifier", f"{self}: {error}")
                 return
+            counted += search.counted
+            worst = max(worst, found.ratio)
+            exceeding += [(search, found.candidate)] if found.ratio > 1 + EXCESS else []
+        text = (
+            f"{self}: {counted} rounds of admissible instances, {name_numbers(numbers)}; the smaller side exceeds the other by at most "
+            f"{worst - 1:.3g} of the largest quantity"
+        )
+        data = {"rounds counted": counted, "largest relative excess": float(worst - 1), "clients": list(numbers)}
+        if not exceeding:
+            enough, covered = counted >= LEAST or None, Covered(counted, "rounds")
+            yield Part("search", enough, "falsifier", text, margin=1 - worst, covered=covered, data=data)
+            return
+        for search, candidate in sorted(exceeding, key=lambda found: found[0].n):
+            for case in search.simplified(candidate):
+                r = self._fails_at(case)
+                if r is not None:
+                    yield self._refuted(case, r)
+                    return
         yield Part("search", None, "falsifier", text + "; no instance in fractions shows that violation", data=data)
 
     def _given_instances(self, context: Context) -> Part:
@@ -370,6 +427,10 @@ class Inequality(OnRegion):
                 region, rng.random((count, len(region.parameters)))
             )
             problem = self.instances(rng, values, count)
+            if not self.counts.holds(problem.n, fixed):
+                raise InvalidInput(
+                    f"the caller's instances have {problem.n} clients, and the statement is about {self.counts}"
+                )
             met = _rows_met(self.conditions, values, count)
             for name, text in self.certified.items():
                 limit = Comparison.parse(f"0 {text}")
@@ -380,7 +441,7 @@ class Inequality(OnRegion):
             counted += rounds
             worst = max(worst, float(np.max(score)))
         excess = worst - 1
-        said = f"{counted} rounds of the caller's instances that are certified; largest excess {excess:.3g} of the largest quantity"
+        said = f"{counted} rounds of the caller's instances that are certified, n = {problem.n}; largest excess {excess:.3g} of the largest quantity"
         if not counted:
             return Part("given instances", None, "numeric", "no instance met the assumptions")
         holds = None if counted < LEAST or excess > EXCESS else True
@@ -415,10 +476,10 @@ class _Search:
     """Candidates for one choice of whole numbers: quadratics, a start, and a place in the box of the parameters."""
 
     def __init__(
-        self, stated: Inequality, fixed: Mapping[str, int], region: Region, n: int, d: int, seed: int, place: Placement
+        self, stated: Inequality, fixed: Mapping[str, int], region: Region, n: int, seed: int, place: Placement
     ) -> None:
         self.stated, self.fixed, self.region = stated, fixed, region
-        self.n, self.d, self.seed, self.place = n, d, seed, place
+        self.n, self.d, self.seed, self.place = n, 2 if n == PLANE else 1, seed, place
         self.counted = 0
 
     def sample(self, rng: np.random.Generator, count: int) -> Candidates:
@@ -511,6 +572,8 @@ def _points_of_box(region: Region, us: NDArray[np.float64]) -> dict[str, NDArray
         high = None if parameter.high is None else np.broadcast_to(parameter.high.at(found, float), us.shape[:1])
         with np.errstate(divide="ignore"):
             t = np.clip(us[:, k] / (1 - us[:, k]), near, 1 / near)
+        if high is None and parameter.low.names:
+            t = np.where(low > 0, t * low, t)
         value = low + t if high is None else low + (high - low) * t / (1 + t)
         if parameter.low_closed:
             value = np.where(us[:, k] <= 0, low, value)

@@ -11,12 +11,13 @@ import numpy as np
 
 from fedtheory.claims.claim import Assumption
 from fedtheory.claims.parts import assume
-from fedtheory.claims.statements.runs import SeparableQuadratics
+from fedtheory.claims.statements.client_counts import ClientCounts
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.regions.expressions import Comparison
 from fedtheory.proofs.regions.region import Region
 
-#: curvatures of two or three clients on the line, centres and start, the simplest first
+#: curvatures of two or three clients on the line, centres and start, the simplest first (`_shapes_of` other numbers of clients)
 SMALL_SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((1, 1), (0, 0), 1),
     ((1, 1), (0, 1), 0),
@@ -27,6 +28,8 @@ SMALL_SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((1, 4), (0, 1), 3),
     ((1, 1, 2), (1, 0, -2), 0),
 )
+#: numbers of clients of which there are instances at few points only
+MORE_CLIENTS, FEW_POINTS = (1, 4, 5, 8), 2
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,10 @@ class LineQuadratics:
         try:
             curvature, centre = (tuple(Fraction(str(v)) for v in data[name]) for name in ("curvature", "centre"))
             given = data["parameters"]
-            pairs = given.items() if isinstance(given, Mapping) else (text.split("=") for text in given)
+            pairs = given.items() if isinstance(given, Mapping) else [text.split("=") for text in given]
             parameters = {str(name).strip(): Fraction(str(value).strip()) for name, value in pairs}
+            if len(parameters) < len(pairs):
+                raise ValueError("a parameter is given twice")
             found = cls(curvature, centre, Fraction(str(data["start"])), parameters)
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise InvalidInput(
@@ -91,33 +96,52 @@ class LineQuadratics:
 
 
 def simple_instances(
-    region: Region, where: Sequence[Comparison], limits: Any, points: int = 6
+    region: Region, where: Sequence[Comparison], limits: Any, counts: ClientCounts, points: int = 6
 ) -> Iterator[LineQuadratics]:
     """Instances with small numbers at simple points of a region, the simplest first.
 
     ``limits`` maps a point to the lowest and highest curvature that are allowed there, None for any positive one.
     """
     found = [p for p in region.simple_points(points) if all(comparison.holds(p) for comparison in where)]
-    for curvature, centre, start in SMALL_SHAPES:
-        for point in found:
+    own = {int(p[counts.parameter]) for p in found} if counts.parameter else {counts.first}
+    others = sorted(n for n in {*MORE_CLIENTS, *own} - {2, 3} if counts.allows(n))
+    shapes = [*SMALL_SHAPES, *(shape for n in others for shape in _shapes_of(n))]
+    for curvature, centre, start in shapes:
+        fitting = [p for p in found if counts.holds(len(curvature), p)]
+        for point in fitting if len(curvature) in (2, 3) else fitting[:FEW_POINTS]:
             low, high = limits(point)
+            spread = max(curvature) - 1
             if high is None:
                 scaled = tuple(Fraction(a) for a in curvature)
             else:  # the first client is the flattest, the last the steepest
-                spread = max(curvature) - 1
                 scaled = tuple(high if not spread else low + (high - low) * (a - 1) / spread for a in curvature)
             yield LineQuadratics(scaled, tuple(Fraction(c) for c in centre), Fraction(start), point)
+
+
+def _shapes_of(n: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], int]]:
+    """Clients of which one is apart, and clients that all differ."""
+    yield (1,) * n, (1, *(0,) * (n - 1)), 0
+    yield tuple(range(1, n + 1)), tuple((0, 1, -1)[k % 3] for k in range(n)), 1
+
+
+def require_parameters(region: Region, point: Mapping[str, Any]) -> None:
+    """Refuse a point that has not exactly the parameters of a region.
+
+    Raises
+    ------
+    InvalidInput
+        One is missing, or there is another one.
+    """
+    if point.keys() != {*region.names}:
+        given, expected = (", ".join(names) or "none" for names in (point, region.names))
+        raise InvalidInput(f"the instance has the parameters {given}; the statement has {expected}")
 
 
 def region_assumptions(region: Region, where: Sequence[Comparison], point: Mapping[str, Fraction]) -> list[Assumption]:
     """That a point belongs to a region and satisfies conditions besides, decided in exact arithmetic."""
     found = []
     for parameter in region.parameters:
-        if parameter.name not in point:
-            raise InvalidInput(
-                f"the instance has no parameter {parameter.name!r}; the statement has {', '.join(region.names)}"
-            )
-        if parameter.integer:
+        if parameter.integer or parameter.whole:
             met = parameter.contains(point[parameter.name], point)
             found.append(Assumption(f"{parameter}: {point[parameter.name]}", met, "exact arithmetic"))
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.lines import survey_line
+from fedtheory.claims.statements.named_methods import ParameterPoint
 from fedtheory.claims.statements.outcomes import (
     ConstantSensitivity,
     Line,
@@ -29,13 +30,15 @@ from fedtheory.claims.statements.outcomes import (
 )
 from fedtheory.claims.statements.parametric import ParametricProof, prove_for_all
 from fedtheory.claims.statements.refuting import prove_near, refute_near, simplest_failing
-from fedtheory.claims.statements.runs import largest_on_runs
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS, find_sensitivity
 from fedtheory.claims.statements.survey import PointValue, Survey
+from fedtheory.claims.statements.unstated import find_hanging, tell_unstated
 from fedtheory.claims.verdict import LEAST_COVERED
-from fedtheory.core.errors import FedtheoryError
+from fedtheory.core.errors import EnginesDisagree, FedtheoryError, require
+from fedtheory.proofs.guard import NUMBERS, RUNS, Runs
 from fedtheory.proofs.refutations.asked import AskedBound
 from fedtheory.proofs.refutations.refute import Refutation
+from fedtheory.proofs.semidefinite.solvers import require_solvers
 from fedtheory.proofs.stated_bounds import ERROR
 
 #: searches over functions at a point: the question, what is claimed, a seed; the largest measured / claimed, None where they do not apply
@@ -43,6 +46,8 @@ InstanceSearch = Callable[[AskedBound, float, int], float | None]
 
 #: least share of the points of a region that were tried that have to be solved, besides at least `LEAST_COVERED`
 LEAST_SHARE = 0.8
+#: claimed / worst case below which a claim clearly fails, and how many such points are looked at again with another option
+CLEARLY, MOST_FAILING = 0.99, 12
 #: points that are solved of a statement that is proved for all parameters, to see the room that it leaves
 FEW_POINTS = 4
 
@@ -99,8 +104,55 @@ def judge_statement(
     seed : of random points and functions
     budget : how much is spent (`EFFORTS`)
     searches : of measured / claimed over functions, at a point, beside those over separable quadratics
+
+    Raises
+    ------
+    MissingExtra
+        A package is not installed, so that the statement cannot be judged.
     """
-    return _Judgement(statement, EFFORTS[budget], seed, searches).outcome()
+    require_solvers()
+    require("sympy", "proofs for all parameters")
+    effort = EFFORTS[budget]
+    judgement = _Judgement(statement, effort, seed, searches)
+    found = replace(judgement.outcome(), unstated=tell_unstated(statement))
+    if found.word != "refuted" or not found.unstated:
+        return found
+    failing = [value.point for value in judgement.survey.solved if value.ratio < CLEARLY][:MOST_FAILING]
+    hangs = find_hanging(statement, lambda other: _fails_at(other, [found.refuted_at or {}, *failing], effort))
+    if not hangs:
+        return found
+    seen = f"as the statement stands, at {show_point(found.refuted_at)}: {found.refutation}"
+    return replace(found, word="inconclusive", reasons=(hangs, seen, *found.reasons))
+
+
+def _fails_at(statement: Bound | Contraction, points: Sequence[Mapping[str, Fraction]], effort: Effort) -> bool:
+    """Whether a claim clearly fails at one of these points, by the worst case over the class.
+
+    Raises
+    ------
+    FedtheoryError
+        The worst case is known at none of them.
+    """
+    survey, unknown = Survey(statement, effort.time_limit), 0
+    for point in points:
+        try:
+            if survey.solve(point).ratio < CLEARLY:
+                return True
+        except FedtheoryError:
+            unknown += 1
+            if unknown == len(points):
+                raise
+    return False
+
+
+def describe_clients(statement: Bound | Contraction) -> str:
+    """How many clients there are and take part, in words."""
+    given = statement.client_numbers
+    if not given:
+        return "every n >= 2"
+    n = str(given.get("n"))
+    said = n if n == "n" else f"n = {n}"
+    return f"{given['s']} of {said} clients, in expectation" if "s" in given else f"{said} clients, all of them"
 
 
 class _Judgement:
@@ -123,13 +175,15 @@ class _Judgement:
             self._clock("proof for all parameters")
         self._visit(few=self.everywhere is not None and not self.statement.constants)
         solved = self.survey.solved
+        if not solved and self.everywhere is not None:
+            return self._proved_without_points()
         if not solved:
             why = next((reason for _, reason in self.survey.unsolved.values()), "no point satisfies its conditions")
             return self._say("inconclusive", [f"no point of the region was solved: {why}"])
         against = self._against(solved[0]) if solved[0].ratio < 1 - ALIKE_RATIOS else None
         if self.everywhere is not None and against is not None:
             if against.word == "refuted":
-                raise FedtheoryError(
+                raise EnginesDisagree(
                     f"a derivation proves what an exact instance refutes: {against}; one of the two engines is wrong"
                 )
             against = None  # a proof overrules what floats suspect
@@ -192,14 +246,8 @@ class _Judgement:
             against = self._against(self.survey.solved[0])
             if against is not None:
                 return against
-        if reached is not None and reached > 1 + ALIKE_RATIOS:
-            return self._say(
-                "inconclusive",
-                [f"a run reaches {reached:.6g} of what is claimed, and the worst case over the class does not"],
-                on_runs=reached,
-                proofs=proofs,
-                everywhere=everywhere,
-            )
+        if reached is not None and reached.exceeds:
+            return self._exceeded(reached, proofs)
         options = {"searches": self.effort.searches, "patience": self.effort.patience}
         moved = tuple(find_sensitivity(self.survey, name, **options) for name in self.statement.constants)  # type: ignore[arg-type]
         self._clock("sensitivity")
@@ -209,7 +257,7 @@ class _Judgement:
             reasons,
             proofs=proofs,
             everywhere=everywhere,
-            on_runs=reached,
+            runs=reached,
             sensitivity=moved,
             line=line,
         )
@@ -224,26 +272,67 @@ class _Judgement:
                 found.append(proof)
         return tuple(found)
 
-    def _run(self, solved: Sequence[PointValue]) -> float | None:
-        """The largest measured / claimed of runs, at the points that are the worst and the least bad."""
-        if not isinstance(self.statement, Bound):
+    def _proved_without_points(self) -> StatementOutcome:
+        """There is a derivation, and at no point a worst case to hold against it: runs are."""
+        reached = self._run_at([point for point, _ in self.survey.unsolved.values()], ())
+        if reached is not None and reached.exceeds:
+            return self._exceeded(reached, ())
+        return self._say("proved", [self.survey.left_out()], everywhere=self.everywhere, runs=reached)
+
+    def _exceeded(self, reached: Runs, proofs: Sequence[PointProof]) -> StatementOutcome:
+        """A run is larger than the claim, which the worst case over the class is not.
+
+        Raises
+        ------
+        EnginesDisagree
+            The claim was proved for all parameters.
+        """
+        if self.everywhere is not None:
+            raise EnginesDisagree(
+                f"a derivation proves the claim for all parameters, and {reached}; one of the two engines is wrong"
+            )
+        return self._say(
+            "inconclusive", [f"{reached}, and the worst case over the class does not"], runs=reached, proofs=proofs
+        )
+
+    def _run(self, solved: Sequence[PointValue]) -> Runs | None:
+        """Runs at the worst and the middling point, a few at those with the smallest and the largest units; None if there are none."""
+        first = self.statement.parameters.names[:1]
+        by_unit = sorted((value.point for value in solved), key=lambda point: [point[name] for name in first])
+        long = [solved[0].point, solved[len(solved) // 2].point]
+        return self._run_at([*long, by_unit[0], by_unit[-1]], long)
+
+    def _run_at(self, points: Sequence[ParameterPoint], long: Sequence[ParameterPoint]) -> Runs | None:
+        found: list[Runs] = []
+        for point in self._with_numbers_of_clients(points):
+            asked, claimed = self.statement.asked_at(point), float(self.statement.claim_at(point))
+            seen = asked.runs(claimed, self.effort.runs if point in long else 5 * RUNS, self.seed)
+            found += [] if seen is None else [seen]
+            if isinstance(asked, AskedBound) and point in long:
+                own = [search(asked, claimed, self.seed) for search in self.searches]
+                found += [Runs(value, None, ()) for value in own if value is not None]
+        if not found:
             return None
-        reached = []
-        for value in (solved[0], solved[len(solved) // 2]):
-            asked, claimed = self.statement.asked_at(value.point), float(value.claimed)
-            reached.append(largest_on_runs(asked, claimed, self.effort.runs, self.seed))
-            reached += [search(asked, claimed, self.seed) for search in self.searches]
-        return max((value for value in reached if value is not None), default=None)
+        worst = max(found, key=lambda seen: seen.largest)
+        return replace(worst, numbers=tuple(sorted({n for seen in found for n in seen.numbers})))
+
+    def _with_numbers_of_clients(self, points: Sequence[ParameterPoint]) -> list[ParameterPoint]:
+        """Where the number of clients is a parameter, each point with several of them."""
+        n = self.statement.client_numbers.get("n")
+        wanted = [*points]
+        if n is not None and n.kind == "name":
+            wanted += [{**point, str(n): Fraction(k)} for point in points for k in NUMBERS]
+        found: list[ParameterPoint] = []
+        for point in wanted:
+            if point not in found and self.statement.inside(point):
+                found.append(point)
+        return found
 
     def _word(
         self, solved: Sequence[PointValue], proofs: Sequence[PointProof], moved: Sequence[ConstantSensitivity]
     ) -> tuple[OutcomeWord, list[str]]:
         """Proved where every point is; supported where enough of them were solved."""
-        reasons = []
-        unsolved = len(self.survey.unsolved)
-        if unsolved:
-            point, why = next(iter(self.survey.unsolved.values()))
-            reasons.append(f"{unsolved} points were not solved, e.g. {show_point(point)}: {why[:200]}")
+        reasons = [text for text in (self.survey.left_out(),) if text]
         if solved[0].ratio > 2:
             reasons.append(
                 f"the bound is loose: it is at least {solved[0].ratio:.4g} times the worst case at every point"
@@ -258,9 +347,12 @@ class _Judgement:
             if all(point in [dict(proof.point) for proof in proofs] for point in points):
                 return "proved", reasons
             return "supported", reasons
-        enough = len(solved) >= LEAST_COVERED and len(solved) >= LEAST_SHARE * (len(solved) + unsolved)
-        if not enough:
-            return "inconclusive", [f"only {len(solved)} of {len(solved) + unsolved} points were solved", *reasons]
+        unsolved = 0 if self.survey.least_ratio_left_out() is not None else len(self.survey.unsolved)
+        if len(solved) < LEAST_COVERED or len(solved) < LEAST_SHARE * (len(solved) + unsolved):
+            return "inconclusive", [
+                f"only {len(solved)} of {len(solved) + len(self.survey.unsolved)} points were solved",
+                *reasons,
+            ]
         return "supported", reasons
 
     def _line(self, point: Mapping[str, Fraction], refutation: Refutation | None = None) -> Line | None:
@@ -278,7 +370,7 @@ class _Judgement:
         return StatementOutcome(
             self.statement.name,
             word,
-            self._scope(solved, proofs, evidence.get("everywhere") is not None),
+            self._scope(solved, proofs, evidence.get("everywhere") is not None, evidence.get("runs")),
             tuple(reasons),
             least=solved[0].ratio if solved else None,
             most=solved[-1].ratio if solved else None,
@@ -288,9 +380,11 @@ class _Judgement:
             **evidence,
         )
 
-    def _scope(self, solved: Sequence[PointValue], proofs: Sequence[PointProof], everywhere: bool) -> StatementScope:
+    def _scope(
+        self, solved: Sequence[PointValue], proofs: Sequence[PointProof], everywhere: bool, runs: Runs | None
+    ) -> StatementScope:
         statement = self.statement
-        clients = f"{statement.clients} of the clients, in expectation" if statement.clients else "every n >= 2"
+        clients = describe_clients(statement)
         functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
         rounds = f"rounds = {statement.rounds}" if isinstance(statement, Bound) else "every round"
         return StatementScope(
@@ -303,4 +397,5 @@ class _Judgement:
             proved_at=tuple(proof.point for proof in proofs),
             whole=self.survey.is_whole(),
             everywhere=everywhere,
+            runs=() if runs is None else runs.numbers,
         )

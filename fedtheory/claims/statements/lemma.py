@@ -20,10 +20,20 @@ from functools import cached_property, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims.statements.worlds import ConcreteWorld, SymbolicWorld
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.exact import rational
-from fedtheory.proofs.parameters.checker import DerivationRefused, check_derivation
+from fedtheory.claims.statements.on_region import require_sense
+from fedtheory.claims.statements.unit_reading import UNCHECKED, UnitReading, find_unlike_units, require_units
+from fedtheory.claims.statements.worlds import (
+    ConcreteWorld,
+    LemmaConstants,
+    Parameters,
+    SymbolicWorld,
+    UnitWorld,
+    World,
+)
+from fedtheory.core.errors import InvalidInput, require
+from fedtheory.core.exact import in_floats, rational
+from fedtheory.proofs.checker.derivations import check_derivation
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.parameters.constants import Sensitivity, SystemOf, judge_through_strongest, sensitivities
 from fedtheory.proofs.parameters.derivation import states
 from fedtheory.proofs.parameters.field import ParameterField
@@ -32,10 +42,10 @@ from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
-from fedtheory.proofs.refutations.replay import in_floats
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.semidefinite.solvers import require_solvers
 
-Build = Callable[[Any, Any, Any], Any]
+Build = Callable[[World, Parameters, LemmaConstants], Any]
 #: points at which premises are left out
 TRIED_POINTS = 7
 
@@ -54,6 +64,8 @@ class Lemma:
         Fills the world (`fedtheory.claims.statements.worlds`) and returns the conclusion's left side; p has the parameters, c the constants.
     constants : numbers by name
         Whose sensitivity is asked; they are exact (0.3 is 3/10).
+    units : str
+        As for `fedtheory.claims.Bound`. The first function's points and values have the units of lengths and values; others follow.
 
     Examples
     --------
@@ -71,15 +83,54 @@ class Lemma:
     region: Any
     build: Build = field(compare=False)
     constants: Mapping[str, Any] = field(default_factory=dict)
+    units: str = ""
 
     def __post_init__(self) -> None:
-        """Read region and constants."""
+        """Read region and constants.
+
+        Raises
+        ------
+        InvalidInput
+            They cannot be read, or the text puts unlike units together.
+        """
         object.__setattr__(self, "region", Region.parse(self.region))
         exact = {
             name: rational(value if not isinstance(value, str) else Fraction(value))
             for name, value in self.constants.items()
         }
         object.__setattr__(self, "constants", {name: Fraction(value) for name, value in exact.items()})
+        require_sense(self.region, (), self._build_at)
+        require_units(self.unlike_units, self.units)
+
+    def _build_at(self, point: Mapping[str, Fraction]) -> None:
+        """Refuse functions of no class, and a text that asks for what is neither a parameter nor a constant."""
+        try:
+            system = self.system(point)
+        except AttributeError as error:
+            if not isinstance(error.obj, SimpleNamespace):
+                raise
+            known = ", ".join([*self.region.names, *self.constants]) or "none"
+            raise InvalidInput(
+                f"the text of {self.name!r} asks for {error.name!r}; there are the parameters and constants {known}"
+            ) from error
+        for f in system.functions:
+            if f.L is not None and not (f.L > 0 and -f.L <= f.mu < f.L):
+                raise InvalidInput(
+                    f"there are no functions {f.name!r} with L = {f.L} and mu = {f.mu}; expected 0 < L and -L <= mu < L"
+                )
+
+    @cached_property
+    def unlike_units(self) -> str:
+        """What the text puts together that has unlike units; "" where there is nothing."""
+        return find_unlike_units(self.region, self.units, self._read_units, self.constants)
+
+    def _read_units(self, reading: UnitReading) -> None:
+        values = reading.values
+        constants = {
+            name: value if name in self.region.names else values[name] for name, value in self.constants.items()
+        }
+        self.build(UnitWorld(reading.system), SimpleNamespace(**values), SimpleNamespace(**constants))
+        reading.read_ranges(())
 
     def with_constants(self, **change: Any) -> Lemma:
         """The same with other constants.
@@ -107,8 +158,8 @@ class Lemma:
         return tuple(Case(self, fixed, ParameterField(region)) for fixed, region in self.region.cases())
 
 
-def lemma(name: str, source: str, region: Any, **constants: Any) -> Callable[[Build], Lemma]:
-    """Decorate the function that builds a lemma: it becomes the lemma.
+def lemma(name: str, source: str, region: Any, *, units: str = "", **constants: Any) -> Callable[[Build], Lemma]:
+    """Decorate the function that builds a lemma: it becomes the lemma; what is given besides are its constants.
 
     Examples
     --------
@@ -119,7 +170,7 @@ def lemma(name: str, source: str, region: Any, **constants: Any) -> Callable[[Bu
     >>> print(triangle.name, triangle.constants)
     triangle {'c': Fraction(2, 1)}
     """
-    return lambda build: Lemma(name, source, region, build, constants)
+    return lambda build: Lemma(name, source, region, build, constants, units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +218,8 @@ class LemmaOutcome:
 
 def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
     """Prove or refute a lemma; ``seconds`` limits each search for multipliers. Claims share lemmas: one that was judged is not judged again."""
+    require_solvers()
+    require("sympy", "proofs for all parameters")
     return _prove_lemma(lemma.name, lemma.source, lemma.region, lemma.build, tuple(lemma.constants.items()), seconds)
 
 
@@ -174,7 +227,7 @@ def prove_lemma(lemma: Lemma, seconds: float = SECONDS) -> LemmaOutcome:
 def _prove_lemma(
     name: str, source: str, region: Any, build: Build, constants: tuple[tuple[str, Fraction], ...], seconds: float
 ) -> LemmaOutcome:
-    lemma = Lemma(name, source, region, build, dict(constants))
+    lemma = Lemma(name, source, region, build, dict(constants), UNCHECKED)
     found: list[Judgement] = []
     for case in lemma.cases:
         judged = _judge_case(case, seconds)
@@ -244,7 +297,7 @@ def verify_lemma(lemma: Lemma, outcome: LemmaOutcome) -> str | None:
     for case, data in zip(lemma.cases, outcome.derivations, strict=True):
         try:
             check_derivation(data)
-        except DerivationRefused as reason:
+        except Refused as reason:
             return str(reason)
         if not states(case.field, case.system, data):
             return "the derivation proves something else"
@@ -260,7 +313,7 @@ def lemma_sensitivity(lemma: Lemma) -> list[Sensitivity]:
 def _sensitivity(
     name: str, source: str, region: Any, build: Build, constants: tuple[tuple[str, Fraction], ...]
 ) -> tuple[Sensitivity, ...]:
-    lemma = Lemma(name, source, region, build, dict(constants))
+    lemma = Lemma(name, source, region, build, dict(constants), UNCHECKED)
     found = []
     for constant, value in lemma.constants.items():
         if value != 0:

@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Finding, Part, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import decided, disproved, proved
+from fedtheory.claims.parts import decided, disproved, proved_from_statement
 from fedtheory.claims.statements.named_methods import Formula
 from fedtheory.claims.statements.on_instances import (
     InstanceStatement,
@@ -33,9 +34,11 @@ from fedtheory.claims.statements.on_instances import (
     largest_root,
     point_in_floats,
     read_point,
-    show_values,
 )
+from fedtheory.claims.statements.on_region import show_values
 from fedtheory.claims.statements.pictures import draw_divergence, draw_limit
+from fedtheory.claims.statements.unit_reading import UNCHECKED, UnitReading
+from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.claims.verdict import LEAST_COVERED
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.randomness import Key
@@ -44,6 +47,7 @@ from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
 from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
 from fedtheory.proofs.regions.expressions import Expression, number
+from fedtheory.proofs.regions.units import OF_POINTS, unit_of
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
 MINIMISER = "minimiser"  #: as the point: x* of the average
@@ -86,6 +90,22 @@ class Limit(InstanceStatement):
         point = {MINIMISER: number(Fraction(0))}
         return [("point", text.substitute(point)) for text in read_point(self.point)]
 
+    def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
+        method, problem, x0 = built = super()._build(point)
+        fields = arrays_of(method.init(problem, x0[None, :]))
+        if self.field not in fields:
+            raise InvalidInput(
+                f"the state of {self.named_method} has no field {self.field!r}; it has {', '.join(fields)}"
+            )
+        return built
+
+    def _read_own_units(self, reading: UnitReading, fields: Mapping[str, Any]) -> None:
+        reading.values[MINIMISER] = reading.system.quantity(MINIMISER, 1, OF_POINTS)
+        for text in (
+            read_point(self.point) if fields.get(self.field) else ()
+        ):  # not where it is zero, which has every unit
+            reading.require("point =", text, unit_of(fields[self.field]), f"a limit of {self.field}")
+
     def near_misses(self) -> dict[str, Limit]:
         """The claimed point one per cent nearer to the start, or a hundredth beside it where the limit is said to be the start."""
         starts, points = read_point(self.start), read_point(self.point)
@@ -94,15 +114,18 @@ class Limit(InstanceStatement):
         for start, point in zip(starts * (count // len(starts)), points * (count // len(points)), strict=True):
             still = MINIMISER not in point.names and start.at(self.points[0]) == point.at(self.points[0])
             moved.append(f"({point}) + 1/100" if still else f"({point}) + (({start}) - ({point}))/100")
-        wrong = replace(self, point=moved[0] if count == 1 else tuple(moved))
+        wrong = replace(self, point=moved[0] if count == 1 else tuple(moved), units=UNCHECKED)
         return {"a limit that is one per cent nearer to the start": wrong}
 
     def findings(self, context: Context) -> Iterator[Finding]:
-        """Parts of a check: for all parameters where that can be had, then at points, then the minimiser's own certificate."""
+        """Parts of a check, and what the statement leaves open."""
+        yield from tell_options(self, context, Limit._find)
+
+    def _find(self, context: Context) -> Iterator[Finding]:
+        """For all parameters where that can be had, then at points, then the minimiser's own certificate."""
         if self._in_general():
-            yield proved(
+            yield proved_from_statement(
                 "limit",
-                True,
                 f"{self}: for all parameters the multiplier lies in (-1, 1), and the fixed point is the one claimed",
             )
         else:
@@ -220,7 +243,9 @@ class Limit(InstanceStatement):
             shown += 1
         if shown:
             text = f"{self}: every multiplier is below one in modulus, and the limit is the claimed one, at {shown} points in fractions"
-            yield proved("limit", True, text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points")
+            yield proved_from_statement(
+                "limit", text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points"
+            )
         if runs:
             yield self._on_runs(runs, context)
 
@@ -244,6 +269,7 @@ class Limit(InstanceStatement):
 
     def _on_runs(self, points: list[Point], context: Context) -> Part:
         """Ends of runs, with a bound of what is left from how fast they settle."""
+        why = self.why_in_floats(points[0], self.field)
         worst, said = -np.inf, ""
         for point in points:
             where = show_values(point)
@@ -257,7 +283,10 @@ class Limit(InstanceStatement):
             excess = away / allowed if allowed else 0.0 if away == 0 else np.inf
             if excess > worst:
                 worst, said = excess, f"at {where} it ends {away:.3g} from the claimed point"
-        text, covered = f"{self}: {len(points)} run{'s' * (len(points) > 1)}; {said}", self.covered(points)
+        text, covered = (
+            f"{self}: {len(points)} run{'s' * (len(points) > 1)}, in floats ({why}); {said}",
+            self.covered(points),
+        )
         return Part("runs", worst <= 1, "numeric", text, margin=1 - worst, covered=covered)
 
     def _end(self, point: Point, context: Context) -> tuple[Any, float | None, float, Any]:
@@ -341,15 +370,18 @@ class Divergence(InstanceStatement):
         return PictureOfStatement(lambda seed: draw_divergence(self, point, seed, claimed))
 
     def findings(self, context: Context) -> Iterator[Finding]:
-        """Parts of a check: for all parameters where the state is one number, else at points; runs where rounds are not affine."""
+        """Parts of a check, and what the statement leaves open."""
+        yield from tell_options(self, context, Divergence._find)
+
+    def _find(self, context: Context) -> Iterator[Finding]:
+        """For all parameters where the state is one number, else at points; runs where rounds are not affine."""
         try:
             general = self._in_general()
         except _FAILURES:
             general = False
         if general:
-            yield proved(
+            yield proved_from_statement(
                 "divergence",
-                True,
                 f"{self}: for all parameters the one multiplier is above one in modulus and the start excites it",
             )
             yield self._pictured(self.points[0])
@@ -386,8 +418,8 @@ class Divergence(InstanceStatement):
             text = (
                 f"{self}: a multiplier that the start excites is above one in modulus, at {shown} points in fractions"
             )
-            yield proved(
-                "divergence", True, text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points"
+            yield proved_from_statement(
+                "divergence", text, "spectrum", scope=self.scope(shown) if not runs else f"{shown} points"
             )
         if runs:
             yield self._on_runs(runs, context)
@@ -465,7 +497,8 @@ class Divergence(InstanceStatement):
                     break
             if not diverged:
                 slow.append(show_values(point))
-        text = f"{self}: {len(points) - len(slow)} of {len(points)} runs grow by {FAR:g}" + (
+        why = self.why_in_floats(points[0])
+        text = f"{self}: {len(points) - len(slow)} of {len(points)} runs, in floats ({why}), grow by {FAR:g}" + (
             f"; not at {slow[0]}" if slow else ""
         )
         return Part("runs", not slow or None, "numeric", text, covered=self.covered(points))

@@ -10,7 +10,6 @@ import numpy as np
 
 from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.outcomes import Line
-from fedtheory.claims.statements.runs import measure_runs
 from fedtheory.claims.statements.survey import PointValue, Survey
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.refutations.refute import Refutation
@@ -49,7 +48,7 @@ def survey_line(
     found.sort(key=lambda value: value.point[name])
     runs: list[tuple[float, ...]] = []
     if isinstance(survey.statement, Bound):
-        runs = [measure_runs(survey.statement.asked_at(value.point), seed) for value in found]
+        runs = [survey.statement.asked_at(value.point).measures_of_runs(seed) for value in found]
         least = min(map(len, runs))  # some draws have no minimiser, as it depends on the class
         runs = [reached[:least] for reached in runs]
     line = Line(

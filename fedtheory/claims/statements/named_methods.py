@@ -14,12 +14,14 @@ from typing import Any, TypeAlias
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.catalogue import listed
+from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.regions.expressions import Expression, split_at_commas
 from fedtheory.proofs.regions.region import Region
 
+NOT_USED = "none"  #: the word for an option that is not used
 ParameterPoint: TypeAlias = Mapping[str, Fraction]  # values of parameters by name
 Formula: TypeAlias = str | int | float | Fraction  # an expression, or a number
 
@@ -33,7 +35,8 @@ class NamedMethod:
     method : name of a listed method, or function of parameters to a method
         A function is called with the parameters that its arguments are named after.
     options : str
-        Options of the listed method: ``"lr = 1/L, steps = K"``; ``lr`` alone stands for ``lr = lr``.
+        Options of the listed method: ``"lr = 1/L, steps = K, exact = false"``; ``lr`` alone stands for ``lr = lr``, and ``batch = none`` says that
+        an option is not used.
     """
 
     method: str | Callable[..., Algorithm]
@@ -54,7 +57,7 @@ class NamedMethod:
             return {}
         options = {option.name: option for option in listed(self.method).options}
         found = {}
-        for name, text in read_settings(self.options).items():
+        for name, text in self.texts.items():
             if name not in options:
                 raise InvalidInput(f"{self.method} has no option {name!r}; it has {', '.join(options)}")
             if not _is_word(options[name], text):
@@ -65,17 +68,31 @@ class NamedMethod:
         """The method, with fractions for its numbers."""
         return rational(self.over(point))  # type: ignore[no-any-return]
 
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The options that are given, by name."""
+        return read_settings(self.options)
+
+    @property
+    def entry(self) -> Listed | None:
+        """The listed method; None for a function of parameters."""
+        return listed(self.method) if isinstance(self.method, str) else None
+
     def over(self, point: Mapping[str, Any], constant: Callable[[Fraction], Any] = Fraction) -> Algorithm:
         """The method with numbers of any kind for its parameters; ``constant`` makes such of the numbers in its options (float for arrays)."""
         if not isinstance(self.method, str):
             return call_with_parameters(self.method, point)  # type: ignore[no-any-return]
-        entry, texts, values = listed(self.method), read_settings(self.options), dict[str, Any]()
-        for option in entry.options:
+        return listed(self.method).build(**self.settings(point, constant))
+
+    def settings(self, point: Mapping[str, Any], constant: Callable[[Fraction], Any] = Fraction) -> dict[str, Any]:
+        """The values of the options that are given; of a function of parameters there are none."""
+        values: dict[str, Any] = {}
+        for option in () if self.entry is None else self.entry.options:
             if option.name in self.expressions:
                 values[option.name] = _number(option, self.expressions[option.name].at(point, constant))
-            elif option.name in texts:
-                values[option.name] = _word(option, texts[option.name])
-        return entry.build(**values)
+            elif option.name in self.texts:
+                values[option.name] = _word(option, self.texts[option.name])
+        return values
 
     def slips(self, region: Region) -> Iterator[tuple[str, str | Callable[..., Algorithm], str]]:
         """The method with one number a little off, for each of its options, or arguments: in words, and as ``method`` and ``options``.
@@ -83,13 +100,13 @@ class NamedMethod:
         What is whole is one more, everything else one per cent less.
         """
         if isinstance(self.method, str):
-            texts, kinds = read_settings(self.options), {o.name: o.kind for o in listed(self.method).options}
+            kinds = {o.name: o.kind for o in listed(self.method).options}
             for name, expression in self.expressions.items():
                 moved = _a_little_off(expression, kinds[name] is int)
-                settings = ", ".join(f"{k} = {v}" for k, v in {**texts, name: str(moved)}.items())
+                settings = ", ".join(f"{k} = {v}" for k, v in {**self.texts, name: str(moved)}.items())
                 yield f"{name} = {moved}", self.method, settings
             return
-        integers = {p.name for p in region.parameters if p.integer}
+        integers = {p.name for p in region.parameters if p.integer or p.whole}
         for name in inspect.signature(self.method).parameters:
             moved = _a_little_off(Expression.parse(name), name in integers)
             yield f"{moved} in the place of {name}", _with_another(self.method, name, moved), ""
@@ -146,13 +163,13 @@ def _with_another(make: Callable[..., Algorithm], name: str, expression: Express
 
 
 def _is_word(option: Option, text: str) -> bool:
-    """Whether an option's value is a word and no expression."""
-    return option.kind is bool or text in option.choices
+    """Whether an option's value is a word and no expression; of an option that is off by default one word is none."""
+    return option.kind is bool or text in option.choices or (option.default is None and text == NOT_USED)
 
 
 def _word(option: Option, text: str) -> Any:
     if option.kind is not bool:
-        return text
+        return None if option.default is None and text == NOT_USED else text
     if text not in (option.name, "true", "True", "false", "False"):
         raise InvalidInput(f"{option.name!r} is true or false, got {text!r}")
     return text not in ("false", "False")

@@ -15,17 +15,19 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Counterexample, Covered, Part, Reading, Replay
-from fedtheory.claims.statements.instances import region_assumptions
+from fedtheory.claims.statements.instances import region_assumptions, require_parameters
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, read_settings
-from fedtheory.claims.statements.on_region import OnRegion
+from fedtheory.claims.statements.on_region import OnRegion, show_values
+from fedtheory.claims.statements.unit_reading import UnitReading, require_units
 from fedtheory.core.arrays import is_object
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.recurrences import Recurrence, follow_field, play_any_round
+from fedtheory.proofs.recurrences import Recurrence, follow_field, play_any_round, to_fractions
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.regions.units import NONE, OF_GRADIENTS, OF_POINTS
 from fedtheory.proofs.spectrum import round_map
 
 #: simple points of a region that are looked at, for each choice of its whole numbers, and in all
@@ -50,6 +52,8 @@ class InstanceStatement(OnRegion):
     start : expression, or one for each coordinate
     region, where : the parameters, and comparisons that they satisfy besides
     name : str
+    units : str
+        As for `fedtheory.claims.Bound`.
     """
 
     method: str | Callable[..., Algorithm]
@@ -60,6 +64,7 @@ class InstanceStatement(OnRegion):
     region: str | Region = ""
     where: tuple[str, ...] = ()
     name: str = ""
+    units: str = ""
 
     def __post_init__(self) -> None:
         """Read every text once."""
@@ -73,12 +78,45 @@ class InstanceStatement(OnRegion):
         asked = [name for name, p in takes.items() if name not in known and p.default is inspect.Parameter.empty]
         if asked:
             raise InvalidInput(f"the problem asks for {asked[0]!r}, which is no parameter of the region")
+        self.require_sense(self._build)
         if not self.points:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
+        require_units(self.unlike_units, self.units)
+
+    def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
+        """Method, problem and start at a point, in fractions where that can be."""
+        try:
+            return self.exact_instance(point)
+        except CannotTrace:
+            return self.float_instance(point)
+
+    def _read_units(self, reading: UnitReading) -> None:
+        reading.system.lenient = True  # numbers within the instance say in which units it is
+        problem = self.problem_at(reading.values)
+        x0 = self._start(problem.d, reading.values, Fraction)
+        for entry in np.ravel(x0):
+            reading.make(entry, OF_POINTS)
+        for entry in np.ravel(problem.grad(x0[None, :])):
+            reading.make(entry, OF_GRADIENTS)
+        fields = reading.read_method(self.named_method, problem, x0[None, :])
+        if not fields:
+            raise CannotTrace("a round cannot be played on numbers with units")
+        reading.read_ranges(self.conditions)
+        self._read_own_units(reading, fields)
+
+    def _read_own_units(self, reading: UnitReading, fields: Mapping[str, Any]) -> None:
+        """The texts that only this kind has."""
+        for name, text in self._own_texts():
+            reading.require(f"{name} =", text, NONE, f"a {name}")
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
         """Texts that only this kind of statement has."""
         return []
+
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """Its method, by the field that has its options."""
+        return {"options": self.named_method}
 
     @cached_property
     def named_method(self) -> NamedMethod:
@@ -169,8 +207,7 @@ class InstanceStatement(OnRegion):
             point = {name: Fraction(text) for name, text in read_settings(instance["parameters"]).items()}
         except (KeyError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise InvalidInput(f"an instance has 'parameters' such as 'a = 1/2, lr = 3' ({error})") from error
-        if point.keys() != {*self.parameters.names}:
-            raise InvalidInput(f"the instance has the parameters {', '.join(point)}; expected {self.parameters.names}")
+        require_parameters(self.parameters, point)
         return point
 
     def replay(self, instance: Mapping[str, Any]) -> Replay:
@@ -199,6 +236,16 @@ class InstanceStatement(OnRegion):
             return follow_field(method, problem, x0, field)
         except (FedtheoryError, ArithmeticError, TypeError, AttributeError):
             return None
+
+    def why_in_floats(self, point: Point, field: str = "x") -> str:
+        """Why a field was not followed exactly."""
+        try:
+            method, problem, x0 = self.exact_instance(point)
+            follow_field(method, problem, x0, field)
+            to_fractions(problem.solution())
+        except (FedtheoryError, ArithmeticError, TypeError, AttributeError) as error:
+            return str(error)[:200]
+        return "exact arithmetic does not say it"
 
     def recurrence_in_floats(self, point: Point, length: int) -> NDArray[np.float64]:
         """The recurrence p_0, ..., p_length = 1 of x's differences, fitted to rounds that the method itself plays in floats.
@@ -252,11 +299,6 @@ def point_in_floats(point: Point) -> dict[str, int | float]:
 def largest_root(polynomial: NDArray[np.float64]) -> float:
     """The largest modulus of a root of p_0 + p_1 t + ..."""
     return float(np.abs(np.roots(polynomial[::-1])).max(initial=0.0))
-
-
-def show_values(point: Point) -> str:
-    """A point in words."""
-    return ", ".join(f"{name} = {value}" for name, value in point.items()) or "the instance"
 
 
 def fraction_between(low: float, high: float) -> Fraction:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,8 @@ from fedtheory.claims.claim import Covered, Finding, Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.statements.named_methods import NamedMethod
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.claims.statements.unstated import tell_options
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Participation
 from fedtheory.core.problem import Problem, can, constants
 from fedtheory.measures.catalogue import choose_metrics, look_up
@@ -193,17 +195,31 @@ class Ordering:
             "the other way round, on other draws": replace(self, first=second, second=first),
         }
 
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """The methods of both sides."""
+        return {"first": self.first.named_method, "second": self.second.named_method}
+
+    @property
+    def some_point(self) -> Mapping[str, Fraction]:
+        """One for every certified constant that options speak of."""
+        texts = [text for named in self.stated_methods.values() for text in named.expressions.values()]
+        return {name: Fraction(1) for text in texts for name in text.names}
+
+    def with_options(self, changed: Mapping[str, str]) -> Ordering:
+        """The same with other options of a side's method."""
+        return replace(self, **{side: replace(getattr(self, side), options=text) for side, text in changed.items()})
+
     def findings(self, context: Context) -> Iterator[Finding]:
-        """One part: the paired interval over draws."""
+        """One part, the paired interval over draws; and what the statement leaves open."""
+        yield from tell_options(self, context, Ordering._find)
+
+    def _find(self, context: Context) -> Iterator[Finding]:
         draws = self.draws * context.pick(1, FULL)
-        try:
-            sides = [
-                np.array([self._of_draw(side, (context.seed, side.first_draw + k)) for k in range(draws)])
-                for side in (self.first, self.second)
-            ]
-        except FedtheoryError as error:
-            yield Part("ordering", None, "numeric", f"{self}: a side cannot be run: {str(error)[:200]}")
-            return
+        sides = [
+            np.array([self._of_draw(side, (context.seed, side.first_draw + k)) for k in range(draws)])
+            for side in (self.first, self.second)
+        ]
         yield self.judged(*sides)
 
     def judged(self, first: NDArray[np.float64], second: NDArray[np.float64]) -> Part:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from fedtheory.claims.statements.parametric import ParametricProof
 from fedtheory.proofs.certificates.upper_bounds import Certificate
+from fedtheory.proofs.guard import Runs
 from fedtheory.proofs.refutations.refute import Refutation
 
 OutcomeWord = Literal["proved", "refuted", "supported", "inconclusive"]
@@ -34,14 +35,16 @@ class StatementScope:
     proved_at: tuple[Mapping[str, Fraction], ...]
     whole: bool
     everywhere: bool = False
+    runs: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         about = f"{self.functions}; {self.clients}; {self.dimension}; {self.rounds}"
+        seen = f"; runs with n = {', '.join(map(str, self.runs))}" if self.runs else ""
         if self.everywhere:
-            return f"{about}; all parameters with {self.region}"
+            return f"{about}; all parameters with {self.region}{seen}"
         proved = f", proved exactly at {len(self.proved_at)} of them" if self.proved_at else ""
         where = f"all {self.points} points" if self.whole else f"{self.points} points"
-        return f"{about}; {where} of {self.region or 'no parameters'}{proved}"
+        return f"{about}; {where} of {self.region or 'no parameters'}{proved}{seen}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +104,8 @@ class Line:
 class StatementOutcome:
     """The verdict on a statement, and what it rests on.
 
-    ``least`` and ``most``: of claimed / worst case over all points; ``worst_point`` is where it is least. ``on_runs``: the largest measured / claimed
-    of runs on random instances of the class. ``reasons`` says in words why the word is what it is, and what was not covered.
+    ``least`` and ``most``: of claimed / worst case over all points; ``worst_point`` is where it is least. ``runs``: the largest measured / claimed
+    of runs on random functions of the class. ``reasons`` says in words why the word is what it is, and what was not covered.
 
     Examples
     --------
@@ -124,11 +127,12 @@ class StatementOutcome:
     everywhere: ParametricProof | None = None
     refutation: Refutation | None = None
     refuted_at: Mapping[str, Fraction] | None = None
-    on_runs: float | None = None
+    runs: Runs | None = None
     sensitivity: tuple[ConstantSensitivity, ...] = ()
     unsolved: tuple[tuple[Mapping[str, Fraction], str], ...] = ()
     line: Line | None = None
     seconds: Mapping[str, float] | None = None
+    unstated: str = ""  #: options that the statement leaves to their defaults, in a sentence
 
     @property
     def slack(self) -> float | None:
@@ -139,6 +143,7 @@ class StatementOutcome:
         lines = [
             f"{self.name or 'statement'}: {self.word.upper()}",
             f"  {self.scope}",
+            *([f"  {self.unstated}"] if self.unstated else []),
             *(f"  {r}" for r in self.reasons),
         ]
         if self.least is not None and self.most is not None:
@@ -147,8 +152,8 @@ class StatementOutcome:
             )
         if self.refutation is not None:
             lines.append(f"  at {show_point(self.refuted_at)}: {self.refutation}")
-        if self.on_runs is not None:
-            lines.append(f"  runs on random functions of the class reach {self.on_runs:.4g} of what is claimed")
+        if self.runs is not None:
+            lines.append(f"  runs on random functions of the class reach {self.runs.largest:.4g} of what is claimed")
         lines += [f"  {s}" for s in self.sensitivity]
         return "\n".join(lines)
 

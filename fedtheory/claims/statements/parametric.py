@@ -34,7 +34,7 @@ def prove_for_all(statement: Bound | Contraction, seconds: float) -> ParametricP
     ----------
     seconds : for the search of each piece of the region
     """
-    if statement.clients or statement.where or not isinstance(statement.functions, str):
+    if statement.where or not isinstance(statement.functions, str):
         return None
     own, begun = statement.parameters, time.perf_counter()
     for region in dict.fromkeys((_widened(own), own)):
@@ -61,7 +61,7 @@ def _widened(region: Region) -> Region:
 
     def wide(p: Parameter) -> Parameter:
         numbers = p.low.kind == "number" and (p.high is None or p.high.kind == "number")
-        return Parameter(p.name, number(0), None) if numbers and not p.integer and p.low.at({}) > 0 else p
+        return Parameter(p.name, number(0), None) if numbers and not (p.integer or p.whole) and p.low.at({}) > 0 else p
 
     return Region(tuple(wide(p) for p in region.parameters))
 
@@ -94,6 +94,7 @@ def _contraction(statement: Contraction, region: Region, seconds: float) -> list
         _claimed(statement),
         big_l,
         _constant(statement, "mu") or number(0),
+        statement.client_numbers,
     )
     return _derivations(prove_contraction(stated, seconds))
 
@@ -120,6 +121,7 @@ def _bound(statement: Bound, region: Region, seconds: float) -> list[ProvedPiece
             L=big_l,
             mu=_constant(statement, "mu") or number(0),
             zeta=zeta,
+            clients=statement.client_numbers,
         )
     )
 

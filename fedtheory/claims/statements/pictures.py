@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from fedtheory.claims.claim import Picture
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.claims.statements.on_instances import InstanceStatement, Point, show_values
+from fedtheory.claims.statements.on_instances import InstanceStatement, Point
+from fedtheory.claims.statements.on_region import show_values
 from fedtheory.claims.statements.outcomes import Line, show_point
-from fedtheory.claims.statements.runs import CLIENTS
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.core.randomness import Key
 from fedtheory.measures.catalogue import choose_metrics
+from fedtheory.proofs.guard import NUMBERS
 from fedtheory.running.runner import run
 
 #: rounds of a run where nothing tells how many show what is claimed; fewest and most where a multiplier does
@@ -59,8 +60,8 @@ def draw_line(statement: Bound | Contraction, line: Line, seed: int, corrected: 
     about += [] if bounded else ["nothing bounds the worst case at these values"]
     shown = ["claimed", *(["worst case"] if bounded else []), *(["runs"] if line.runs else [])]
     if line.runs:
-        n = "as many clients as stated" if statement.clients else f"{CLIENTS} clients"
-        about.append(f"runs on random separable quadratics of the class, {n}, seed {seed}")
+        n = "as many clients as stated" if statement.clients else f"{NUMBERS[1]} clients"
+        about.append(f"runs on random separable functions of the class, {n}, seed {seed}")
     values = np.array(line.values)
     drawn = draw_bound(
         statement.name or " and ".join(", ".join(shown).rsplit(", ", 1)).capitalize(),

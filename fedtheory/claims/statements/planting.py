@@ -18,9 +18,13 @@ from fedtheory.claims.statements.lemma import Lemma, lemma_sensitivity
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.rate import Rate
+from fedtheory.claims.statements.theorems.as_parts import plant_near_misses
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.exact import rational
 
-Statement: TypeAlias = Bound | Contraction | Lemma | Equivalence | Inequality | Limit | Divergence | Rate | Ordering
+Statement: TypeAlias = (
+    Bound | Contraction | Lemma | Equivalence | Inequality | Limit | Divergence | Rate | Ordering | Theorem
+)
 #: what takes the place of a part's statement: a function of the context, since it may have to be found
 Planted: TypeAlias = tuple[str, Callable[[Context], Statement]]
 #: what a bound without named constants is multiplied with by its planted fault: one that passes then is loose by more than that
@@ -34,7 +38,9 @@ def list_faults(statement: Statement, part: str, wrong: Mapping[str, Statement])
     of the others their near misses; and the wrong statements that the author gives. The last two must not be supported.
     """
     faults = []
-    if isinstance(statement, Equivalence | Limit | Divergence | Rate | Ordering):
+    if isinstance(statement, Theorem):
+        faults += plant_near_misses(statement, part)
+    elif isinstance(statement, Equivalence | Limit | Divergence | Rate | Ordering):
         for name, near in statement.near_misses().items():
             faults.append(_plant(name, part, partial(_given, near), sharpness=True, or_undecided=True))
     else:

@@ -13,7 +13,7 @@ else is fitted on runs, with an interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Finding, Part, Picture, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import decided, disproved, proved
+from fedtheory.claims.parts import decided, disproved, proved_from_statement
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
 from fedtheory.claims.statements.on_instances import (
     InstanceStatement,
@@ -31,9 +31,11 @@ from fedtheory.claims.statements.on_instances import (
     fraction_between,
     largest_root,
     point_in_floats,
-    show_values,
 )
+from fedtheory.claims.statements.on_region import show_values
 from fedtheory.claims.statements.pictures import draw_rate
+from fedtheory.claims.statements.unit_reading import UnitReading
+from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import choose_metrics, look_up
@@ -42,8 +44,9 @@ from fedtheory.measures.kl import implied_rate, kl_exponent
 from fedtheory.measures.metrics import Metric
 from fedtheory.measures.rates import fit_contraction, fit_exponent
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import lies_within, to_fractions, value_at, without_roots
+from fedtheory.proofs.recurrences import lies_within, to_fractions
 from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.regions.units import NONE, OF_VALUES
 from fedtheory.running.runner import run
 
 #: metrics that are squares of the distance to the minimiser, up to constants
@@ -52,8 +55,6 @@ SQUARES = ("stationarity", "distance", "gap")
 FIT_ROUNDS = {"quick": 2_000, "full": 20_000}
 #: what fits leave open: a share of the logarithm of a factor, and of an exponent
 LOG_SHARE, POWER = 0.02, 0.05
-#: an exact factor is enclosed to this share where it is no root itself
-ENCLOSED_TO = Fraction(1, 10**9)
 
 RateSummary = Literal["last", "mean", "least"]
 
@@ -128,9 +129,14 @@ class Rate(InstanceStatement):
         texts = [(name, Expression.parse(value)) for name, value in given.items() if value is not None]
         return texts + ([] if self.minimum is None else [("minimum", Expression.parse(self.minimum))])
 
+    def _read_own_units(self, reading: UnitReading, fields: Mapping[str, Any]) -> None:
+        for name, text in self._own_texts():
+            unit = OF_VALUES if name == "minimum" else NONE
+            reading.require(f"{name} =", text, unit, "the least value" if name == "minimum" else f"a {name}")
+
     def findings(self, context: Context) -> Iterator[Finding]:
         """Parts of a check: exact where that can be had, fits otherwise."""
-        yield from self._find(context)
+        yield from tell_options(self, context, Rate._find)
         yield PictureOfStatement(self.draw)
 
     def draw(self, seed: int) -> Picture | None:
@@ -151,9 +157,8 @@ class Rate(InstanceStatement):
         except (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError):
             general = False
         if general:
-            yield proved(
+            yield proved_from_statement(
                 "factor",
-                True,
                 f"{self}: the one multiplier, squared, is compared with the claimed factor for all parameters",
             )
             return
@@ -181,7 +186,7 @@ class Rate(InstanceStatement):
 
     def _at_points(self, context: Context) -> Iterator[Finding]:
         yield from self.left_out()
-        shown, exactly = 0, True
+        shown = 0
         runs: list[Point] = []
         for point in self.exact_points:
             found, where, claimed = self.followed(point), show_values(point), self.claimed_at(point)
@@ -203,33 +208,20 @@ class Rate(InstanceStatement):
                 text = f"{self}: at {where} x converges to {limit[k]} and the minimiser is {star[k]}, so that the metric does not fall to zero"
                 yield decided("factor", False, text, "spectrum")
                 return
-            squares = found.squared
-            below = (
-                lies_within(without_roots(squares, (claimed, -claimed)), claimed) if claimed > 0 else len(squares) == 1
-            )
-            if below is not True:
-                text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, more than {float(claimed):.9g}"
-                yield (
-                    self.at_point(disproved("factor", True, text, "spectrum"), point)
-                    if below is False
-                    else Part("factor", None, "spectrum", text)
-                )
+            against = lies_within(found.squared, claimed) if claimed > 0 else None if len(found.squared) == 1 else False
+            if against is False or (self.tight and against is True):
+                more = "more" if against is False else "less"
+                text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, {more} than {float(claimed):.9g}"
+                failed = disproved("factor", True, text, "spectrum")
+                yield failed if against else self.at_point(failed, point)
                 return
-            if self.tight and 0 not in (value_at(squares, claimed), value_at(squares, -claimed)):
-                one = len(squares) == 2  # the only root, which is another number: compared exactly
-                exactly = exactly and one
-                if one or lies_within(squares, claimed * (1 - ENCLOSED_TO)) is not False:
-                    text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, less than {float(claimed):.9g}"
-                    yield disproved("factor", True, text, "spectrum")
-                    return
             shown += 1
         if shown:
             scope = self.scope(shown) if not runs else f"{shown} points"
-            scope = scope if exactly else f"{scope or 'the instance'}, to a billionth"
             text = f"{self}: the largest squared modulus of a multiplier that the start excites is within the claim, at {shown} points in fractions"
-            yield proved("factor", True, text, "spectrum", scope=scope)
+            yield proved_from_statement("factor", text, "spectrum", scope=scope)
         if runs:
-            yield self._fitted(runs, context)
+            yield self._fitted(runs, context, f", in floats ({self.why_in_floats(runs[0])})")
 
     def _measured(self, point: Point) -> Replay:
         found, where, claimed = self.followed(point), show_values(point), self.claimed_at(point)
@@ -242,7 +234,7 @@ class Rate(InstanceStatement):
         limit = float(self._own_texts()[0][1].at(point_in_floats(point), float))
         return Replay(what, factor, limit, reached, claimed, "fractions", ())
 
-    def _fitted(self, points: Sequence[Point], context: Context) -> Part:
+    def _fitted(self, points: Sequence[Point], context: Context, why: str = "") -> Part:
         """Fits on runs, each with its interval; the worst of them decides."""
         outcomes: list[bool | None] = []
         told = ""
@@ -259,7 +251,7 @@ class Rate(InstanceStatement):
             "fit",
             holds,
             "numeric",
-            f"{self}: {len(points)} run{'s' * (len(points) > 1)}; {told}",
+            f"{self}: {len(points)} run{'s' * (len(points) > 1)}{why}; {told}",
             covered=self.covered(points),
         )
 

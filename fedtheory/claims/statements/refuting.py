@@ -10,6 +10,7 @@ from fedtheory.claims.statements.outcomes import PointProof
 from fedtheory.claims.statements.survey import PointValue, Survey
 from fedtheory.core.errors import FedtheoryError, SolverFailed
 from fedtheory.proofs.certificates.upper_bounds import Certificate, prove
+from fedtheory.proofs.guard import NUMBERS
 from fedtheory.proofs.potentials.smallest_rate import search_potentials
 from fedtheory.proofs.refutations.asked import AskedDecrease
 from fedtheory.proofs.refutations.programs import potential_terms
@@ -97,7 +98,7 @@ def prove_near(survey: Survey, value: PointValue) -> PointProof | None:
 
     Worst cases that are simple fractions are proved exactly, so that simple parameters may have a proof where others have none.
     """
-    for simple in simpler_points(survey.statement, value.point, SIMPLER[2:]):
+    for simple in simpler_points(survey.statement, value.point, SIMPLER[2:], fewer_clients=False):
         try:
             claimed = survey.statement.claim_at(simple)
             bound, certificate = _certified(survey.statement, simple, claimed)
@@ -132,12 +133,24 @@ def simpler_points(
     statement: Bound | Contraction,
     point: Mapping[str, Fraction],
     shares: tuple[Fraction, ...] = SIMPLER,
+    *,
+    fewer_clients: bool = True,
 ) -> list[dict[str, Fraction]]:
-    """Points of the region with smaller fractions, the simplest first, and the point itself at the end."""
+    """Points of the region with smaller fractions, and fewer clients, the simplest first, and the point itself at the end."""
     found: list[dict[str, Fraction]] = []
-    for share in shares:
-        simple = statement.parameters.simplify(point, share)
-        if simple not in found and statement.inside(simple):
-            found.append(simple)
+    for near in _with_fewer_clients(statement, point) if fewer_clients else [point]:
+        for share in shares:
+            simple = statement.parameters.simplify(near, share)
+            if simple not in found and statement.inside(simple):
+                found.append(simple)
     own = dict(point)
     return [*(simple for simple in found if simple != own), own]
+
+
+def _with_fewer_clients(statement: Bound | Contraction, point: Mapping[str, Fraction]) -> list[Mapping[str, Fraction]]:
+    """The point with small numbers of clients, where that is a parameter, and the point."""
+    n = statement.client_numbers.get("n")
+    if n is None or n.kind != "name":
+        return [point]
+    fewer = ({**point, str(n): Fraction(k)} for k in NUMBERS if k < point[str(n)])
+    return [*(near for near in fewer if statement.inside(near)), point]

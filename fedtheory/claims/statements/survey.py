@@ -12,13 +12,20 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.core.errors import CannotTrace, FedtheoryError
+from fedtheory.claims.statements.outcomes import show_point
+from fedtheory.core.errors import CannotTrace, FedtheoryError, SolverFailed
+from fedtheory.core.exact import in_floats
+from fedtheory.proofs.every_n.one_curvature import is_nearly_one_curvature, largest_in_shifted_coordinates
+from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
+from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.potentials.smallest_rate import search_potentials
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
-from fedtheory.proofs.refutations.programs import potential_terms
-from fedtheory.proofs.refutations.replay import in_floats
+from fedtheory.proofs.refutations.programs import decrease_model, potential_terms
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.semidefinite.solve import TooLarge
+from fedtheory.proofs.sizes import sizes_of
+from fedtheory.proofs.stated_bounds import ERROR
 
 #: coordinates of points in their box are multiples of this
 GRID = Fraction(1, 1024)
@@ -26,6 +33,8 @@ GRID = Fraction(1, 1024)
 MOST_CORNERS = 16
 #: most points of a region without real parameters that are all visited
 MOST_POINTS = 200
+#: ratios mu/L above which points may be left out without sinking the word: the class there is almost one function
+CORNER = 0.99
 #: a worst case below this, in the unit of its measure, is not told from zero
 NOTHING_LEFT = 1e-9
 
@@ -62,27 +71,81 @@ def worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None = No
     FedtheoryError
         The question makes no sense, or no solver's answer was accepted.
     """
+    return worst_between(asked, time_limit)[1]
+
+
+def worst_between(asked: AskedBound | AskedDecrease, time_limit: float | None = None) -> tuple[float, float]:
+    """What the worst case is at least and at most, by a solver's residuals; the second is `worst_value`."""
     try:
-        return _worst_value(asked, time_limit)
+        return _worst_between(asked, time_limit)
     except CannotTrace:
-        return _worst_value(in_floats(asked), time_limit)
+        return _worst_between(in_floats(asked), time_limit)
 
 
-def _worst_value(asked: AskedBound | AskedDecrease, time_limit: float | None) -> float:
+def _worst_between(asked: AskedBound | AskedDecrease, time_limit: float | None) -> tuple[float, float]:
+    """In the coordinates that suit the class; where that fails, in others."""
+    if is_nearly_one_curvature(asked.function_class):
+        try:
+            return _in_shifted_coordinates(asked, time_limit)
+        except (CannotTrace, SolverFailed):
+            return _in_own_coordinates(asked, time_limit)
+    try:
+        return _in_own_coordinates(asked, time_limit)
+    except TooLarge:
+        raise
+    except SolverFailed:
+        if not asked.function_class.mu > 0:
+            raise
+        try:
+            return _in_shifted_coordinates(asked, time_limit)
+        except CannotTrace:
+            pass
+        raise
+
+
+def _in_own_coordinates(asked: AskedBound | AskedDecrease, time_limit: float | None) -> tuple[float, float]:
     if isinstance(asked, AskedDecrease):
         search = search_potentials(asked.algorithm, asked.function_class, asked.participation)
-        rate = search.rate_of(*search.stated(potential_terms(asked.weights)), time_limit=time_limit)
-        return rate if rate > NOTHING_LEFT else 0.0
-    found = worst_case_for_every_n(
-        asked.algorithm,
-        asked.function_class,
-        rounds=asked.rounds,
-        measure=asked.measure,
-        radius=asked.radius,
-        participation=asked.participation,
-        time_limit=time_limit,
+        solution = search.solve_ratio(*search.stated(potential_terms(asked.weights)), time_limit=time_limit)
+        unit = 1.0
+    else:
+        found = worst_case_for_every_n(
+            asked.algorithm,
+            asked.function_class,
+            rounds=asked.rounds,
+            measure=asked.measure,
+            radius=asked.radius,
+            participation=asked.participation,
+            time_limit=time_limit,
+        )
+        if found.unbounded:
+            return found.value, found.value
+        solution, unit = found.solution, found.stated.units.goal
+    if solution.value <= NOTHING_LEFT:
+        return 0.0, 0.0
+    return (solution.value - solution.overshoot) * unit, solution.value * unit
+
+
+def _in_shifted_coordinates(asked: AskedBound | AskedDecrease, time_limit: float | None) -> tuple[float, float]:
+    given = asked.function_class
+    if isinstance(asked, AskedDecrease):
+        search = search_potentials(asked.algorithm, given, asked.participation)
+        model, height = decrease_model(asked, search)
+        parts = {"S": "mean", "Q": "deviation"}
+        free = {"S": search.model.space.free["mean"], "Q": search.model.space.free["deviation"]}
+        known: dict[Any, float] = {
+            (parts[m], k): float(v) for (m, k), v in search.units.leaves.items() if k < len(free[m])
+        }
+        least, most = largest_in_shifted_coordinates(model, search.decrease.evaluations, given, known, time_limit)
+        return least / float(height), most / float(height)
+    model, problem, start, _ = state_program(
+        asked.algorithm, given, asked.rounds, asked.measure, asked.radius, asked.participation, time_limit
     )
-    return found.value if found.value > NOTHING_LEFT * found.stated.units.goal else 0.0
+    size = sizes_of(given, find_measure(asked.measure), asked.radius).point
+    steep = float(given.L - given.mu)
+    apart = max(float(given.zeta), 2.0**-30 * steep * size) if given.zeta is not None else steep * size
+    known = dict.fromkeys(start.terms, size) | {("deviation", 0): apart}
+    return largest_in_shifted_coordinates(model, problem.evaluations, given, known, time_limit)
 
 
 @dataclass(frozen=True)
@@ -140,7 +203,35 @@ class Survey:
             The claim has no value there, or there is no worst case.
         """
         claimed = self.statement.claim_at(point)
-        return PointValue(point, claimed, worst_value(self.statement.asked_at(point), self.time_limit))
+        least, most = worst_between(self.statement.asked_at(point), self.time_limit)
+        if least <= claimed < most * (1 - ERROR):
+            raise SolverFailed(
+                f"the worst case is not known well enough: by the solver's residuals it lies between {least:.9g} and {most:.9g}, and "
+                f"{float(claimed):.9g} is claimed"
+            )
+        return PointValue(point, claimed, most)
+
+    def left_out(self) -> str:
+        """How many points were not solved, where they lie and why; empty where all were."""
+        if not self.unsolved:
+            return ""
+        point, why = next(iter(self.unsolved.values()))
+        count = f"{len(self.unsolved)} of {len(self.unsolved) + len(self.solved)} points left out"
+        ratio = self.least_ratio_left_out()
+        where = "" if ratio is None else f", all with mu/L >= {ratio:.4g}"
+        return f"{count}{where}, e.g. {show_point(point)}: {why[:200]}"
+
+    def least_ratio_left_out(self) -> float | None:
+        """The smallest mu/L of the points that were not solved, where that is near one; None where it is not."""
+        found = [self._ratio_of_curvatures(point) for point, _ in self.unsolved.values()]
+        return min(found) if found and min(found) >= CORNER else None
+
+    def _ratio_of_curvatures(self, point: Mapping[str, Fraction]) -> float:
+        try:
+            given = self.statement.functions_at(point)
+        except (FedtheoryError, ArithmeticError):
+            return 0.0
+        return float(given.mu) / float(given.L)
 
     def corners(self, most_cases: int) -> Iterator[Place]:
         """Corners of the real parameters, and their middle, for the first, the last and some whole numbers in between.

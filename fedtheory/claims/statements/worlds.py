@@ -10,20 +10,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.checker.reading import WORDS_OF_A_NAME
+from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
-from fedtheory.proofs.parameters.checker import WORDS
-from fedtheory.proofs.parameters.refutations import Instance
+from fedtheory.proofs.parameters.refutations import ON_THE_LINE, VECTORS, Instance
 from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.regions.units import OF_POINTS, OF_VALUES, Quantity, Unit, UnitSystem, UnlikeUnits
+from fedtheory.proofs.stand_ins import ANY_CLIENTS
 
 
 def dot(u: Any, v: Any) -> Any:
     """<u, v>; of client vectors, the average over clients."""
-    return u.dot(v) if isinstance(u, Concrete) else inner_product(u, v)
+    return u.dot(v) if hasattr(type(u), "dot") else inner_product(u, v)
 
 
 def norm2(u: Any) -> Any:
@@ -47,6 +53,37 @@ class FunctionOf:
     evaluations: list[Any] = field(default_factory=list)
 
 
+class World(Protocol):
+    """What the text of a lemma, or of a round, asks for vectors, functions, numbers and hypotheses."""
+
+    def function(self, L: Any = None, mu: Any = 0, *, client: bool = False, name: str = "f") -> FunctionOf:
+        """A function of a class."""
+
+    def vector(self, name: str, client: bool = False) -> Any:
+        """A vector; ``client``: one of every client."""
+
+    def at(self, f: FunctionOf, x: Any, name: str, g: Any = None) -> tuple[Any, Any]:
+        """Gradient, or the subgradient ``g``, and value at a point."""
+
+    def value(self, name: str) -> Any:
+        """A number."""
+
+    def assume(self, name: str, form: Any) -> None:
+        """A hypothesis ``form <= 0``."""
+
+
+class Parameters(Protocol):
+    """The parameters of a region, by name: fractions, floats, or rational functions for all of them."""
+
+    def __getattribute__(self, name: str, /) -> Any: ...
+
+
+class LemmaConstants(Protocol):
+    """The constants of a lemma, by name."""
+
+    def __getattribute__(self, name: str, /) -> Any: ...
+
+
 class _World:
     """What both readings have in common."""
 
@@ -57,7 +94,7 @@ class _World:
 
     def function(self, L: Any = None, mu: Any = 0, *, client: bool = False, name: str = "f") -> FunctionOf:
         """A function: convex for mu = 0, only smooth for mu = -L; ``client``: every client has one, of this class."""
-        if not (WORDS.fullmatch(name) and " " not in name) or any(f.name == name for f in self.functions):
+        if not (WORDS_OF_A_NAME.fullmatch(name) and " " not in name) or any(f.name == name for f in self.functions):
             raise InvalidInput(f"a function's name is one word in letters and digits, each once; got {name!r}")
         self.functions.append(FunctionOf(name, L, mu, client))
         return self.functions[-1]
@@ -67,7 +104,7 @@ class _World:
         taken = any(known == name for known, _ in self.hypotheses) or any(
             f.name == name.split(maxsplit=1)[0] for f in self.functions
         )
-        if not WORDS.fullmatch(name) or taken:
+        if not WORDS_OF_A_NAME.fullmatch(name) or taken:
             raise InvalidInput(
                 f"a hypothesis has a name of its own, in letters and digits, that starts with no function's; got {name!r}"
             )
@@ -76,6 +113,32 @@ class _World:
     def _value(self, name: str) -> int:
         self.value_names.append(name)
         return len(self.value_names) - 1
+
+
+@dataclass(frozen=True)
+class Unasked:
+    """The problem of a round whose oracles nobody asks: a number of clients."""
+
+    n: Any
+
+
+def array_of_vectors(u: Any) -> NDArray[Any]:
+    """A vector of a world as the array ``(rows, d)`` that a method's round computes with."""
+    if isinstance(u, Vector):
+        return cell(u, 1 if u.common else ANY_CLIENTS)
+    rows = u.clients[:1] if all(row == u.clients[0] for row in u.clients) else u.clients
+    found = np.empty((len(rows), len(rows[0])), dtype=object)
+    for k, row in enumerate(rows):
+        found[k] = row
+    return found
+
+
+def vector_of(x: NDArray[Any], beside: Any) -> Any:
+    """The vector of a world that an array of a round is; ``beside``: one of the same world, of every client."""
+    if isinstance(beside, Vector):
+        return entry(x)
+    shape = len(beside.clients), len(beside.clients[0])
+    return Concrete(tuple(tuple(row) for row in np.broadcast_to(x, shape)))
 
 
 class SymbolicWorld(_World):
@@ -131,9 +194,9 @@ class SymbolicWorld(_World):
 
 @dataclass(frozen=True)
 class Concrete:
-    """A vector of every client as plain coordinates."""
+    """A vector of every client as plain coordinates: fractions, or numbers with units."""
 
-    clients: tuple[tuple[Fraction, ...], ...]
+    clients: tuple[tuple[Any, ...], ...]
 
     def __add__(self, other: Any) -> Concrete:
         if not isinstance(other, Concrete):
@@ -199,6 +262,10 @@ class ConcreteWorld(_World):
             return Concrete((mean,))
         return Concrete(((*mean, *deviation), (*mean, *(-a for a in deviation))))
 
+    def take_all(self, mean: int, deviation: int, values: int) -> None:
+        """So many leaves and values were read from the instance elsewhere."""
+        self._mean, self._deviation, self.value_names = mean, deviation, [f"value {k}" for k in range(values)]
+
     def at(self, f: FunctionOf, x: Concrete, name: str, g: Concrete | None = None) -> tuple[Concrete, Fraction]:
         """Gradient and value of f at x."""
         slope = self.vector(name, f.client) if g is None else g
@@ -224,7 +291,80 @@ class ConcreteWorld(_World):
                             dg = [a - b for a, b in zip(gi.clients[k], gj.clients[k], strict=True)]
                             if _excess(f, fj - fi, gj.clients[k], dx, dg) > 0:
                                 found.append(f"{f.name} {i} {j}, client {k}")
+        return found + self._not_as_said()
+
+    def _not_as_said(self) -> list[str]:
+        """What the instance says of itself and is not so: that all of it is used, and that its functions are quadratics with these curvatures."""
+        given = self.instance
+        used = (self._mean, self._deviation, len(self.value_names))
+        found = [] if used == tuple(map(len, (given.mean, given.deviation, given.values))) else ["the lemma's size"]
+        if (given.kind == VECTORS) != (not self.functions):
+            return [*found, f"its kind, {given.kind!r}"]
+        if len(given.curvatures) != (len(self.functions) if given.kind == ON_THE_LINE else 0):
+            return [*found, f"the number of curvatures of {given.kind}"]
+        if given.kind != ON_THE_LINE:
+            return found
+        for f, h in zip(self.functions, given.curvatures, strict=True):
+            if h < f.mu or (f.L is not None and h > f.L):
+                found.append(f"the class of {f.name}, with the curvature {h}")
+            for k in range(max((len(x.clients) for x, _, _ in f.evaluations), default=0)):
+                lines = {_line(x.clients[k], g.clients[k], value, h) for x, g, value in f.evaluations}
+                found += [f"the curvature {h} of {f.name}, client {k}"] if len(lines) > 1 else []
         return found
+
+
+class UnitWorld(_World):
+    """Numbers that carry units: the points and values of the first function have those of lengths and values, what else there is has unknown ones.
+
+    A vector is one coordinate of one client; its numbers mean nothing.
+    """
+
+    def __init__(self, system: UnitSystem) -> None:
+        super().__init__()
+        self.system = system
+        self._of: dict[str, tuple[Unit, Unit]] = {}
+
+    def function(self, L: Any = None, mu: Any = 0, *, client: bool = False, name: str = "f") -> FunctionOf:
+        """A function; a constant that is a plain number says in which units the lemma is."""
+        made = super().function(L, mu, client=client, name=name)
+        units = Unit.of(f"[points of {name}]"), Unit.of(f"[values of {name}]")
+        self._of[name] = (OF_POINTS, OF_VALUES) if len(self.functions) == 1 else units
+        points, values = self._of[name]
+        for word, constant in (("L", L), ("mu", mu)):
+            if isinstance(constant, Quantity):
+                self._require(f"{word} of the function {name}", constant, values / points**2)
+            elif constant:
+                self.system.forget(values / points**2)
+        return made
+
+    def vector(self, name: str, client: bool = False) -> Concrete:
+        """A vector of unknown unit."""
+        return Concrete(((self.system.quantity(f"[{name}]", Fraction(1, 3 + len(name))),),))
+
+    def at(self, f: FunctionOf, x: Concrete, name: str, g: Concrete | None = None) -> tuple[Concrete, Any]:
+        """Gradient and value of f at x."""
+        points, values = self._of[f.name]
+        slope = self.vector(name, f.client) if g is None else g
+        for vector, unit, what in ((x, points, "a point"), (slope, values / points, "a gradient")):
+            ((entry,),) = vector.clients
+            if isinstance(entry, Quantity):
+                self._require(f"{what} of {f.name}, {name!r},", entry, unit)
+        return slope, self.system.quantity(f"[{name}]", Fraction(1, 7), values)
+
+    def value(self, name: str) -> Quantity:
+        """A number of unknown unit."""
+        return self.system.quantity(f"[{name}]", Fraction(2, 7))
+
+    def _require(self, what: str, value: Quantity, unit: Unit) -> None:
+        if not self.system.equate(value.unit, unit):
+            found, expected = self.system.find(value.unit), self.system.find(unit)
+            raise UnlikeUnits(f"{what} is {found}, and {expected} was expected")
+
+
+def _line(x: Sequence[Fraction], g: Sequence[Fraction], value: Fraction, h: Fraction) -> tuple[Any, ...]:
+    """What is left of a gradient and a value without the square: (b, c) of (h/2) ||x||^2 + <b, x> + c."""
+    slope = tuple(a - h * b for a, b in zip(g, x, strict=True))
+    return slope, value - sum((h / 2 * b * b + s * b for s, b in zip(slope, x, strict=True)), Fraction(0))
 
 
 def _excess(

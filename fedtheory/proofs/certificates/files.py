@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.certificates.checker import Refused, read_file
+from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
+from fedtheory.proofs.checker.files import read_proof
+from fedtheory.proofs.checker.refusals import Refused
 
 
 def read_certificate(path: Path | str) -> dict[str, Any]:
@@ -18,6 +20,6 @@ def read_certificate(path: Path | str) -> dict[str, Any]:
         The file is not there or holds something else.
     """
     try:
-        return read_file(path)
+        return read_proof(path, CERTIFICATE_FORMAT)
     except Refused as error:
         raise InvalidInput(f"{ascii(str(path))[1:-1]}: {error}") from error

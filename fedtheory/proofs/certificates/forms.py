@@ -1,4 +1,4 @@
-"""Functions and forms as the plain data of certificates and witnesses (`fedtheory.proofs.certificates.checker` reads them)."""
+"""Functions and forms as the plain data of certificates and witnesses (`fedtheory.proofs.checker.certificates` reads them)."""
 
 from __future__ import annotations
 

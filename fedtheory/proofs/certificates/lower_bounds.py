@@ -1,9 +1,13 @@
-"""Exact witnesses: what a worst case reaches at least, over the rationals, for every n >= 2.
+"""Exact witnesses: what a worst case reaches at least, over the rationals, for every n >= 2 or every even n.
 
 A certificate (`fedtheory.proofs.certificates.upper_bounds`) bounds a worst case from above, a witness from below. It is a point of the same
 program in fractions: Gram matrices S and Q, positive semidefinite, and function values with which every hypothesis and every interpolation
 inequality holds exactly. Functions of the class with these points, gradients and values then exist for n clients, any n >= 2
 (`fedtheory.proofs.every_n.worst_case`).
+
+Where the measure speaks of no minimiser, starts are measured by f(x^0) - inf f, and the program asks for f >= f_* at the server's models only. So two
+functions through the points of the two halves of an even number of clients are seen to average nowhere below f_* (`lowest_of_two`); such a witness
+is one for every even n.
 """
 
 from __future__ import annotations
@@ -21,9 +25,10 @@ from numpy.typing import NDArray
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
-from fedtheory.proofs.certificates.checker import Linear, Refused, pair, read_form, read_function, require_semidefinite
 from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case
+from fedtheory.proofs.checker.certificates import Linear, pair, read_form, read_function, require_semidefinite
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.model import find_free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.units import state_in_units
@@ -135,21 +140,79 @@ def check_witness(data: Mapping[str, Any]) -> Fraction:
         A Gram matrix is not semidefinite, or an inequality of the class, a hypothesis or the stated value fails.
     """
     point = _point(data)
-    functions = {"interpolation": read_function(dict(data))}
+    clients = read_function({name: data[name] for name in ("L", "mu", "shared", "evaluations")})
+    functions = {"interpolation": clients}
     count = len(data["evaluations"])
     for matrix in ("S", "Q"):
         require_semidefinite(matrix, [[Fraction(v) for v in row] for row in data[matrix]])
     for form in data["hypotheses"]:
-        if _at(read_form(form), point) > 0:
+        if _at(_read_hypothesis(form), point) > 0:
             raise Refused(f"the hypothesis {form['name']!r} fails")
     for i in range(count):
         for j in range(count):
             if i != j and _at(pair(f"interpolation {i} {j}", functions, Fraction(0)), point) > 0:
                 raise Refused(f"the points {i} and {j} do not belong to a function of the class")
+    for leaf in _lowest_values(data, clients[0]):
+        if lowest_of_two(clients, point) < point[leaf]:
+            raise Refused("the average of two functions through these points may be below the lowest value")
     reached = Fraction(data["reached"])
     if any(_at(read_form(form), point) < reached for form in data["objectives"]):
         raise Refused(f"the value {data['reached']} is not reached")
     return reached
+
+
+def _read_hypothesis(form: Mapping[str, Any]) -> Linear:
+    return read_form({part: value for part, value in form.items() if part != "name"})
+
+
+def _lowest_values(data: Mapping[str, Any], evaluations: Sequence[Any]) -> set[tuple[Any, ...]]:
+    """The numbers that the radius is measured from and that are no value of a function: f_*, for measures that speak of no minimiser."""
+    known = {("f", t) for _, _, values in evaluations for t in values}
+    radius = [_read_hypothesis(form) for form in data["hypotheses"] if form["name"] == "radius"]
+    return {key for form in radius for key in form if key[0] == "f" and key not in known}
+
+
+def lowest_of_two(function: Any, point: Linear) -> Fraction:
+    """A number that the average of the functions of two halves of the clients is nowhere below.
+
+    The halves' vectors are mean + deviation and mean - deviation. Their functions are (L/2)||x||^2 - max over the simplex of sum_j lam_j (o_j + <q_j,
+    x>) - ||sum_j lam_j q_j||^2/(2 l), q_j = L x_j - g_j, l = L - mu, which pass through the points where the interpolation inequalities hold
+    (`fedtheory.proofs.refutations.instances.lowest_value`). Minimised over x the average is mean ||q||^2/(2 l) - ||mean q||^2/(2 L) - mean o: for l =
+    2 L it is -<q, q'>/(4 L) - mean o, linear in each half's weights, and otherwise at least a concave function of both, so that vertices suffice.
+    """
+    evaluations, big_l, mu, _ = function
+    l = big_l - mu
+    pieces = []
+    for x, g, values in evaluations:
+        q = {matrix: _combined(big_l, x[matrix], g[matrix]) for matrix in ("S", "Q")}
+        value = sum((c * point[("f", t)] for t, c in values.items()), Fraction(0))
+        below = _product(q, q, point, 1) / (2 * l) - _product(q, x, point, 1)
+        pieces.append((q, big_l / 2 * _product(x, x, point, 1) - value + below))
+    bend = min(1 / (2 * l) - 1 / (2 * big_l), Fraction(0))
+
+    def meet(q: Any, r: Any) -> Fraction:
+        across = _product(q, r, point, -1)
+        if l == 2 * big_l:
+            return -across / (4 * Fraction(big_l))
+        squares = _product(q, q, point, 1) + _product(r, r, point, 1) + 2 * across
+        return Fraction(bend) * squares / 4
+
+    return Fraction(min(meet(q, r) - (o + p) / 2 for q, o in pieces for r, p in pieces))
+
+
+def _combined(factor: Fraction, x: Mapping[int, Fraction], g: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    """factor x - g."""
+    return {i: factor * x.get(i, Fraction(0)) - g.get(i, Fraction(0)) for i in {*x, *g}}
+
+
+def _product(u: Any, v: Any, point: Linear, side: int) -> Fraction:
+    """Inner product of vectors of one half, or (``side`` = -1) of the two halves, whose deviations are opposite."""
+    total = Fraction(0)
+    for matrix, sign in (("S", 1), ("Q", side)):
+        for i, a in u[matrix].items():
+            for j, b in v[matrix].items():
+                total += sign * a * b * point[(matrix, i, j)]
+    return total
 
 
 def _interior(program: Program, time_limit: float | None) -> conic.Solution:

@@ -14,13 +14,21 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm, Method
 from fedtheory.core.exact import rational
-from fedtheory.proofs.certificates.checker import Refused, read_count, read_number, show
+from fedtheory.proofs.checker.reading import read_count, read_number, require_fields, show
+from fedtheory.proofs.checker.refusals import NotChecked
 from fedtheory.proofs.every_n.vectors import Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName, find_measure
 
 #: a class of one of the two rooms that methods are made of
 KNOWN = re.compile(r"(fedtheory\.(?:algorithms|local)\.[a-z][a-z0-9_]*)\.([A-Z][A-Za-z0-9]*)")
+_ABOUT = ("kind", "method", "functions", "participation")
+#: fields of a question by its kind
+FIELDS = {
+    "worst case": (*_ABOUT, "measure", "rounds", "radius"),
+    "decrease": (*_ABOUT, "rate", "potential", "relations", "first"),
+    "floor": (*_ABOUT, "potential", "relations", "first"),
+}
 #: a field of a method or of its state
 FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -46,12 +54,12 @@ def load_method(data: Any) -> Algorithm:
 
     Raises
     ------
-    Refused
+    NotChecked
         It is not one of those, or its hyper-parameters are outside its definition.
     """
     method = _load(data)
     if not isinstance(method, Method):
-        raise Refused("the certificate names no method of fedtheory.algorithms; pass your own to verify_method")
+        raise NotChecked("the certificate names no method of fedtheory.algorithms; pass your own to verify_method")
     return method  # type: ignore[return-value]
 
 
@@ -63,19 +71,19 @@ def _load(data: Any) -> Any:
     if isinstance(data, dict) and set(data) == {"tuple"} and isinstance(data["tuple"], list):
         return tuple(_load(v) for v in data["tuple"])
     if not (isinstance(data, dict) and set(data) == {"class", "fields"} and isinstance(data["fields"], dict)):
-        raise Refused("the method's hyper-parameters are not all numbers, words and solvers of fedtheory")
+        raise NotChecked("the method's hyper-parameters are not all numbers, words and solvers of fedtheory")
     known = KNOWN.fullmatch(data["class"]) if isinstance(data["class"], str) else None
     try:
         kind = None if known is None else getattr(importlib.import_module(known[1]), known[2], None)
     except ModuleNotFoundError:
         kind = None
     if known is None or not dataclasses.is_dataclass(kind) or kind.__module__ != known[1]:
-        raise Refused(f"{ascii(data['class'])[:80]} is no class of fedtheory.algorithms or fedtheory.local")
+        raise NotChecked(f"{ascii(data['class'])[:80]} is no class of fedtheory.algorithms or fedtheory.local")
     fields = {name: _load(value) for name, value in data["fields"].items()}
     try:
         return kind(**fields)  # type: ignore[operator]
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise Refused(f"{known[2]} cannot be made with these hyper-parameters: {str(error)[:200]}") from error
+        raise NotChecked(f"{known[2]} cannot be made with these hyper-parameters: {str(error)[:200]}") from error
 
 
 def store_class(function_class: FunctionClass) -> dict[str, Any]:
@@ -89,14 +97,14 @@ def load_class(data: Any) -> FunctionClass:
 
     Raises
     ------
-    Refused
+    NotChecked
         It is no class of functions.
     """
     if not isinstance(data, dict):
-        raise Refused("the class of functions is missing")
+        raise NotChecked("the class of functions is missing")
     yes_or_no = ("composite", "indicator")
     if any(isinstance(value, str) or isinstance(value, bool) != (name in yes_or_no) for name, value in data.items()):
-        raise Refused(
+        raise NotChecked(
             f"the class of functions is none: its constants are numbers, {' and '.join(yes_or_no)} true or false"
         )
     try:
@@ -111,7 +119,7 @@ def load_class(data: Any) -> FunctionClass:
             raise ValueError("a constant is negative")
         return FunctionClass(**given)
     except (TypeError, ValueError) as error:
-        raise Refused(f"the class of functions is none: {str(error)[:200]}") from error
+        raise NotChecked(f"the class of functions is none: {str(error)[:200]}") from error
 
 
 def store_participation(who: Sampling | None) -> dict[str, int] | None:
@@ -124,7 +132,7 @@ def load_participation(data: Any) -> Sampling | None:
 
     Raises
     ------
-    Refused
+    NotChecked
         The numbers make no sense.
     """
     if data is None:
@@ -132,7 +140,7 @@ def load_participation(data: Any) -> Sampling | None:
     try:
         return Sampling(int(read_number(data["n"])), int(read_number(data["s"])))
     except (KeyError, TypeError, ValueError) as error:
-        raise Refused(f"the number of clients is none: {str(error)[:200]}") from error
+        raise NotChecked(f"the number of clients is none: {str(error)[:200]}") from error
 
 
 def ask_worst_case(
@@ -160,11 +168,14 @@ def describe_question(data: Mapping[str, Any]) -> str:
 
     Raises
     ------
-    Refused
+    NotChecked
         The data are malformed.
     """
     try:
         question = data["question"]
+        if question["kind"] not in FIELDS:
+            raise ValueError(f"{ascii(question['kind'])[:40]} is no kind of question")
+        require_fields(question, FIELDS[question["kind"]], "it")
         about = f"for {_who(load_participation(question['participation']))} and every dimension"
         over = f"{_describe(question['method'])} over {load_class(question['functions'])} functions"
         bound = read_number(data["bound"])
@@ -177,8 +188,6 @@ def describe_question(data: Mapping[str, Any]) -> str:
                 f"{measure.name} after {rounds} rounds <= {bound} (about {show(bound)}) {about}: {over}, "
                 f"{start} <= {read_number(question['radius'])}"
             )
-        if question["kind"] not in ("decrease", "floor"):
-            raise ValueError(f"{ascii(question['kind'])[:40]} is no kind of question")
         if bound > 0:
             raise ValueError(f"{question['kind']} is proved up to {show(bound)} only")
         weights = {_term(term): read_number(w) for term, w in question["potential"].items()}
@@ -195,9 +204,9 @@ def describe_question(data: Mapping[str, Any]) -> str:
             f"fixed point; relations it rests on, which hold from round {first} on: {relations}"
         )
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        if isinstance(error, Refused):
+        if isinstance(error, NotChecked):
             raise
-        raise Refused(
+        raise NotChecked(
             f"the question of the certificate is malformed: {type(error).__name__} {str(error)[:200]}"
         ) from error
 

@@ -18,15 +18,17 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational, solve_exactly
 from fedtheory.proofs.agreement import hold_together
-from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused, check
 from fedtheory.proofs.certificates.faces import read_faces
 from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case, describe_question
+from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
 from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.units import state_in_units
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.guard import BoundQuestion, require_within
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.sizes import sizes_of
@@ -43,7 +45,7 @@ LONGEST_DENOMINATOR = 10**40
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proved bound and the data of its proof (`fedtheory.proofs.certificates.checker`)."""
+    """A proved bound and the data of its proof (`fedtheory.proofs.checker.certificates`)."""
 
     bound: Fraction
     data: Mapping[str, Any]
@@ -82,6 +84,8 @@ def prove(
     ------
     CannotTrace, SolverFailed
         As in `worst_case_for_every_n`; or no margin in `MARGINS` led to a proof.
+    EnginesDisagree
+        A run on random functions of the class exceeds what was proved.
     """
     exact = rational(algorithm)
     model, problem, start, _ = state_program(
@@ -95,6 +99,8 @@ def prove(
     question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
 
     def finished(bound: Fraction, data: Mapping[str, Any]) -> Certificate:
+        asked = BoundQuestion(exact, function_class, rounds, measure, radius, participation)
+        require_within(asked.runs(float(bound)), bound)
         return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
 
     reasons = []

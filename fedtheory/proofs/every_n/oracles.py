@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import CannotTrace
-from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
+from fedtheory.proofs.every_n.cells import AnyRows, cell, entry
 from fedtheory.proofs.every_n.vectors import Form, Lost, Number, Vector, plain_number, square
+from fedtheory.proofs.stand_ins import ANY_CLIENTS, ANY_DIMENSION
 
 UNCERTAIN = (
     "f would have to be evaluated at a point that depends on who takes part; with some of the clients a round the worst "
@@ -67,16 +69,16 @@ class Leaves:
 
 
 class SymmetricProblem:
-    """All members of a class with exchangeable clients, as a problem whose points are `Vector`s in arrays ``(1, 1)``.
+    """All members of a class with exchangeable clients, as a problem whose points are `Vector`s in arrays of one entry.
 
     Oracles: gradients, proximal steps, gradients of the conjugates (minimisers of a linearly shifted f_i), vectors that are only known to
     be short, and, where ``noise`` makes them, noisy gradients. What is asked for twice is answered by the same vector.
-    ``one_solution``: local problems are taken to have one solution, as for strongly convex functions, whatever mu.
+    ``one_solution``: local problems are taken to have one solution, as for strongly convex functions, whatever mu. ``n``: the number of clients,
+    a number where it is stated.
     """
 
     name = "function class, any number of clients"
-    n = 1
-    d = 1
+    d: Any = ANY_DIMENSION
 
     def __init__(
         self,
@@ -86,7 +88,9 @@ class SymmetricProblem:
         noise: Callable[[], Vector] | None = None,
         *,
         one_solution: bool = False,
+        n: Any = ANY_CLIENTS,
     ) -> None:
+        self.n = n
         self.leaves = leaves
         self.mu = mu
         self.one_solution = one_solution
@@ -97,6 +101,10 @@ class SymmetricProblem:
         self._noise = noise
         self._seen: dict[frozenset[Any], Evaluation] = {}
         self._answers: dict[Any, Vector] = {}
+
+    def _each(self, vector: Vector) -> AnyRows:
+        """One vector of every client."""
+        return cell(vector, self.n)
 
     def at(self, x: Vector) -> Evaluation:
         """Evaluate f_i at x."""
@@ -117,11 +125,11 @@ class SymmetricProblem:
     def grad(self, x: Any) -> NDArray[Any]:
         """Gradients."""
         point = entry(x)
-        return cell(self.at(point).g if point.certain else Lost(UNCERTAIN))
+        return self._each(self.at(point).g if point.certain else Lost(UNCERTAIN))
 
     def value(self, x: Any) -> NDArray[Any]:
         """Mean value, as a form ``(1,)``."""
-        return cell(Form(values={self.at(entry(x)).value: 1}))[:, 0]
+        return _mean_value(self.at(entry(x)))
 
     def prox(self, v: Any, step: Any) -> NDArray[Any]:
         """Proximal steps: x = v - step g with g the gradient at x; one that is known (v = x + step grad f_i(x)) is recognised.
@@ -132,21 +140,21 @@ class SymmetricProblem:
         if step * -self.mu < 1:  # the minimiser is unique
             for known in self.evaluations:
                 if not (entry(v) - known.x - known.g * step).terms:
-                    return cell(known.x)
+                    return self._each(known.x)
         g = self.leaves.vector(entry(v))
         x = entry(v) - g * step
         self.add(x, g)
-        return cell(x)
+        return self._each(x)
 
     def conjugate_grad(self, y: Any) -> NDArray[Any]:
         """The points at which the gradients are y; one that is known is recognised where it is the only one."""
         if self.mu > 0 or self.one_solution:
             for known in self.evaluations:
                 if not (entry(y) - known.g).terms:
-                    return cell(known.x)
+                    return self._each(known.x)
         x = self.leaves.vector(entry(y))
         self.add(x, entry(y))
-        return cell(x)
+        return self._each(x)
 
     def short(self, asked: Sequence[Any], limit: Any) -> NDArray[Any]:
         """Vectors e_i with ||e_i||^2 <= ``limit``, a number, or ||e_i|| <= ||limit_i||; the same answer whenever the same is ``asked``.
@@ -160,7 +168,7 @@ class SymmetricProblem:
             self._answers[key] = e = self.leaves.vector(*vectors)
             most = square(entry(limit)) if isinstance(limit, np.ndarray) else Form(constant=limit)
             self.conditions.append(("accuracy", square(e) - most))
-        return cell(self._answers[key])
+        return self._each(self._answers[key])
 
     def _noisy_grad(self, x: Any, key: Any, q: int) -> NDArray[Any]:
         """Gradients plus fresh noise of local step q; every course of the coins sees the same."""
@@ -169,16 +177,21 @@ class SymmetricProblem:
         drawn = (key.round, key.heading, q, frozenset(entry(x).terms.items()))
         if drawn not in self._answers:
             self._answers[drawn] = self._noise()
-        return cell(g + self._answers[drawn])
+        return self._each(g + self._answers[drawn])
 
     @property
     def server(self) -> Pooled:
         """A server that knows the average."""
         return Pooled(self)
 
-    def take(self, clients: Clients | None) -> SymmetricProblem:
-        """Any clients are like all of them."""
-        return self
+    def take(self, clients: Any) -> SymmetricProblem:
+        """Any clients are like all of them, but for their number, s of a `Sampling`; what is asked of some is known of all."""
+        if clients is None:
+            return self
+        some = copy(self)
+        some.n = clients.s
+        some.noisy_grad = None if self._noise is None else some._noisy_grad
+        return some
 
 
 class SharedRegulariser:
@@ -211,28 +224,18 @@ class SharedRegulariser:
         step = plain_number(step)
         for known in self.evaluations:
             if not (entry(v) - known.x - known.g * step).terms:
-                return cell(known.x)
+                return cell(known.x, v.rows)
         g = self.leaves.vector(entry(v), common=entry(v).common)
         x = entry(v) - g * step
         self.add(x, g)
-        return cell(x)
+        return cell(x, v.rows)
 
     def value(self, x: Any) -> NDArray[Any]:
         """Mean value, as a form ``(1,)``."""
-        return cell(Form(values={self.at(entry(x)).value: 1}))[:, 0]
+        return _mean_value(self.at(entry(x)))
 
 
-def cell(content: Any) -> NDArray[Any]:
-    """An object array ``(1, 1)``."""
-    out = np.empty((1, 1), dtype=object)
-    out[0, 0] = content
-    return out
-
-
-def entry(x: Any) -> Any:
-    """What the array ``(1, 1)`` holds."""
-    if x.shape != (1, 1):
-        raise CannotTrace(
-            f"the worst case for every n takes one value of each hyper-parameter; an array of shape {x.shape} came up"
-        )
-    return x[0, 0]
+def _mean_value(evaluation: Evaluation) -> NDArray[Any]:
+    found = np.empty(1, dtype=object)
+    found[0] = Form(values={evaluation.value: 1})
+    return found

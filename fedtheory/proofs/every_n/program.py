@@ -7,10 +7,11 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.conditions import average_and_differences
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.noise import Noise
-from fedtheory.proofs.every_n.oracles import Evaluation, Leaves, SharedRegulariser, SymmetricProblem, cell, entry
+from fedtheory.proofs.every_n.oracles import Evaluation, Leaves, SharedRegulariser, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, divide, square
 from fedtheory.proofs.function_class import (
     FunctionClass,
@@ -20,6 +21,7 @@ from fedtheory.proofs.function_class import (
 )
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.stand_ins import ANY_CLIENTS
 from fedtheory.running.enumeration import enumerate_courses
 
 
@@ -54,7 +56,7 @@ def state_program(
                 "noise averages out over the clients, so that their number n matters: pass participation=Sampling(n, n), or Sampling(n, s)"
             )
         noise = Noise(leaves, function_class.sigma, n)
-    problem = _Timed(leaves, function_class.mu, h, noise)
+    problem = _Timed(leaves, function_class.mu, h, noise, n=ANY_CLIENTS if n is None else n)
     problem.time_limit = time_limit
     # without a minimiser, the origin may as well be the start
     x0 = leaves.vector(common=True) if question.of_minimiser else Vector({})
@@ -118,8 +120,8 @@ class _Timed(SymmetricProblem):
 
     time_limit: float | None = None
 
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
+    def __init__(self, *parts: Any, **options: Any) -> None:
+        super().__init__(*parts, **options)
         self.begun = time.perf_counter()
 
     def require_time(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,17 +38,29 @@ def state_in_units(
     mean, deviation = measure_leaves(
         model.leaves, problem.evaluations, () if h is None else h.evaluations, start, sizes
     )
-    by_block, kept, values = {"S": mean, "Q": deviation}, {}, [sizes.value] * model.leaves.values
-    for matrix, leaves in by_block.items():
-        kept[matrix] = list(range(len(leaves)))
+    return in_units(
+        model, free, {"S": mean, "Q": deviation}, [sizes.value] * model.leaves.values, sizes.goal, time_limit
+    )
+
+
+def in_units(
+    model: Model,
+    free: Sequence[Direction],
+    leaves: Mapping[str, Matrix],
+    known_values: Sequence[float],
+    goal: float,
+    time_limit: float | None = None,
+) -> InUnits:
+    """The same with the sizes of all leaves of S and Q, of the values, and of what is asked for."""
+    kept, values = {matrix: list(range(len(sizes))) for matrix, sizes in leaves.items()}, [*known_values]
     for matrix, direction in free:  # as `Model.along`: products with the direction's vector become values
         pivot = next(i for i in kept[matrix] if direction[i] != 0)
         kept[matrix].remove(pivot)
-        values += [float(by_block[matrix][i] * by_block[matrix][pivot]) for i in kept[matrix]]
+        values += [float(leaves[matrix][i] * leaves[matrix][pivot]) for i in kept[matrix]]
     program = model.freed(free).program(time_limit)
-    values += [sizes.goal] * (len(program.objective_values) - len(values))  # the least of several objectives
-    units = units_of(program, tuple(by_block[m][kept[m]] for m in ("S", "Q")), np.array(values), sizes.goal)
-    return InUnits(units.apply(program), units, mean, deviation)
+    values += [goal] * (len(program.objective_values) - len(values))  # the least of several objectives
+    units = units_of(program, tuple(leaves[m][kept[m]] for m in ("S", "Q")), np.array(values), goal)
+    return InUnits(units.apply(program), units, leaves["S"], leaves["Q"])
 
 
 def measure_leaves(

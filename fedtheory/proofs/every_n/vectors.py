@@ -36,6 +36,8 @@ Number = Any  # float or Fraction
 class Sampling:
     """Uniform participation of s of n clients; passed to a round in the place of the clients that take part.
 
+    Whole numbers, or rational functions of parameters that are at least 1 and 2 on their region.
+
     Examples
     --------
     >>> print(Sampling(n=10, s=3))  # three of ten clients
@@ -56,7 +58,7 @@ class Sampling:
     @property
     def variance(self) -> Number:
         """V = (s/n)(1 - s/n), of one client's indicator; exact."""
-        share = Fraction(self.s, self.n)
+        share = divide(self.s, self.n)
         return share * (1 - share)
 
 

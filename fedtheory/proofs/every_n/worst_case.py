@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.exact import rational
+from fedtheory.core.errors import InvalidInput, SolverFailed
+from fedtheory.core.exact import in_floats, rational
 from fedtheory.proofs.agreement import hold_together, require_membership
 from fedtheory.proofs.every_n.model import Model, find_free_directions
 from fedtheory.proofs.every_n.oracles import Evaluation
@@ -27,16 +27,19 @@ from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.units import InUnits, state_in_units
 from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
 from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.guard import BoundQuestion
 from fedtheory.proofs.interpolation import Interpolated
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.program import Program
-from fedtheory.proofs.semidefinite.solve import Residuals, Solution
+from fedtheory.proofs.semidefinite.solve import Infeasible, Residuals, Solution, TooLarge
 from fedtheory.proofs.sizes import sizes_of
 from fedtheory.running.enumeration import enumerate_courses, enumerate_subsets
 
 #: most subsets of clients that a replay goes through, and most clients it rebuilds
 MOST_SUBSETS, MOST_CLIENTS = 1000, 50
+#: runs that tell what a worst case is at least where no solver's answer was accepted
+TELLING_RUNS = 4000
 #: squared length of a free vector when functions are rebuilt, relative to its products with the others; its inverse is lost
 LONG = 1e6
 
@@ -117,7 +120,8 @@ class WorstCaseForEveryN:
         clients = ((1, None),) if who is None or who.s == who.n else tuple(enumerate_subsets(who.n, who.s))
         measure = find_measure(self.measure)
         values, models = np.zeros(self.rounds + 1), list[NDArray[np.float64]]()
-        for weight, states in enumerate_courses(self.algorithm, instance, x0[None, :], self.rounds, clients):
+        method = in_floats(self.algorithm)
+        for weight, states in enumerate_courses(method, instance, x0[None, :], self.rounds, clients):
             values += float(weight) * np.array([float(measure.metric(instance, state)) for state in states])
             models += [state.x for state in states]
         require_membership(instance, x0, self.function_class, measure, self.radius, models=models)
@@ -184,6 +188,14 @@ def _factor(block: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
+def _at_least(asked: BoundQuestion) -> str:
+    """What runs on random functions of the class reach, where that is known: the worst case is not less."""
+    found = asked.runs(1.0, TELLING_RUNS)
+    if found is None or not found.largest > 0:
+        return ""
+    return f"; functions of the class with {found.clients} clients reach {found.largest:.6g}, so that the worst case is at least that"
+
+
 def worst_case_for_every_n(
     algorithm: Algorithm,
     function_class: FunctionClass,
@@ -226,9 +238,15 @@ def worst_case_for_every_n(
         directions = find_free_directions(exact, asked.evaluations)
         return state_in_units(exact, asked, origin, directions, sizes, time_limit).program
 
-    solution, unbounded = maximise(
-        stated.program, stated_exactly=stated_exactly, tolerance=tolerance, time_limit=time_limit, agree=agree
-    )
+    try:
+        solution, unbounded = maximise(
+            stated.program, stated_exactly=stated_exactly, tolerance=tolerance, time_limit=time_limit, agree=agree
+        )
+    except (Infeasible, TooLarge):
+        raise
+    except SolverFailed as error:
+        asked = BoundQuestion(algorithm, function_class, rounds, measure, radius, participation)
+        raise SolverFailed(f"{error}{_at_least(asked)}") from error
     return WorstCaseForEveryN(
         value=float("inf") if unbounded else solution.value * stated.units.goal,
         lower=float("inf") if unbounded else solution.lower * stated.units.goal,

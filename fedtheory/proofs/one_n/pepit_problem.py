@@ -12,13 +12,14 @@ from fedtheory.core.arrays import Array
 from fedtheory.core.errors import CannotTrace, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
+from fedtheory.proofs.stand_ins import ANY_DIMENSION
 
 
 class PointProblem:
     """n functions of a class as a problem whose points are PEPit points: arrays ``(n, 1)`` of objects."""
 
     name = "function class"
-    d = 1
+    d: Any = ANY_DIMENSION
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.exact import in_floats
 from fedtheory.proofs.agreement import hold_together, require_membership
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
@@ -99,7 +100,7 @@ class WorstCaseForOneN:
         if reason is not None or self.instance is None or self.x0 is None:
             raise InvalidInput(f"the worst case cannot be run: {reason}")
         measure = find_measure(self.measure)
-        trace = run(self.algorithm, self.instance, self.x0, self.rounds, metrics={"m": measure.metric})
+        trace = run(in_floats(self.algorithm), self.instance, self.x0, self.rounds, metrics={"m": measure.metric})
         require_membership(self.instance, self.x0, self.function_class, measure, float(self.radius))
         reached: float = measure.reached(trace["m"])
         hold_together("the value", self.value, "its replay", reached, size=self.unit)
@@ -161,7 +162,11 @@ def worst_case_for_one_n(
     if not solvers:
         raise InvalidInput("no solver is given; name at least one, for example ('CLARABEL',)")
     begun = time.perf_counter()
-    stated = state_point_program(algorithm, function_class, n, rounds, measure, radius, coins, participants)
+    plain, over = (
+        in_floats(algorithm),
+        in_floats(function_class),
+    )  # points of this engine are not multiplied by fractions
+    stated = state_point_program(plain, over, n, rounds, measure, float(radius), coins, participants)
     sizes = sizes_of(function_class, find_measure(measure), radius)
     form = read_standard_form(stated.pep, sizes, stated.start)
     solution, unbounded = maximise(
@@ -173,7 +178,7 @@ def worst_case_for_one_n(
     )
     instance, start = None, None
     if not unbounded and not function_class.composite:
-        instance, start = _read_back(form, solution, stated, function_class)
+        instance, start = _read_back(form, solution, stated, over)
     return WorstCaseForOneN(
         value=float("inf") if unbounded else solution.value * form.units.goal,
         lower=float("inf") if unbounded else solution.lower * form.units.goal,

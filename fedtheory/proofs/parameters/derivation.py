@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT, check_derivation
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector
-from fedtheory.proofs.parameters import checker
 from fedtheory.proofs.parameters.field import ParameterField, Products
 from fedtheory.proofs.parameters.system import System, remainder
 
@@ -73,7 +74,7 @@ def check_at_point(system: System, multipliers: Sequence[Fraction]) -> bool:
 
 
 def store(field: ParameterField, system: System, multipliers: Mapping[str, Number]) -> dict[str, Any]:
-    """The derivation as data, which `checker.check_derivation` accepted.
+    """The derivation as data, which `check_derivation` accepted.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ def store(field: ParameterField, system: System, multipliers: Mapping[str, Numbe
     pivots = {"S": decompose(s, nonnegative), "Q": decompose(q, nonnegative)}
     data = _store(field, system, multipliers, -left.constant, pivots)
     try:
-        checker.check_derivation(data)
-    except checker.DerivationRefused as reason:
+        check_derivation(data)
+    except Refused as reason:
         raise NotProved(f"the checker refuses it: {reason}") from None
     return data
 
@@ -118,6 +119,13 @@ def store_statement(products: Products, system: System) -> dict[str, Any]:
         "hypotheses": {name: _form(products, form) for name, form in system.hypotheses},
         "conclusion": _form(products, system.conclusion),
     }
+
+
+def store_forms(field: ParameterField, forms: Mapping[str, Form]) -> dict[str, Any]:
+    """Forms by name, with the factors of their numbers, polynomials in the parameters of these names."""
+    products = Products(field)
+    stored = {name: _form(products, form) for name, form in forms.items()}
+    return {"names": list(field.names), "factors": products.stored_factors(), "forms": stored}
 
 
 def _store(
@@ -148,7 +156,7 @@ def _store(
         },
     }
     return {
-        "format": checker.DERIVATION_FORMAT,
+        "format": DERIVATION_FORMAT,
         "parameters": ends,
         "factors": products.stored_factors(),
         **stated,
@@ -166,6 +174,11 @@ def states(field: ParameterField, system: System, data: Mapping[str, Any]) -> bo
     stated = store_statement(products, system)
     ours = {"parameters": ends, "factors": products.stored_factors(), **stated}
     return bool(_canonical(ours) == _canonical({key: data[key] for key in ours}))
+
+
+def state_same_forms(ours: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether stored forms (`store_forms`) are the same, whatever the order of forms and of factors."""
+    return bool(_canonical(ours) == _canonical(other))
 
 
 def _canonical(data: Mapping[str, Any]) -> Any:

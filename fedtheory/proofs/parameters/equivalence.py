@@ -16,11 +16,12 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import average
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.states import arrays_of
-from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
+from fedtheory.proofs.every_n.cells import cell, entry
+from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Vector
 from fedtheory.proofs.facts import write_fact
-from fedtheory.proofs.potentials.invariants import AnyRound
 from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.stand_ins import ANY_CLIENTS, AnyRound
 
 MEAN = "mean_"  #: before the name of a field: its average over clients
 
@@ -105,12 +106,17 @@ def for_all_coins(play: Callable[[Any], Any], round: Any) -> Iterator[tuple[dict
 
 
 def agree_at_start(
-    first: Algorithm, second: Algorithm, relations: Correspondence, parameters: Mapping[str, Any], rounds: int
+    first: Algorithm,
+    second: Algorithm,
+    relations: Correspondence,
+    parameters: Mapping[str, Any],
+    rounds: int,
+    n: Any = ANY_CLIENTS,
 ) -> bool:
-    """Whether the states correspond after so many rounds from their own start at one point, in all courses of the coins."""
+    """Whether the states correspond after so many rounds from their own start at one point, in all courses of the coins; of n clients."""
     return all(
         _same(relations, a, b, parameters, f"after {rounds} rounds from the start{_told(coins)}")
-        for coins, a, b in _courses(first, second, rounds)
+        for coins, a, b in _courses(first, second, rounds, n)
     )
 
 
@@ -121,6 +127,7 @@ def agree_in_every_round(
     parameters: Mapping[str, Any],
     common: frozenset[str],
     rounds: int,
+    n: Any = ANY_CLIENTS,
 ) -> bool:
     """Whether the states correspond in every round from ``rounds`` on.
 
@@ -128,20 +135,21 @@ def agree_in_every_round(
     ----------
     relations : of which the pairs give every field of the second method's state
     common : fields of the first method's state that are the server's
+    n : the number of clients, or what stands for many
 
     Returns
     -------
     True is a proof; False says only that the fields came out as different combinations of gradients that may coincide.
     """
-    if not agree_at_start(first, second, relations, parameters, rounds):
+    if not agree_at_start(first, second, relations, parameters, rounds, n):
         return False
-    _, a, b = next(iter(_courses(first, second, rounds)))
+    _, a, b = next(iter(_courses(first, second, rounds, n)))
 
     def play(key: Any) -> tuple[State, State]:
         leaves = Leaves()
-        problem: Any = SymmetricProblem(leaves, 0, one_solution=True)
+        problem: Any = SymmetricProblem(leaves, 0, one_solution=True, n=n)
         free = {
-            name: cell(leaves.vector(common=name in common))
+            name: cell(leaves.vector(common=name in common), 1 if name in common else problem.n)
             for name in arrays_of(a)
             if name not in relations.kept or relations.kept[name].names & {name, MEAN + name}
         }
@@ -167,13 +175,15 @@ def agree_in_every_round(
     )
 
 
-def _courses(first: Algorithm, second: Algorithm, rounds: int) -> Iterator[tuple[list[dict[str, bool]], State, State]]:
+def _courses(
+    first: Algorithm, second: Algorithm, rounds: int, n: Any
+) -> Iterator[tuple[list[dict[str, bool]], State, State]]:
     """Both methods' states after so many rounds from one point, for every course of the coins; each on functions of its own."""
     waiting: list[list[dict[str, bool]]] = [[]]
     while waiting:
         course = waiting.pop()
         leaves = Leaves()
-        problem: Any = SymmetricProblem(leaves, 0, one_solution=True)
+        problem: Any = SymmetricProblem(leaves, 0, one_solution=True, n=n)
         x0 = cell(leaves.vector(common=True))
         a, b = first.init(problem, x0), second.init(problem, x0)
         shown: list[dict[str, bool]] = []

@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
-from fedtheory.proofs.parameters import checker
+from fedtheory.proofs.checker.boxes import Sign
+from fedtheory.proofs.checker.derivations import Reader
+from fedtheory.proofs.checker.polynomials import Polynomial
+from fedtheory.proofs.checker.ranges import CheckedRegion
+from fedtheory.proofs.checker.reading import StepCount
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
 
@@ -60,10 +64,10 @@ class ParameterField:
         """A SymPy expression as a number of this field."""
         return RationalFunction(self, self.elements.from_sympy(expression))
 
-    def sign(self, value: Any) -> checker.Sign | None:
+    def sign(self, value: Any) -> Sign | None:
         """The sign on the whole region, proved; or None."""
         if not isinstance(value, RationalFunction):
-            return checker.Sign(1 if value >= 0 else -1, value != 0)
+            return Sign(1 if value >= 0 else -1, value != 0)
         return self._signs.sign(value)
 
 
@@ -141,7 +145,7 @@ class RationalFunction:
     def __bool__(self) -> bool:
         return bool(self.element)
 
-    def _compare(self, other: Any) -> tuple[checker.Sign, bool]:
+    def _compare(self, other: Any) -> tuple[Sign, bool]:
         difference = self - other
         sign = self.field.sign(difference)
         if sign is None:
@@ -170,7 +174,7 @@ class RationalFunction:
         sign, equal = self._compare(other)
         return equal or sign.direction > 0 or not self._strict(sign, other)
 
-    def _strict(self, sign: checker.Sign, other: Any) -> bool:
+    def _strict(self, sign: Sign, other: Any) -> bool:
         if not sign.strict:
             raise CannotTrace(
                 f"{self} may equal {other} on the region {self.field.region}; state the region without it"
@@ -211,15 +215,20 @@ def evaluate(polynomial: Any, values: Sequence[Fraction]) -> Fraction:
     return total
 
 
+MOST_SEARCHED = (
+    20_000_000  #: steps that a search may spend on signs; each derivation that it stores is checked by itself
+)
+
+
 class Products:
-    """Rational functions taken apart into irreducible factors, which are numbered as they come; signs by `checker.CheckedRegion`."""
+    """Rational functions taken apart into irreducible factors, which are numbered as they come; signs by `CheckedRegion`."""
 
     def __init__(self, field: ParameterField) -> None:
         self.field = field
-        self.factors: list[checker.Polynomial] = []
+        self.factors: list[Polynomial] = []
         self._number: dict[Any, int] = {}
         self._taken: dict[Any, tuple[Fraction, dict[int, int]]] = {}
-        self._region: checker.CheckedRegion | None = None
+        self._region: CheckedRegion | None = None
 
     def take_apart(self, value: Any) -> tuple[Fraction, dict[int, int]]:
         """A fraction, and powers by number of factor, whose product it is."""
@@ -274,11 +283,12 @@ class Products:
         """All factors as the checker reads them."""
         return [[[str(value), list(powers)] for powers, value in factor.items()] for factor in self.factors]
 
-    def sign(self, value: RationalFunction) -> checker.Sign | None:
+    def sign(self, value: RationalFunction) -> Sign | None:
         """The sign on the region, by the checker's own argument; None if it was not found."""
         size, powers = self.take_apart(value)
         if self._region is None:
             ends = self.ends()
-            reader = checker.Reader(len(self.factors))
-            self._region = checker.CheckedRegion(tuple(map(reader.range, ends)), self.factors)
+            reader = Reader(len(self.factors))
+            ranges = tuple(map(reader.range, ends))
+            self._region = CheckedRegion(ranges, self.factors, StepCount(MOST_SEARCHED))
         return self._region.sign_of({tuple(powers.get(k, 0) for k in range(len(self.factors))): size} if size else {})

@@ -1,6 +1,6 @@
 """A system on a region, judged: proved for all parameters, proved at points, refuted by an exact instance, or open.
 
-Matrix propose. Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
+Points and corners of the region are looked at first; then a derivation for all parameters is looked for; where there is none,
 the region is searched for a point at which the conclusion fails, and points are proved one by one.
 """
 
@@ -24,6 +24,7 @@ from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.scalings import find_scalings, normalise
 from fedtheory.proofs.parameters.search import SECONDS, search_multipliers
 from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.parameters.wider import lift, move_system, region_of_used, widest_region
 from fedtheory.proofs.regions.region import Region
 
 Word = Literal["proved for all parameters", "proved at points", "refuted", "open"]
@@ -56,15 +57,14 @@ def judge_system(known: ParameterField, system: System, seconds: float = SECONDS
     instance = refute_at(system, looked, log)
     if instance is not None:
         return Judgement("refuted", instance=instance, log=log)
-    search = search_multipliers(known, system, seconds)
-    log.update(search.log)
-    if search.data is not None:
+    data, multipliers = _derive(known, system, seconds, log)
+    if data is not None:
         log.pop("suspect points", None)  # a proof overrules floats
         if any(form.constant != 0 for _, form in system.hypotheses):
-            absurd = search_multipliers(known, system.with_conclusion(Form(constant=1)), seconds)
-            if absurd.data is not None:
+            absurd, _ = _derive(known, system.with_conclusion(Form(constant=1)), seconds, {})
+            if absurd is not None:
                 log["vacuous"] = "the hypotheses contradict each other: 1 <= 0 follows from them"
-        return Judgement("proved for all parameters", search.data, show_multipliers(search.multipliers), log=log)
+        return Judgement("proved for all parameters", data, show_multipliers(multipliers), log=log)
     worst = search_region(region, system)
     if worst is not None:
         instance = refute_at(system, [worst], log)
@@ -74,6 +74,41 @@ def judge_system(known: ParameterField, system: System, seconds: float = SECONDS
     proofs = tuple(proofs_at(system, asked))
     log["points"] = f"{len(proofs)} of {len(asked)}"
     return Judgement("proved at points" if len(proofs) == len(asked) else "open", at_points=proofs, log=log)
+
+
+def _derive(
+    known: ParameterField, system: System, seconds: float, log: dict[str, Any]
+) -> tuple[dict[str, Any] | None, Mapping[str, Any]]:
+    """A derivation and its multipliers: of the parameters that occur, then with as few bounds on them as floats see no reason for; or None."""
+    used = region_of_used(known, system)
+    here = known if used == known.region else ParameterField(used)
+    asked = system if here is known else move_system(system, here)
+    search = search_multipliers(here, asked, seconds)
+    log.update(search.log)
+    if search.data is not None and here is known:
+        return search.data, search.multipliers
+    if search.data is None:
+        wide = widest_region(used, lambda region: _seems_to_hold(region, asked))
+        if wide == used:
+            return None, {}
+        there = ParameterField(wide)
+        search = search_multipliers(there, move_system(asked, there), seconds)
+        log["on the region"] = str(wide)
+        if search.data is None:
+            return None, {}
+    found = lift(search.multipliers, known)
+    try:
+        return store(known, system, found), found
+    except NotProved as reason:
+        log["on the region asked for"] = str(reason)
+        return None, {}
+
+
+def _seems_to_hold(region: Region, system: System) -> bool:
+    """Whether no exact instance is found against a system at simple points and corners of another region."""
+    field = ParameterField(region)
+    asked = move_system(system, field)
+    return refute_at(asked, telling_points(field, asked, POINTS, CORNERS), {}) is None
 
 
 def telling_points(known: ParameterField, system: System, simple: int, corners: int) -> list[dict[str, Fraction]]:

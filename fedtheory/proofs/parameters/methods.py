@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +24,7 @@ from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.oracles import Leaves
 from fedtheory.proofs.every_n.program import state_program
-from fedtheory.proofs.every_n.vectors import Form, Number, square
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, square
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.parameters.constants import judge_through_strongest
@@ -35,7 +35,7 @@ from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.potentials.invariants import ErrorModel, follow_errors, follow_one_round
 from fedtheory.proofs.regions.expressions import Expression, number
-from fedtheory.proofs.regions.region import Parameter, Region
+from fedtheory.proofs.regions.region import Region
 
 MethodOf = Callable[[Mapping[str, Any]], Algorithm]
 #: points at which ways to share out the entries of a rate are looked at, before proofs are looked for
@@ -52,6 +52,7 @@ class StatedContraction:
     weights : of mean_i ||error of field||^2 in V, by field
     rate : an expression, max of expressions included
     L, mu : expressions
+    clients : expressions of the number n of clients and of the s that take part, in expectation; empty for every n, all of them
 
     Examples
     --------
@@ -68,10 +69,18 @@ class StatedContraction:
     rate: Expression
     L: Expression
     mu: Expression
+    clients: Mapping[str, Expression] = field(default_factory=dict)
 
     @classmethod
     def read(
-        cls, method: MethodOf, region: str, weights: Mapping[str, Any], rate: Any, L: Any = "L", mu: Any = "mu"
+        cls,
+        method: MethodOf,
+        region: str,
+        weights: Mapping[str, Any],
+        rate: Any,
+        L: Any = "L",
+        mu: Any = "mu",
+        **clients: Any,
     ) -> StatedContraction:
         """From text."""
         return cls(
@@ -81,6 +90,7 @@ class StatedContraction:
             Expression.parse(rate),
             Expression.parse(L),
             Expression.parse(mu),
+            {name: Expression.parse(value) for name, value in clients.items()},
         )
 
 
@@ -154,8 +164,8 @@ def _cut(field: ParameterField, difference: RationalFunction) -> tuple[Region, R
                 and (high is None or (below is not None and below.direction > 0))
             ):
                 parameters = field.region.parameters
-                first = Parameter(p.name, p.low, root, p.low_closed, True)
-                second = Parameter(p.name, root, p.high, True, p.high_closed)
+                first = replace(p, high=root, high_closed=True)
+                second = replace(p, low=root, low_closed=True)
                 return (
                     Region((*parameters[:k], first, *parameters[k + 1 :])),
                     Region((*parameters[:k], second, *parameters[k + 1 :])),
@@ -265,9 +275,9 @@ def trace_contraction(stated: StatedContraction, fixed: Mapping[str, Fraction], 
     here = {**fixed, **field.parameters()}
     big_l, mu = stated.L.at(here), stated.mu.at(here)
     FunctionClass(big_l, mu)  # refuses what is no class on the region
-    model = _model(stated, fixed, field.region)
+    model, who = _model(stated, fixed, field.region), sampling_at(stated.clients, here)
     algorithm = stated.method(here)
-    step = follow_one_round(model, algorithm, mu)
+    step = follow_one_round(model, algorithm, mu, who)
     unknown = [name for name in stated.weights if name not in model.space.fields]
     if unknown:
         raise InvalidInput(f"expected weights of the fields {', '.join(model.space.fields)}; got {unknown[0]!r}")
@@ -275,7 +285,7 @@ def trace_contraction(stated: StatedContraction, fixed: Mapping[str, Fraction], 
     after = Form()
     for chance, errors in step.after:
         for name, weight in weights.items():
-            after = after + square(errors[name], model.participation) * weight * chance
+            after = after + square(errors[name], who) * weight * chance
     terms = []
     for name, weight in weights.items():
         mean = step.before[name].averaged(None)
@@ -290,7 +300,18 @@ def _model(stated: StatedContraction, fixed: Mapping[str, Fraction], region: Reg
     """The relations between fields, found at one point; `follow_one_round` proves them for all."""
     point = {**fixed, **region.simple_points(1)[0]}
     numbers = FunctionClass(stated.L.at(point), stated.mu.at(point))
-    return follow_errors(stated.method(point), numbers)
+    return follow_errors(stated.method(point), numbers, sampling_at(stated.clients, point))
+
+
+def sampling_at(clients: Mapping[str, Expression], point: Mapping[str, Any]) -> Sampling | None:
+    """Who takes part, with numbers of any kind; None where that is everyone of any number."""
+    if not clients:
+        return None
+    found = {name: expression.at(point) for name, expression in clients.items()}
+    if "n" not in found:
+        raise InvalidInput("clients need their number n: 'n = 8' or 'n = 8, s = 3'")
+    plain = {name: int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for name, v in found.items()}
+    return Sampling(plain["n"], plain.get("s", plain["n"]))
 
 
 def bound_system(
@@ -303,6 +324,7 @@ def bound_system(
     L: Any = "L",
     mu: Any = "mu",
     zeta: Any = None,
+    clients: Mapping[str, Expression] | None = None,
     fixed: Mapping[str, Fraction] | None = None,
 ) -> System:
     """``measure after the rounds <= bound * start`` as a system, the start measured by ||x^0 - x*||^2 or by f(x^0) - inf f.
@@ -325,7 +347,8 @@ def bound_system(
         raise InvalidInput(f"the rounds {rounds} are not a whole number: {count}")
     radius: Any = field.one
     members: Any = FunctionClass(value(L), value(mu), zeta=value(zeta))
-    model, _, _, _ = state_program(method(here), members, int(count), measure, radius, None)
+    who = sampling_at(clients or {}, here)
+    model, _, _, _ = state_program(method(here), members, int(count), measure, radius, who)
     if len(model.objectives) != 1 or model.equations or any(f.shared for f in model.functions):
         raise CannotTrace(
             f"a bound for all parameters is of one quantity of plain classes, not {find_measure(measure).name!r} of this class"

@@ -6,19 +6,22 @@ their own: then each client satisfies what the average does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fedtheory.proofs.checker.reading import read_number
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import violation
 from fedtheory.proofs.parameters.quadratics import Quadratics, curvatures
 from fedtheory.proofs.parameters.system import System
 
 LeafCoordinates = tuple[tuple[Fraction, ...], ...]
+#: what the functions of an instance are, if there are any
+ON_THE_LINE, INTERPOLATED, VECTORS = "quadratics on the line", "interpolated functions", "vectors"
 #: denominators tried for coordinates, and margins of the program, relative to its value
 INSTANCE_DENOMINATORS, INSTANCE_MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5, 10**7), (0.3, 0.1, 0.03, 0.01)
 #: by how much smaller classes leave room
@@ -30,7 +33,7 @@ class Instance:
     """Where a conclusion fails.
 
     ``mean``, ``deviation``: coordinates of the leaves; ``values``: of the functions; ``left``: the conclusion's left side, above zero;
-    ``kind``: "quadratics on the line", with their curvatures, or "interpolated functions".
+    ``kind``: `ON_THE_LINE`, with the curvature of each function, `INTERPOLATED`, or `VECTORS` where there are no functions.
     """
 
     kind: str
@@ -68,20 +71,40 @@ class Instance:
         }
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Instance:
-        """The instance that plain data hold."""
+    def read(cls, data: Mapping[str, Any], more: Collection[str] = ()) -> Instance:
+        """The instance that plain data hold; ``more``: kinds beside those of a lemma.
+
+        Raises
+        ------
+        ValueError
+            They are malformed; the message is one line.
+        """
+
+        def numbers(given: Any) -> tuple[Fraction, ...]:
+            if not isinstance(given, list):
+                raise ValueError("coordinates, values and curvatures are lists")
+            return tuple(map(read_number, given))
 
         def rows(lines: Any) -> LeafCoordinates:
-            return tuple(tuple(Fraction(x) for x in line) for line in lines)
+            found = tuple(map(numbers, lines)) if isinstance(lines, list) else ()
+            if not isinstance(lines, list) or len({len(row) for row in found}) > 1:
+                raise ValueError("the leaves are no list of rows of the same length")
+            return found
 
+        if not isinstance(data, Mapping) or {*data} != {f.name for f in fields(cls)}:
+            raise ValueError(f"the instance of a lemma has the fields {', '.join(f.name for f in fields(cls))}")
+        if data["kind"] not in (ON_THE_LINE, INTERPOLATED, VECTORS, *more):
+            raise ValueError(f"its kind is none of {ON_THE_LINE!r}, {INTERPOLATED!r} and {VECTORS!r}")
+        if not isinstance(data["point"], Mapping):
+            raise ValueError("its point is no mapping")
         return cls(
             data["kind"],
-            {name: Fraction(value) for name, value in data["point"].items()},
+            {name: read_number(value) for name, value in data["point"].items()},
             rows(data["mean"]),
             rows(data["deviation"]),
-            tuple(Fraction(value) for value in data["values"]),
-            Fraction(data["left"]),
-            tuple(Fraction(value) for value in data["curvatures"]),
+            numbers(data["values"]),
+            read_number(data["left"]),
+            numbers(data["curvatures"]),
         )
 
     @property
@@ -137,7 +160,7 @@ def _quadratic(system: System, point: Mapping[str, Fraction]) -> Instance | None
                     ]
                     parts = [family.leaves(b, combination if b == block else [Fraction(0)] * sizes[b]) for b in (0, 1)]
                     made = _made(
-                        "quadratics on the line",
+                        ON_THE_LINE,
                         system,
                         point,
                         tuple((x,) for x in parts[0][: system.sizes[0]]),
@@ -210,7 +233,7 @@ def _rounded(
                 tuple(tuple(Fraction(round(float(x) * denominator), denominator) for x in row) for row in rows)
             )
         values = tuple(Fraction(round(float(v) * scale * denominator**2), denominator**2) for v in found.values)
-        made = _made("interpolated functions", system, point, coordinates[0], coordinates[1], values)
+        made = _made(INTERPOLATED, system, point, coordinates[0], coordinates[1], values)
         if made is not None:
             return made
     return None
@@ -227,5 +250,7 @@ def _made(
 ) -> Instance | None:
     left = left_side(system, system.conclusion, mean, deviation, values)
     if left > 0 and all(left_side(system, form, mean, deviation, values) <= 0 for _, form in system.rows):
-        return Instance(kind, dict(point), mean, deviation, values, left, tuple(chosen))
+        return Instance(
+            kind if system.functions else VECTORS, dict(point), mean, deviation, values, left, tuple(chosen)
+        )
     return None

@@ -22,32 +22,16 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.exact import Row, reduce_rows
 from fedtheory.core.states import arrays_of
-from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem, cell, entry
+from fedtheory.proofs.every_n.cells import cell, entry
+from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
 from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.stand_ins import ANY_CLIENTS, AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes
 
 Errors = dict[str, Vector]
 PartKind = Literal["mean", "deviation"]
 KINDS: tuple[PartKind, PartKind] = ("mean", "deviation")
-
-
-class AnyRound:
-    """The number of a round that stands for all: it may be passed on, and what depends on it is refused."""
-
-    def __mod__(self, divisor: Any) -> Any:
-        """Every number leaves nothing over when it is divided by one."""
-        return 0 if divisor == 1 else self._refuse()
-
-    def _refuse(self, *others: Any) -> Any:
-        raise CannotTrace(
-            "a potential that decreases in every round needs a method whose rounds are all the same, and this one's depend on the number of the "
-            "round; give it constant step sizes and other parameters"
-        )
-
-    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __floordiv__ = __pow__ = _refuse
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __index__ = __int__ = __float__ = __bool__ = _refuse
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -181,7 +165,7 @@ def follow_errors(
     InvalidInput
         A relation relied on is not kept by the rounds.
     """
-    problem = SymmetricProblem(Leaves(), function_class.mu)
+    problem = SymmetricProblem(Leaves(), function_class.mu, n=_clients(participation))
     origin = Vector({})
     problem.add(origin, problem.leaves.deviation_only())
     solution = algorithm.solution_state(problem, cell(origin))
@@ -191,9 +175,9 @@ def follow_errors(
             "of rounds no potential is needed (fedtheory worst-case)"
         )
     rounds = _rounds(algorithm, problem, solution, participation)
-    at_star = _vectors(solution)
+    at_star = vectors_of(solution)
     for _, state in rounds:
-        for name, moved in _difference(_vectors(state), at_star).items():
+        for name, moved in _difference(vectors_of(state), at_star).items():
             if moved.terms:
                 raise CannotTrace(
                     f"x* is not a fixed point of {algorithm}: started from its state there, a round changes {name}, so that no potential "
@@ -206,8 +190,8 @@ def follow_errors(
         )
     x0 = problem.leaves.vector(common=True)
     start = algorithm.init(problem, cell(x0))
-    begun = _difference(_vectors(start), at_star)
-    first = [_difference(_vectors(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
+    begun = _difference(vectors_of(start), at_star)
+    first = [_difference(vectors_of(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
     fields = _in_order(begun, first)
 
     relations: dict[PartKind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
@@ -233,7 +217,9 @@ def follow_errors(
     return ErrorModel(algorithm, function_class, participation, start, space, 0 if at_once else 1, units)
 
 
-def follow_one_round(model: ErrorModel, algorithm: Algorithm, mu: Number) -> TracedRound:
+def follow_one_round(
+    model: ErrorModel, algorithm: Algorithm, mu: Number, participation: Sampling | None
+) -> TracedRound:
     """One round of the same method with other numbers, such as rational functions of parameters, from a generic state of the model's space.
 
     The model's relations were proved for its own numbers; that x* is a fixed point, and that the first round from any start makes the relations
@@ -244,19 +230,19 @@ def follow_one_round(model: ErrorModel, algorithm: Algorithm, mu: Number) -> Tra
     CannotTrace
         A relation does not hold for these numbers.
     """
-    problem = SymmetricProblem(Leaves(), mu)
+    problem = SymmetricProblem(Leaves(), mu, n=_clients(participation))
     origin = Vector({})
     problem.add(origin, problem.leaves.deviation_only())
     solution = algorithm.solution_state(problem, cell(origin))
     assert solution is not None  # the model exists
-    at_star = _vectors(solution)
-    rounds = _rounds(algorithm, problem, solution, model.participation)
-    moved = any(e.terms for _, state in rounds for e in _difference(_vectors(state), at_star).values())
+    at_star = vectors_of(solution)
+    rounds = _rounds(algorithm, problem, solution, participation)
+    moved = any(e.terms for _, state in rounds for e in _difference(vectors_of(state), at_star).values())
     if moved or len(problem.evaluations) > 1:
         raise CannotTrace(f"x* is not a fixed point of {algorithm} for all parameters")
     start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
-    first = [_difference(_vectors(s), at_star) for _, s in _rounds(algorithm, problem, start, model.participation)]
-    step = _step(algorithm, mu, model.participation, start, model.space)
+    first = [_difference(vectors_of(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
+    step = _step(algorithm, mu, participation, start, model.space)
     for errors in (*first, *(errors for _, errors in step.after)):
         for kind in KINDS:
             for row in model.space.relations[kind]:
@@ -266,6 +252,82 @@ def follow_one_round(model: ErrorModel, algorithm: Algorithm, mu: Number) -> Tra
                 if left.terms:
                     raise CannotTrace(f"a relation between the fields of {algorithm} does not hold for all parameters")
     return step
+
+
+def follow_states(algorithm: Algorithm, mu: Number) -> tuple[Space, int]:
+    """The states that a method can have, for one choice of numbers, and from which round on.
+
+    Each is that of the fixed point, where the method has one, and a vector for each field, with the relations between these that hold after the
+    first round from every start and that rounds keep.
+    """
+    relations, fields, begun = _first_relations(algorithm, mu)
+    while True:
+        space = Space.of(fields, relations)
+        after = _moved_from(algorithm, mu, space)
+        kept = {kind: _holding(after, fields, kind, among=relations[kind]) for kind in KINDS}
+        if all(len(kept[kind]) == len(relations[kind]) for kind in KINDS):
+            break
+        relations = kept
+    at_once = all(len(_holding([begun], fields, kind, among=relations[kind])) == len(relations[kind]) for kind in KINDS)
+    return space, 0 if at_once else 1
+
+
+def require_relations(algorithm: Algorithm, mu: Number, space: Space) -> None:
+    """Prove the relations of a space for other numbers of the same method, such as rational functions of parameters.
+
+    Raises
+    ------
+    CannotTrace
+        A relation does not hold for these numbers.
+    """
+    _, _, first = _started(algorithm, mu)
+    for errors in (*first, *_moved_from(algorithm, mu, space)):
+        for kind in KINDS:
+            for row in space.relations[kind]:
+                left = Vector({})
+                for name, weight in zip(space.fields, row, strict=True):
+                    left = left + _part(errors[name], kind) * weight
+                if left.terms:
+                    raise CannotTrace(f"a relation between the fields of {algorithm} does not hold for all parameters")
+
+
+def _started(algorithm: Algorithm, mu: Number) -> tuple[Errors, Errors, list[Errors]]:
+    """The fixed point (nothing, where there is none), and the differences of the start and of the states after one round to it."""
+    problem = SymmetricProblem(Leaves(), mu)
+    problem.add(Vector({}), problem.leaves.deviation_only())
+    solution = algorithm.solution_state(problem, cell(Vector({})))
+    start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
+    at_star = {} if solution is None else vectors_of(solution)
+    origin = {name: at_star.get(name, Vector({})) for name in vectors_of(start)}
+    first = [_difference(vectors_of(s), origin) for _, s in outcomes_of_round(algorithm, problem, start)]
+    return origin, _difference(vectors_of(start), origin), first
+
+
+def _first_relations(algorithm: Algorithm, mu: Number) -> tuple[dict[PartKind, list[Row]], tuple[str, ...], Errors]:
+    _, begun, first = _started(algorithm, mu)
+    fields = _in_order(begun, first)
+    return {kind: _holding(first, fields, kind) for kind in KINDS}, fields, begun
+
+
+def _moved_from(algorithm: Algorithm, mu: Number, space: Space) -> list[Errors]:
+    """States after a round from any state of the space, less the fixed point."""
+    leaves = Leaves()
+    errors = space.errors(leaves)
+    problem = SymmetricProblem(leaves, mu)
+    problem.add(Vector({}), leaves.deviation_only())
+    solution = algorithm.solution_state(problem, cell(Vector({})))
+    template = algorithm.init(problem, cell(leaves.vector(common=True)))
+    at_star = {} if solution is None else vectors_of(solution)
+    origin = {name: at_star.get(name, Vector({})) for name in space.fields}
+    state = dataclasses.replace(
+        template, **{name: cell(origin[name] + v, getattr(template, name).rows) for name, v in errors.items()}
+    )
+    return [_difference(vectors_of(new), origin) for _, new in outcomes_of_round(algorithm, problem, state)]
+
+
+def outcomes_of_round(algorithm: Algorithm, problem: Any, state: State) -> list[tuple[Any, State]]:
+    """The states after a round that stands for all, with the probabilities of the coins; all clients take part."""
+    return _rounds(algorithm, problem, state, None)
 
 
 def _place(leaf: tuple[str, int]) -> tuple[str, int]:
@@ -294,11 +356,15 @@ def _step(
 ) -> TracedRound:
     leaves = Leaves()
     before = space.errors(leaves)
-    problem = SymmetricProblem(leaves, mu)
+    problem = SymmetricProblem(leaves, mu, n=_clients(participation))
     problem.add(Vector({}), Vector({}))
-    state = dataclasses.replace(template, **{name: cell(v) for name, v in before.items()})
-    after = tuple((weight, _vectors(new)) for weight, new in _rounds(algorithm, problem, state, participation))
+    state = dataclasses.replace(template, **{name: cell(v, getattr(template, name).rows) for name, v in before.items()})
+    after = tuple((weight, vectors_of(new)) for weight, new in _rounds(algorithm, problem, state, participation))
     return TracedRound(leaves, problem, before, after)
+
+
+def _clients(participation: Sampling | None) -> Any:
+    return ANY_CLIENTS if participation is None else participation.n
 
 
 def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | None) -> list[tuple[Any, State]]:
@@ -307,7 +373,7 @@ def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | No
     return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), number)
 
 
-def _vectors(state: State) -> Errors:
+def vectors_of(state: State) -> Errors:
     """The fields that hold vectors."""
     found = {name: entry(value) for name, value in arrays_of(state).items() if value.dtype == object}
     return {name: v for name, v in found.items() if isinstance(v, Vector)}

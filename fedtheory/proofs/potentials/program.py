@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.proofs.certificates.checker import CERTIFICATE_FORMAT, Refused
 from fedtheory.proofs.certificates.faces import read_faces
 from fedtheory.proofs.certificates.questions import store_class, store_object, store_participation
 from fedtheory.proofs.certificates.upper_bounds import (
@@ -23,12 +22,15 @@ from fedtheory.proofs.certificates.upper_bounds import (
     certify,
     without_vanishing,
 )
+from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.conditions import interpolate_clients
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.vectors import Form, Number, inner_product, square
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, TracedRound
 from fedtheory.proofs.semidefinite import solve as conic
+from fedtheory.proofs.semidefinite.bounded import solve_in_its_unit
 from fedtheory.proofs.semidefinite.program import Matrix, Program
 
 #: coefficients of some forms: blocks S and Q ``(forms, size, size)``, values ``(forms, v)``
@@ -261,8 +263,11 @@ class PotentialSearch:
 
     def rate_of(self, before: Form, after: Form, *, time_limit: float | None = None) -> float:
         """The largest ``after / before``, of a given V before a round and after it."""
-        program, _ = self._ratio(before, after)
-        return conic.solve_program(program, time_limit=time_limit).value
+        return self.solve_ratio(before, after, time_limit=time_limit).value
+
+    def solve_ratio(self, before: Form, after: Form, *, time_limit: float | None = None) -> conic.Solution:
+        """The same with what the solver returned."""
+        return solve_in_its_unit(self._ratio(before, after)[0], time_limit=time_limit)
 
     def prove_rate_of(self, potential: Mapping[str, Fraction]) -> tuple[Fraction, Certificate]:
         """The exact rate of a stated potential (`stated`), or slightly more where it is no simple fraction, with its proof.

@@ -36,6 +36,8 @@ from fedtheory.measures.metrics import Metric
 from fedtheory.proofs.certificates.upper_bounds import Certificate
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import FunctionClass, require_worst_case
+from fedtheory.proofs.guard import Runs, require_within
+from fedtheory.proofs.potentials.guard import DecreaseQuestion, require_decrease
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
 from fedtheory.proofs.semidefinite import solve as conic
@@ -92,17 +94,20 @@ class Potential:
         """V as a metric of runs, on an instance with minimiser x* ``(..., 1, d)``."""
 
         def value(problem: Problem, state: State) -> Array:
-            star = self.algorithm.solution_state(problem, x_star)
-            total = self.gap * (objective(problem, state.x) - objective(problem, x_star))
-            for kind in KINDS:
-                errors = [getattr(state, name) - getattr(star, name) for name in self.free[kind]]
-                parts = [average(e) if kind == "mean" else e - average(e) for e in errors]
-                for j, u in enumerate(parts):
-                    for k, v in enumerate(parts):
-                        total = total + self.weights[kind][j, k] * average(inner_products(u, v)[..., None])[..., 0, 0]
-            return total
+            return self.at_solution(problem, self.algorithm.solution_state(problem, x_star), state)
 
         return value
+
+    def at_solution(self, problem: Problem, star: State, state: State) -> Array:
+        """V of a state, where the state at x* is known."""
+        total = self.gap * (objective(problem, state.x) - objective(problem, star.x))
+        for kind in KINDS:
+            errors = [getattr(state, name) - getattr(star, name) for name in self.free[kind]]
+            parts = [average(e) if kind == "mean" else e - average(e) for e in errors]
+            for j, u in enumerate(parts):
+                for k, v in enumerate(parts):
+                    total = total + self.weights[kind][j, k] * average(inner_products(u, v)[..., None])[..., 0, 0]
+        return total
 
 
 def _term(kind: PartKind, u: str, v: str) -> str:
@@ -120,6 +125,7 @@ class SmallestRate:
     ``none_at`` is the largest one tried at which no potential exists, and ``excluded`` the residual of what shows it
     (`fedtheory.proofs.semidefinite.solve.Ray`); both None if nothing did. ``proved`` is the rate of the exact certificates, whose potential
     is the one given; None without them. ``relations`` between fields are proved, and V lives where they hold.
+    ``runs``: those that the proved rate was held against.
     """
 
     rate: float
@@ -134,6 +140,7 @@ class SmallestRate:
     first: int
     seconds: float
     size: dict[str, int]
+    runs: Runs | None = None
 
 
 def smallest_rate(
@@ -194,7 +201,7 @@ def smallest_rate(
         low, high = (low, middle) if exists(middle) else (middle, high)
     excluded = max(((k, a.residual) for k, a in answers.items() if isinstance(a, conic.Ray)), default=None)
     best = answers.get(high)
-    potential, proved, decrease, floor = None, None, None, None
+    potential, proved, decrease, floor, seen = None, None, None, None, None
     if isinstance(best, conic.Solution):
         potential = Potential.of(algorithm, search, search.weights(best.multipliers))
         tried = [(high + back) * accuracy for back in STEPS_BACK] if proof else []
@@ -203,6 +210,7 @@ def smallest_rate(
             if proof_found is not None:
                 weights, decrease, floor = proof_found
                 potential, proved = Potential.of(algorithm, search, weights), rate
+                seen = require_decrease(model, potential.at_solution, rate)
                 break
     return SmallestRate(
         rate=float(high * accuracy) if potential is not None else np.inf,
@@ -217,6 +225,7 @@ def smallest_rate(
         first=model.first,
         seconds=time.perf_counter() - begun,
         size=search.size(),
+        runs=seen,
     )
 
 
@@ -271,7 +280,11 @@ def rate_of(
     potential = {f"field {name}": weight for name, weight in rational(tuple(weights.items()))}
     if not proof:
         return search.rate_of(*search.stated(potential), time_limit=time_limit)
-    return search.prove_rate_of(potential)[0]
+    proved = search.prove_rate_of(potential)[0]
+    exact = dict(rational(tuple(weights.items())))
+    asked = DecreaseQuestion(model.algorithm, model.function_class, exact, participation)
+    require_within(asked.runs(float(proved)), proved)
+    return proved
 
 
 def follow_potential(

@@ -19,7 +19,9 @@ from fedtheory.core.states import arrays_of
 from fedtheory.proofs.certificates.questions import ask_worst_case, store_class, store_object, store_participation
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.guard import BoundQuestion
+from fedtheory.proofs.measures import find_measure
+from fedtheory.proofs.potentials.guard import DecreaseQuestion
 from fedtheory.proofs.potentials.invariants import follow_errors
 from fedtheory.proofs.refutations.candidates import (
     Candidate,
@@ -29,7 +31,7 @@ from fedtheory.proofs.refutations.candidates import (
     within_radius,
 )
 from fedtheory.proofs.refutations.envelopes import array_of
-from fedtheory.running.enumeration import enumerate_courses, enumerate_outcomes, enumerate_subsets
+from fedtheory.running.enumeration import enumerate_courses, enumerate_outcomes, who_takes_part
 
 
 class Asked(Protocol):
@@ -62,15 +64,8 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class AskedBound:
-    """``measure`` after ``rounds`` rounds, in expectation over coins and who takes part."""
-
-    algorithm: Algorithm
-    function_class: FunctionClass
-    rounds: int
-    measure: MeasureName
-    radius: Fraction
-    participation: Sampling | None = None
+class AskedBound(BoundQuestion):
+    """A bound on a measure after some rounds."""
 
     @property
     def mirrored(self) -> bool:
@@ -104,16 +99,11 @@ class AskedBound:
 
 
 @dataclass(frozen=True, eq=False)
-class AskedDecrease:
-    """E V(after) / V(before) of one round, V = sum of ``weights[field]`` * mean_i ||error of the field||^2, and of f(x) - f* for "gap".
+class AskedDecrease(DecreaseQuestion):
+    """A factor of a potential.
 
     States are all those on which the relations between fields hold that are proved from the method's rounds.
     """
-
-    algorithm: Algorithm
-    function_class: FunctionClass
-    weights: Mapping[str, Fraction]
-    participation: Sampling | None = None
 
     mirrored = False
 
@@ -186,13 +176,6 @@ def _mean_or_apart(rows: list[Row], kind: str, start: Start) -> list[Row]:
     n = max(len(other) for other in start.values())
     each = rows if len(rows) == n else rows * n
     return [[a - b for a, b in zip(row, mean, strict=True)] for row in each]
-
-
-def who_takes_part(participation: Sampling | None) -> tuple[tuple[Any, Any], ...]:
-    """Every choice of clients with its probability."""
-    if participation is None or participation.s == participation.n:
-        return ((1, None),)
-    return tuple(enumerate_subsets(participation.n, participation.s))
 
 
 def _plain(value: Any) -> Any:

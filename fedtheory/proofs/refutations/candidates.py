@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import Row
 from fedtheory.core.problem import Pooled
-from fedtheory.proofs.certificates.checker import Refused
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.refutations.coordinates import WorstData
 from fedtheory.proofs.refutations.envelopes import Envelope, array_of, exact_product

@@ -18,7 +18,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from fedtheory.proofs.certificates.checker import Refused, read_number
+from fedtheory.proofs.checker.reading import read_number, require_fields
+from fedtheory.proofs.checker.refusals import Refused
 
 REFUTATION_FORMAT = "fedtheory refutation 1"
 #: measures from a start near a minimiser, which is the origin; the others are from a start with f(x^0) - inf f <= R
@@ -41,6 +42,11 @@ def check_instance(data: Mapping[str, Any]) -> Fraction:
     try:
         if data["format"] != REFUTATION_FORMAT:
             raise Refused(f"it is not a refutation of the format {REFUTATION_FORMAT!r}")
+        require_fields(data, ("format", "question", "claimed", "reached", "start", "clients"), "it")
+        if data["question"]["kind"] == "worst case":
+            require_fields(data["start"], ("x",), "the start")
+        for triple in (t for triples in data["clients"] for t in triples):
+            require_fields(triple, ("x", "g", "f"), "a triple")
         question = data["question"]
         given = {name: _constant(value) for name, value in question["functions"].items()}
         clients, start = read_clients(data), read_start(data)

@@ -116,15 +116,9 @@ def propose_for_decrease(asked: Any, search: PotentialSearch, time_limit: float 
     SolverFailed
         No answer was accepted: V may not bound the errors that a round depends on.
     """
-    before, after = search.stated(potential_terms(asked.weights))
-    sizes = search.units.leaves
-    height = max(
-        (abs(Fraction(c)) * sizes[m, i] * sizes[m, j] for (m, i, j), c in before.gram.items()), default=Fraction(1)
-    )
-    own = Function("interpolation", search.decrease.evaluations, asked.function_class.L, asked.function_class.mu)
-    model = Model(
-        search.step.leaves, (("V", before - height), *search.decrease.inequalities), (after,), functions=(own,)
-    )
+    model, height = decrease_model(asked, search)
+    (after,), sizes = model.objectives, search.units.leaves
+    before = model.inequalities[0][1] + height
     names = {"S": model.leaves.mean, "Q": model.leaves.deviation}
     natural = {m: [sizes.get((m, k), Fraction(1)) for k in range(count)] for m, count in names.items()}
     program = model.program(time_limit)
@@ -146,6 +140,19 @@ def propose_for_decrease(asked: Any, search: PotentialSearch, time_limit: float 
     values = [float(v) * float(u) / float(steep) for v, u in zip(solution.values, units.values, strict=True)]
     data = WorstData(rows, natural, values, steep, search.decrease.evaluations, search.step.before)
     return Proposal(solution.value, data)
+
+
+def decrease_model(asked: Any, search: PotentialSearch) -> tuple[Model, Fraction]:
+    """E V(after) where V(before) is at most a height of its own size; the model, and that height."""
+    before, after = search.stated(potential_terms(asked.weights))
+    sizes = search.units.leaves
+    height = max(
+        (abs(Fraction(c)) * sizes[m, i] * sizes[m, j] for (m, i, j), c in before.gram.items()), default=Fraction(1)
+    )
+    own = Function("interpolation", search.decrease.evaluations, asked.function_class.L, asked.function_class.mu)
+    return Model(
+        search.step.leaves, (("V", before - height), *search.decrease.inequalities), (after,), functions=(own,)
+    ), height
 
 
 def potential_terms(weights: Mapping[str, Fraction]) -> dict[str, Fraction]:

@@ -13,8 +13,9 @@ from typing import Any
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import FedtheoryError, SolverFailed
 from fedtheory.core.exact import rational
-from fedtheory.proofs.certificates.checker import Refused
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.vectors import Number, Sampling
+from fedtheory.proofs.every_n.worst_case import MOST_CLIENTS
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.potentials.smallest_rate import search_potentials
@@ -146,6 +147,10 @@ def refute_decrease(
 def _refute(asked: Asked, claimed: Fraction, proposal: Proposal, patience: float, smallest: bool) -> Refutation:
     if proposal.data is None:
         raise SolverFailed(f"no refutation in fractions: {proposal.why_not}")
+    if needed_clients(asked.participation) > MOST_CLIENTS:
+        raise SolverFailed(
+            f"{needed_clients(asked.participation)} clients are too many to be written down one by one (at most {MOST_CLIENTS})"
+        )
     if proposal.value <= claimed * (1 - Fraction(1, 10**6)):
         raise SolverFailed(f"there is nothing to refute: the worst case is about {proposal.value:.9g}")
     attempt = _Attempts(asked, claimed, time.perf_counter() + patience)

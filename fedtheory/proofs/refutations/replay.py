@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import FedtheoryError
-from fedtheory.core.exact import Row, rational
+from fedtheory.core.exact import Row, in_floats, rational
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
-from fedtheory.proofs.certificates.checker import Refused, read_number
 from fedtheory.proofs.certificates.questions import load_class, load_method, load_participation, store_object
+from fedtheory.proofs.checker.reading import read_number
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.interpolation import Interpolated
 from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.refutations.asked import Asked, AskedBound, AskedDecrease, start_arrays
@@ -137,20 +137,6 @@ def replay_in_floats(data: Mapping[str, Any], method: Algorithm | None = None) -
     if not abs(reached - said) <= FLOATS * abs(said):
         raise Refused(f"the run in floats reaches {reached:.9g}, and the refutation says {said:.9g}")
     return reached
-
-
-def in_floats(value: Any) -> Any:
-    """The same object with floats in the place of fractions, in dataclasses at any depth."""
-    if isinstance(value, Fraction):
-        return float(value)
-    if isinstance(value, Mapping):
-        return {name: in_floats(v) for name, v in value.items()}
-    if isinstance(value, tuple):
-        return tuple(in_floats(v) for v in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        return dataclasses.replace(value, **{name: in_floats(v) for name, v in fields.items()})
-    return value
 
 
 def _asked(data: Mapping[str, Any], method: Algorithm | None) -> Asked:

@@ -7,7 +7,8 @@ is the image of (0, oo)^k (one t for each real parameter; the N are finitely man
     x = low + t                          without an upper end,
     x = low + (high - low) t / (1 + t)   with one,
 
-taken in the order in which the ends can be computed. Whoever wants signs on a region substitutes this map.
+taken in the order in which the ends can be computed. Whoever wants signs on a region substitutes this map. ``n in 2..`` is a whole number that is at
+least 2: points have whole values of it, and signs are those for all numbers n >= 2.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -30,12 +31,16 @@ NEAR_AN_END = Fraction(1, 400)
 SIMPLE_SIZES = tuple(Fraction(t) for t in ("1", "1/2", "2", "1/4", "4", "1/20", "20", "3"))
 #: points of each case that are tried to see that a region has one
 SEEN_POINTS = 49
-_INTEGERS = re.compile(r"\s*([A-Za-z_]\w*)\s+in\s+(\d{1,6})\s*\.\.\s*(\d{1,6})\s*")
+_INTEGERS = re.compile(r"\s*([A-Za-z_]\w*)\s+in\s+(\d{1,6})\s*\.\.\s*(\d{0,6})\s*")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its ends (no upper one: None), whether it may reach them, and whether it is a whole number."""
+    """One parameter: its ends (no upper one: None), whether it may reach them, and whether it is a whole number.
+
+    Whole numbers are ``integer`` where each is a case of its own, and ``whole`` where they are too many: points have whole values of it then,
+    and what is proved is proved for all numbers between the ends.
+    """
 
     name: str
     low: Expression
@@ -43,6 +48,7 @@ class Parameter:
     low_closed: bool = False
     high_closed: bool = False
     integer: bool = False
+    whole: bool = False
 
     def ends(self, earlier: Mapping[str, Any]) -> tuple[Any, Any]:
         """Both ends, where the parameters before have these values."""
@@ -53,17 +59,30 @@ class Parameter:
         low, high = self.ends(earlier)
         above = low < value or (self.low_closed and value == low)
         below = high is None or value < high or (self.high_closed and value == high)
-        return bool(above and below and (not self.integer or value == int(value)))
+        return bool(above and below and (not (self.integer or self.whole) or value == int(value)))
+
+    def between(self, t: Any, earlier: Mapping[str, Any]) -> Any:
+        """The value of t in (0, oo), the next whole number inside if it has to be one and is a number."""
+        low, high = self.ends(earlier)
+        value = low + t if high is None else low + (high - low) * t / (1 + t)
+        if not self.whole or not isinstance(value, int | float | Fraction):
+            return value
+        first, last = math.ceil(low), None if high is None else math.floor(high)
+        near = max(round(value), first + (first == low and not self.low_closed))
+        return Fraction(near if last is None else min(near, last - (last == high and not self.high_closed)))
 
     def at_share(self, u: Fraction, earlier: Mapping[str, Any]) -> Any:
-        """The value at u in [0, 1], t = u/(1 - u): an end that is closed is reached, others are approached to `NEAR_AN_END`."""
+        """The value at u in [0, 1], t = u/(1 - u): an end that is closed is reached, others are approached to `NEAR_AN_END`.
+
+        Above a lower end that is another parameter's, and below nothing, it is t times that end more: a ratio, and no matter of units.
+        """
         low, high = self.ends(earlier)
         if u <= 0 and self.low_closed:
             return low
         if u >= 1 and self.high_closed:
             return high
         t = min(max(u / (1 - u) if u < 1 else 1 / NEAR_AN_END, NEAR_AN_END), 1 / NEAR_AN_END)
-        return low + t if high is None else low + (high - low) * t / (1 + t)
+        return self.between(t * low if high is None and self.low.names and low > 0 else t, earlier)
 
     def values(self) -> range:
         """All values of a whole number."""
@@ -73,6 +92,8 @@ class Parameter:
     def __str__(self) -> str:
         if self.integer:
             return f"{self.name} in {self.low}..{self.high}"
+        if self.whole and self.high is None and self.low_closed:
+            return f"{self.name} in {self.low}.."
         below = "" if self.high is None else f" {'<=' if self.high_closed else '<'} {self.high}"
         return f"{self.low} {'<=' if self.low_closed else '<'} {self.name}{below}"
 
@@ -92,7 +113,7 @@ class Region:
 
     @classmethod
     def parse(cls, text: str | Region) -> Region:
-        """Read a region: chains between commas, and ``N in 1..4`` for whole numbers.
+        """Read a region: chains between commas, and ``N in 1..4`` or ``n in 2..`` for whole numbers.
 
         A name that occurs for the first time by itself in a chain is bounded by its neighbours; every other one must be bounded elsewhere.
 
@@ -147,8 +168,7 @@ class Region:
             raise InvalidInput(f"expected {len(self.parameters)} numbers t for {', '.join(self.names)}, got {len(ts)}")
         found: dict[str, Any] = {}
         for parameter, t in zip(self.parameters, ts, strict=True):
-            low, high = parameter.ends(found)
-            found[parameter.name] = low + t if high is None else low + (high - low) * t / (1 + t)
+            found[parameter.name] = parameter.between(t, found)
         return found
 
     def point_of_box(self, us: Sequence[Fraction]) -> dict[str, Fraction]:
@@ -188,7 +208,7 @@ class Region:
         for parameter in self.parameters:
             value = Fraction(point[parameter.name])
             low, high = parameter.ends(found)
-            if parameter.integer:
+            if parameter.integer or parameter.whole:
                 found[parameter.name] = Fraction(round(value))
                 continue
             value = min(max(value, low), value if high is None else high)
@@ -210,8 +230,12 @@ class Region:
         for p in self.parameters:
             if p.name not in values:
                 high = None if p.high is None else p.high.substitute(values)
-                kept.append(Parameter(p.name, p.low.substitute(values), high, p.low_closed, p.high_closed, p.integer))
+                kept.append(replace(p, low=p.low.substitute(values), high=high))
         return Region(tuple(kept))
+
+    def with_whole(self, names: Iterable[str]) -> Region:
+        """The region in which these parameters are whole numbers."""
+        return Region(tuple(replace(p, whole=p.whole or (p.name in names and not p.integer)) for p in self.parameters))
 
     def cases(self) -> Iterator[tuple[dict[str, Fraction], Region]]:
         """The values of the whole numbers, each with the region of the real parameters there."""
@@ -234,6 +258,9 @@ def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
     if whole is not None:
         name, first, last = whole.groups()
         _require_new(name, piece, found)
+        if not last:
+            found[name] = Parameter(name, number(int(first)), None, low_closed=True, whole=True)
+            return True
         if int(first) > int(last):
             raise InvalidInput(f"{piece.strip()!r} contains no number")
         found[name] = Parameter(name, number(int(first)), number(int(last)), True, True, integer=True)

@@ -22,6 +22,7 @@ from fedtheory.proofs.semidefinite.solve import (
     find_growth,
     find_limits,
     judge,
+    overshoot,
     solve_program,
 )
 from fedtheory.proofs.semidefinite.solvers import ask
@@ -106,10 +107,25 @@ def maximise(
 
 
 def _solve(program: Program, limits: Limits, **options: Any) -> tuple[Solution, float]:
-    """A solution with residuals that are small relative to its value, and by how much the value may be exceeded, relative to it.
+    """A solution with residuals that are small relative to its value, and by how much the value may be exceeded, relative to it."""
+    units, program, found = _in_its_unit(program, **options)
+    error = bound_above(program, found, limits) - found.value
+    return units.restore(found), error / max(abs(found.value), NEGLIGIBLE_VALUE)
 
-    The objective gets the unit that makes its value one.
+
+def solve_in_its_unit(program: Program, **options: Any) -> Solution:
+    """`solve_program` with residuals that are small relative to the value: the objective gets the unit that makes it one.
+
+    Raises
+    ------
+    SolverFailed
+        As in `solve_program`.
     """
+    units, _, found = _in_its_unit(program, **options)
+    return units.restore(found)
+
+
+def _in_its_unit(program: Program, **options: Any) -> tuple[Units, Program, Solution]:
     found = solve_program(program, **options)
     size = abs(found.value)
     units = unit_sizes(program)
@@ -117,8 +133,7 @@ def _solve(program: Program, limits: Limits, **options: Any) -> tuple[Solution, 
         units = replace(units, goal=power_of_two(size))
         program = units.apply(program)
         found = solve_program(program, **options)
-    error = bound_above(program, found, limits) - found.value
-    return units.restore(found), error / max(abs(found.value), NEGLIGIBLE_VALUE)
+    return units, program, replace(found, overshoot=overshoot(program, found))
 
 
 def _learn(program: Program, units: Units, time_limit: float | None) -> Units:
@@ -144,7 +159,8 @@ def _show_unbounded(program: Program, time_limit: float | None) -> Solution:
     found = find_growth(program, solvers=FAST, time_limit=time_limit)
     if found is None:
         raise SolverFailed(
-            "the feasible set of this semidefinite program is not bounded, so that a solver may report a number where the worst case is "
-            "infinite, and it could not be decided which of the two holds; bound how much the clients differ (zeta, bgd or dissimilarity)"
+            "the feasible set of this semidefinite program was not seen to be bounded, so that a solver may report a number where the worst case "
+            "is infinite, and it could not be decided which of the two holds; lower the number of rounds or local steps, or, where clients may "
+            "differ by any amount and that matters, bound by how much (zeta, bgd or dissimilarity)"
         )
     return found

@@ -58,7 +58,7 @@ class Solution:
     """Primal and dual variables as the solver returned them, and what they are worth.
 
     ``value`` is y.b, ``lower`` the primal objective; the residuals are absolute, of the program whose objective is counted in ``unit``.
-    ``attempts``: what the solvers that were asked said.
+    ``attempts``: what the solvers that were asked said. ``overshoot``: by how much the maximum may be smaller than the value, to first order.
     """
 
     value: float
@@ -73,6 +73,7 @@ class Solution:
     difference: float | None = None  #: between the values of the solvers that were made to agree
     attempts: tuple[Attempt, ...] = ()
     unit: float = 1.0
+    overshoot: float = 0.0
 
     def worst(self) -> float:
         """Largest residual, the gap included, relative to max(1, value), the value in units."""
@@ -276,6 +277,25 @@ def bound_above(program: Program, solution: Solution, limits: Limits) -> float:
     slacks = [np.tensordot(y, rows, 1) - c for rows, c in zip(program.rows, program.objective, strict=True)]
     below = max([0.0, *(-float(np.linalg.eigvalsh(z)[0]) for z in slacks if len(z))])
     return float(y @ program.bounds) + below * limits.trace
+
+
+def overshoot(program: Program, solution: Solution) -> float:
+    """By how much, to first order, the maximum is smaller than the objective at a point that misses its conditions: y.(missed) + <Z, negative part>.
+
+    A residual of a row costs its multiplier. Where multipliers are large, as they are where conditions are nearly degenerate, small residuals hide
+    that a value is far too large.
+    """
+    left, along = program.rows_values @ solution.values, 0.0
+    y = solution.multipliers
+    for rows, block, c in zip(program.rows, solution.blocks, program.objective, strict=True):
+        left = left + np.einsum("kij,ij->k", rows, block)
+        if len(block):
+            values, vectors = np.linalg.eigh(block)
+            below = (vectors * np.minimum(values, 0.0)) @ vectors.T
+            along -= float(np.sum(below * (np.tensordot(y, rows, 1) - c)))
+    missed = left - program.bounds
+    missed[program.equations :] = np.maximum(missed[program.equations :], 0.0)
+    return max(float(y @ missed), 0.0) + max(along, 0.0)
 
 
 def _balanced(program: Program, y: Matrix) -> Matrix:

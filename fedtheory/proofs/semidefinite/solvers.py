@@ -22,6 +22,18 @@ def ask(name: str, program: Program, time_limit: float | None, **settings: float
     return x, y, status, time.perf_counter() - begun
 
 
+def require_solvers() -> None:
+    """Say now which solver is missing, before a program that cannot be solved is taken for one that has no answer.
+
+    Raises
+    ------
+    MissingExtra
+        One is not installed.
+    """
+    for module in ("clarabel", "scs"):
+        require(module, "worst cases")
+
+
 def _standard(program: Program) -> tuple[Any, Matrix, Matrix]:
     """A, b, q of  minimise q.x  subject to  A x + s = b,  s in (nonnegative, semidefinite triangles)."""
     from scipy import sparse

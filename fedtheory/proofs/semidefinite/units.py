@@ -57,6 +57,7 @@ class Units:
             multipliers=solution.multipliers * self.goal / self.rows,
             difference=None if solution.difference is None else solution.difference * self.goal,
             unit=solution.unit * self.goal,
+            overshoot=solution.overshoot * self.goal,
         )
 
 

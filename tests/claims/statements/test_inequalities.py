@@ -125,7 +125,7 @@ def test_false_ones_are_refuted_by_small_instances(statement, change):
 
 @pytest.mark.parametrize("statement", [EQUATION_24, DESCENT, SHARPER], ids=["L4", "descent", "sharper"])
 def test_tight_constants_would_be_rejected_soon(statement):
-    told = [f.text for f in statement.findings(Context()) if isinstance(f, Reading)]
+    told = [f.text for f in statement.findings(Context()) if isinstance(f, Reading) and "would reject" in f.text]
     assert len(told) == 1
     factor = float(told[0].split("from x ")[1].split(",")[0])
     assert max(factor, 1 / factor) < 1.06 and "loose" not in told[0]
@@ -233,7 +233,7 @@ def test_replays_refuse_what_is_not_admissible():
         ({"curvatures": "L"}, "low, high"),
         ({"curvatures": "mu, L"}, "'mu' .* no parameter"),
         ({"rounds": 0}, "first_round < rounds"),
-        ({"where": ("lr*L > 5",)}, "no simple point"),
+        ({"where": ("lr*L > 5",)}, "no point of the region"),
     ],
 )
 def test_texts_are_read_at_once(change, message):

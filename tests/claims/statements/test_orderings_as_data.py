@@ -120,8 +120,9 @@ def test_rules_that_are_too_weak_are_refused(change, message):
         Ordering(gd("lr = 1/L"), gd("lr = 1/L"), **(DESCENT | change))
 
 
-def test_a_side_that_cannot_be_run_is_undecided():
-    status, parts = judged("ordering", Ordering(gd("lr = 1/smoothness"), gd("lr = 1/L"), **DESCENT))
-    assert status == "inconclusive" and "smoothness" in parts[0].text
+def test_a_side_that_cannot_be_run_is_its_authors_mistake():
+    stated = Ordering(gd("lr = 1/smoothness"), gd("lr = 1/L"), **DESCENT)
+    with pytest.raises(InvalidInput, match="'smoothness' has no value; there are L, mu"):
+        list(stated.findings(Context()))
     with pytest.raises(InvalidInput, match="no option"):
         gd("step = 1")

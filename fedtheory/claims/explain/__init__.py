@@ -1,0 +1,1 @@
+"""Proofs for people: from proof objects to pages that a referee follows with a pencil."""

@@ -1,0 +1,223 @@
+"""What comes of a theorem: a part that is proved by a term, refuted by an instance, or neither, with the line at which the proof stops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from fedtheory.claims.claim import (
+    Assumption,
+    Counterexample,
+    Covered,
+    Fault,
+    Finding,
+    NothingToPlant,
+    Part,
+    Reading,
+    Replay,
+    Role,
+)
+from fedtheory.claims.parts import proved_by_term
+from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
+from fedtheory.claims.statements.theorems.mistakes import (
+    NearMiss,
+    change_term,
+    judge_near_miss,
+    list_near_misses,
+    pick_stronger,
+)
+from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.writing import write_claim
+from fedtheory.claims.statements.unit_reading import require_units
+from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.checker.formulas import Sentence, show_tree
+from fedtheory.proofs.checker.refusals import TermRefused
+from fedtheory.proofs.facts import confirm_term
+from fedtheory.tools.remembered import Remembered
+
+#: mistakes that are planted in the check of a claim
+PLANTED = 2
+
+_proofs = Remembered[tuple[Theorem, ProvedTheorem | str]]()
+_near = Remembered[tuple[Theorem, list[NearMiss]]]()
+_mistaken = Remembered[tuple[Theorem, Theorem]]()  # mistakes that were planted, and whose terms they are tried with
+
+
+def find_proof(theorem: Theorem) -> ProvedTheorem | str:
+    """The theorem with its term, or why its script proves nothing; claims share theorems, and one that was proved is not proved again."""
+    if id(theorem) not in _proofs:
+        try:
+            _proofs[id(theorem)] = theorem, _prove(theorem)
+        except TermRefused as reason:
+            _proofs[id(theorem)] = theorem, str(reason)
+    return _proofs[id(theorem)][1]
+
+
+def is_proved(theorem: Theorem) -> bool:
+    """Whether its script proves it, as a fact of what rests on it."""
+    proof = find_proof(theorem)
+    if isinstance(proof, str):
+        return False
+    confirm_term(
+        check_term, proof.data, f"a proof term of {len(proof.data['lines'])} lines: {'; '.join(theorem.claims)}"
+    )
+    return True
+
+
+def judged_like(theorem: Theorem, own: Theorem) -> Theorem:
+    """A theorem with other constants than ``own``, whose script is not run again: the term of ``own`` is read with what it says itself."""
+    _mistaken[id(theorem)] = theorem, own
+    return theorem
+
+
+def _prove(theorem: Theorem) -> ProvedTheorem | str:
+    """By its script; of a mistake that was planted, by the term of the theorem that it is near."""
+    if id(theorem) not in _mistaken:
+        return prove_theorem(theorem) if theorem.proof else "there is no script"
+    own = _mistaken[id(theorem)][1]
+    proof = find_proof(own)
+    if isinstance(proof, str):
+        return proof
+    data = change_term(own, proof.data, theorem)
+    return ProvedTheorem(theorem, data, check_term(data))
+
+
+def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> Iterator[Finding]:
+    """Judge a theorem: its units, its script, then instances of its claim at a few rounds."""
+    if id(theorem) not in _mistaken:
+        unlike = tell_unlike_units(theorem)
+        require_units(unlike, theorem.units)
+        if unlike:
+            yield Reading(f"As it is printed it is not right in all units: {unlike}.")
+    proof = find_proof(theorem)
+    against = refute_theorem(theorem)
+    if isinstance(against, BrokenClaim):
+        if isinstance(proof, ProvedTheorem):
+            raise FedtheoryError(
+                f"{theorem.name or name}: a term proves what an exact instance refutes; one of the two engines is wrong"
+            )
+        yield _refuted(theorem, against, name, role)
+        return
+    if isinstance(proof, ProvedTheorem):
+        told = [f"a proof of {len(proof.proved.lines)} lines, checked without packages: {', '.join(_rules(proof))}"]
+        text = "; ".join([*told, *(f"given {hypothesis}" for hypothesis in theorem.given.values())])
+        yield proved_by_term(name, proof.data, theorem.claims, text, role=role)
+        yield from _slack(proof)
+        return
+    looked = _describe(against)
+    if id(theorem) in _mistaken:
+        looked += f"; what is said instead: {'; '.join(theorem.claims)}, {theorem.region}"
+    if against.points:
+        covered = Covered(against.points, "points")
+        yield Part(
+            name,
+            True,
+            "worst case",
+            f"no violation over the whole class at {looked}; the proof stops: {proof}",
+            role,
+            covered=covered,
+        )
+    else:
+        yield Part(name, None, "worst case", f"the proof stops: {proof}; {looked}", role)
+
+
+def _rules(proof: ProvedTheorem) -> list[str]:
+    return list(dict.fromkeys(line.partition(" by ")[2].partition(" ")[0] for line in proof.proved.lines))
+
+
+def _describe(guarded: Guarded) -> str:
+    rounds = "; ".join(", ".join(f"{name} = {k}" for name, k in rounds.items()) for rounds in guarded.rounds[:4])
+    left = f"; left out: {guarded.left_out[0]}" if guarded.left_out else ""
+    return f"{guarded.points} points of the region{f', {rounds}' if rounds else ''}{left}"
+
+
+def _refuted(theorem: Theorem, broken: BrokenClaim, name: str, role: Role) -> Part:
+    instance = broken.store()
+    replay = replay_theorem(instance, theorem=theorem)
+    at = ", ".join(f"{key} = {value}" for key, value in {**broken.instance.point, **broken.rounds}.items())
+    text = f"at {at}: left side less right side is {broken.gap} > 0 ({broken.instance.kind})"
+    return Part(name, False, "exact", text, role, margin=-1.0, counterexample=Counterexample(instance, replay))
+
+
+def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
+    """Measure a stored violation of a theorem again, in floats and in fractions.
+
+    Raises
+    ------
+    InvalidInput
+        The instance is no violation of this theorem.
+    """
+    if instance.get("statement") != "theorem for every round":
+        raise InvalidInput("the instance is not one of a theorem for every round")
+    broken = BrokenClaim.read(instance)
+    if not 0 <= broken.claim < len(theorem.claims):
+        raise InvalidInput(
+            f"the theorem has {len(theorem.claims)} claims, and the instance is against number {broken.claim + 1}"
+        )
+    gap, numeric = replay_claim(theorem, broken), float(replay_claim(theorem, broken, floats=True))
+    if theorem.sentences[broken.claim].sign == "==":
+        gap, numeric = abs(gap), abs(numeric)
+    met = (
+        Assumption("the parameters and rounds are those that the claim is about", True, "exact arithmetic"),
+        Assumption("the functions interpolate their classes, client by client", True, "exact arithmetic"),
+    )
+    what = f"left side less right side of {write_claim(theorem.sentences[broken.claim])}"
+    return Replay(what, numeric, 0.0, gap, 0, "fractions", met)
+
+
+def _slack(proof: ProvedTheorem) -> Iterator[Reading]:
+    found = [mistake.what for mistake, outcome in _judged(proof) if outcome == "slack"]
+    if found:
+        yield Reading(f"There is slack: the same proof proves {found[0]}.")
+
+
+def _judged(proof: ProvedTheorem) -> list[tuple[Any, str]]:
+    theorem = proof.theorem
+    return [(mistake, judge_near_miss(theorem, proof.data, mistake)) for mistake in _some_mistakes(theorem)]
+
+
+def _some_mistakes(theorem: Theorem) -> list[Any]:
+    every = list(list_near_misses(theorem))
+    step = max(1, len(every) // PLANTED)
+    return every[::step][:PLANTED]
+
+
+def plant_near_misses(theorem: Theorem, part: str) -> list[Fault]:
+    """Some mistakes that say more than a theorem, as faults: put in its place with its own term, none may be proved.
+
+    Which they are is found when they are run, as it takes time. Near the claim that a quantity is zero there are none: a multiple of it is zero, too.
+    """
+    if all(_says_zero(sentence) for sentence in theorem.sentences):
+        return []
+    return [
+        Fault(
+            f"mistake {k + 1} of {PLANTED} near the theorem",
+            part,
+            {"planted": (part, partial(_mistake, theorem, k))},
+            sharpness=True,
+            or_undecided=True,
+            or_unproved=True,
+        )
+        for k in range(PLANTED)
+    ]
+
+
+def _says_zero(sentence: Sentence) -> bool:
+    left, right = sentence.sides
+    return sentence.sign == "==" and isinstance(left, ast.Subscript) and show_tree(right) == "0"
+
+
+def _mistake(theorem: Theorem, k: int, context: object) -> Theorem:
+    """The k-th mistake that is planted; of a theorem near which there are fewer, one again."""
+    if id(theorem) not in _near:
+        _near[id(theorem)] = theorem, pick_stronger(theorem, PLANTED)
+    found = _near[id(theorem)][1]
+    if not found:
+        raise NothingToPlant(f"{theorem.name or theorem.claims[0]}: every mistake near it is weaker than it is")
+    mistake = found[k % len(found)].theorem
+    return judged_like(mistake, theorem)

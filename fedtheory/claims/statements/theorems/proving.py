@@ -1,0 +1,367 @@
+"""From a theorem's script to a proof term: derivations and multipliers that it leaves out are found, and all of it is checked without packages.
+
+`verify_term` traces the rounds again and compares, so that a term that was kept is one of this theorem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.claims.statements.theorems.multipliers import find_factors
+from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.states import StateTrace, SymbolicSpace
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
+from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds, write_index
+from fedtheory.proofs.checker.check import Proved, check_term
+from fedtheory.proofs.checker.formulas import Sentence, indexed, read, show_tree
+from fedtheory.proofs.checker.refusals import TermRefused
+from fedtheory.proofs.checker.terms import Checker, PremiseRow, ProofLine
+from fedtheory.proofs.every_n.vectors import Form
+from fedtheory.proofs.parameters.derivation import state_same_forms, store_forms
+from fedtheory.proofs.parameters.derivation import states as states_this
+from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.judge import Judgement, judge_system
+from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.regions.region import Parameter, Region
+from fedtheory.tools.remembered import Remembered
+
+#: seconds for the search of each derivation
+LINE_SECONDS = 20.0
+#: numbers of a sequence, from the first state's on, that rounds may read beside those of the states
+AHEAD = 2
+
+
+@dataclass(frozen=True)
+class ProvedTheorem:
+    """A theorem with its term: ``data`` is what the checker without packages accepted, ``proved`` what it says of it."""
+
+    theorem: Theorem
+    data: Mapping[str, Any]
+    proved: Proved
+
+
+def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheorem:
+    """Check a theorem's script, and make its term.
+
+    Raises
+    ------
+    Refused
+        The script does not prove the claim; the message names line and rule, what was expected and what was found.
+    InvalidInput
+        A quantity cannot be evaluated on the states.
+    """
+    if not theorem.proof:
+        raise TermRefused("-", "proof", "a script", "none")
+    finder = _Finder(theorem, seconds)
+    try:
+        data = theorem.skeleton() | finder.classes()
+    except CannotTrace as error:
+        raise TermRefused("-", "states", "rounds that vectors follow, for all parameters", error) from None
+    data["rests"] = {name: _prove_once(other, seconds).data for name, other in theorem.rests.items()}
+    derivations: dict[str, list[Any]] = data["derivations"]
+    found = check_term({**data, "derivations": derivations}, finder)
+    data |= {"lines": list(found.lines), "derivations": finder.stored}
+    return ProvedTheorem(theorem, data, check_term(data))
+
+
+_proved = Remembered[ProvedTheorem]()
+
+
+def _prove_once(theorem: Theorem, seconds: float) -> ProvedTheorem:
+    """A theorem that others rest on."""
+    if id(theorem) not in _proved:
+        _proved[id(theorem)] = prove_theorem(theorem, seconds)
+    return _proved[id(theorem)]
+
+
+def verify_term(theorem: Theorem, data: Mapping[str, Any]) -> Proved:
+    """Check a term that was kept, and that it is one of this theorem: everything but lines, multipliers and pivots is made anew and compared.
+
+    Raises
+    ------
+    Refused
+        It proves something else, or nothing.
+    """
+    return follow_term(theorem, data)[0]
+
+
+def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapping[str, Sequence[StateTrace | None]]]:
+    """`verify_term`, and of each line the states that its derivations are about, in the order of these; None where a line is about numbers alone."""
+    own = theorem.skeleton() | _Finder(theorem, 0).classes()
+    for key, stated in own.items():
+        if key not in ("lines", "derivations", "rests") and data.get(key) != stated:
+            raise TermRefused("-", "reading", f"{key} of the theorem: {stated}", data.get(key))
+    if data["rests"].keys() != theorem.rests.keys():
+        raise TermRefused(
+            "-", "reading", f"theorems that it rests on: {', '.join(theorem.rests)}", ", ".join(data["rests"])
+        )
+    for name, other in theorem.rests.items():
+        verify_term(other, data["rests"][name])
+    kept = {name: list(found) for name, found in data["derivations"].items()}
+    comparer = _Comparer(theorem, 0, kept)
+    check_term({**data, "derivations": {}}, comparer)
+    return check_term(data), comparer.followed
+
+
+@dataclass
+class _Posed:
+    """A line as a system over the rational functions of a region."""
+
+    field: ParameterField
+    system: System
+    forms: dict[str, Form]
+    at: dict[str, int]
+    start: bool
+    symbols: dict[str, str]
+    trace: StateTrace | None
+
+
+@dataclass
+class _Finder:
+    """What a script leaves out (`fedtheory.proofs.checker.terms.Helper`)."""
+
+    theorem: Theorem
+    seconds: float
+    stored: dict[str, list[Any]] = field(default_factory=dict)
+    _first: int | None = None
+
+    def classes(self) -> dict[str, Any]:
+        """Classes, names of hypotheses and draws, from one round of the states."""
+        states = self.theorem.states
+        if states is None:
+            return {"functions": {}, "drawn": []}
+        fixed, region = next(iter(self._with_sequences().cases()))
+        numbers = {**fixed, **ParameterField(region).parameters()}
+        trace = states.trace(numbers, self.theorem.all_parameters, 1, start=False)
+        system = trace.system(Form())
+        functions = {f.name: {"L": None if f.L is None else _show(f.L), "mu": _show(f.mu)} for f in system.functions}
+        drawn = trace.drawn
+        return {"functions": functions, "drawn": [_show(p) for p in drawn] if len(drawn) > 1 else []}
+
+    def _with_sequences(self) -> Region:
+        """The parameters, and the first numbers of the sequences."""
+        theorem = self.theorem
+        ends = [str(theorem.all_parameters)] if theorem.all_parameters.parameters else []
+        ends += [_within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in range(AHEAD)]
+        return Region.parse(", ".join(ends))
+
+    def multipliers(self, checker: Checker, line: ProofLine, want: Quotient, rows: Sequence[PremiseRow]) -> list[str]:
+        """Those of a combination."""
+        return find_factors(checker, line, want, rows)
+
+    def derivation(self, checker: Checker, line: ProofLine, goal: Sentence, region: str) -> Mapping[str, Any]:
+        """A derivation of one line, on its region or one that holds it."""
+        judged, posed = None, None
+        try:
+            full, others = self._posed(checker, goal, region)
+            if goal.sign == "==":
+                data = _store(full, None)
+                self.stored.setdefault(line.name, []).append(data)
+                return data
+            for posed in others:
+                judged = judge_system(posed.field, posed.system, self.seconds)
+                if judged.derivation is not None and "vacuous" not in judged.log:
+                    break
+        except (FedtheoryError, TypeError, AttributeError, ZeroDivisionError) as error:
+            raise TermRefused(line.name, line.rule, f"{goal}, about quantities of the states", error) from None
+        if judged is None or judged.derivation is None or posed is None:
+            raise TermRefused(line.name, line.rule, f"{goal} in one round", _why_not(judged))
+        if "vacuous" in judged.log:
+            raise TermRefused(line.name, line.rule, "hypotheses that hold together", judged.log["vacuous"])
+        data = _store(full, judged.derivation)
+        self.stored.setdefault(line.name, []).append(data)
+        return data
+
+    def _posed(self, checker: Checker, goal: Sentence, region: str) -> tuple[_Posed, Iterable[_Posed]]:
+        """A line over all parameters; and over those that its system speaks of, and then without upper ends that it may not need."""
+        own = (
+            Region.parse(region) if region else self.theorem.all_parameters.fix({n: Fraction(k) for n, k in goal.fixed})
+        )
+        own = Region(tuple(p for p in own.parameters if not p.integer))
+        full = self._pose(checker, goal, own)
+        small = _only(full.field.region, _names_used(full.system))
+        wide = Region(tuple(Parameter(p.name, p.low, None, p.low_closed) for p in small.parameters))
+        chosen = [small, wide] if wide != small and not region else [small]
+        return full, (self._pose(checker, goal, own, one) for one in chosen)
+
+    def _pose(self, checker: Checker, goal: Sentence, own: Region, chosen: Region | None = None) -> _Posed:
+        """The system of a line, on the region of the parameters, rounds and sequences that it speaks of."""
+        left = -checker.gap(goal)
+        inside = checker.quantities_in(left)
+        offsets = {atom: _offset(atom) for atom in sorted(inside)}
+        variables = sorted({v for v, _ in offsets.values() if v is not None})
+        start, last = bool(offsets) and not variables, max((k for _, k in offsets.values()), default=0)
+        self._require_rounds(variables)
+        symbols = self._symbols(left, variables, last)
+        ends = [str(own)] if own.parameters else []
+        ends += [_within(self.theorem.sequences[atom.partition("[")[0]], name) for name, atom in symbols.items()]
+        ends += [
+            f"{low} <= {name}"
+            for name, low in self.theorem.rounds.items()
+            if name in left.atoms and name not in own.names
+        ]
+        every = Region.parse(", ".join(ends))
+        parameters = ParameterField(every if chosen is None else chosen)
+        at = dict(goal.fixed)
+        idle = {} if chosen is None else every.simple_points(1)[0]  # numbers that nothing depends on
+        numbers = {**idle, **{n: Fraction(k) for n, k in at.items()}, **parameters.parameters()}
+        rename = {atom: name for name, atom in symbols.items()}
+        rename |= {name: f"({number})" for name, number in idle.items() if name not in parameters.names}
+        trace = None
+        if self.theorem.states is not None and offsets:
+            trace = self.theorem.states.trace(numbers, self.theorem.all_parameters, last, start=start)
+        conclusion, rest, forms = Form(), left, dict[str, Form]()
+        for atom, (_, k) in offsets.items():
+            parts = rest.linear_in(atom)
+            if parts is None:
+                raise InvalidInput(f"{goal} is not linear in {atom}")
+            rest, factor = parts
+            name = f"{atom.partition('[')[0]}[{k}]"
+            assert trace is not None
+            forms[name] = self._form(trace, k, atom.partition("[")[0], numbers)
+            conclusion = conclusion + forms[name] * _read(parameters, factor, rename)
+        conclusion = conclusion + _read(parameters, rest, rename)
+        system = trace.system(conclusion) if trace is not None else System((), (), 0, (), (), conclusion)
+        return _Posed(parameters, system, forms, at, start, symbols, trace)
+
+    def _require_rounds(self, variables: Sequence[str]) -> None:
+        """Lines about any state speak of rounds from which on states have what is taken of any state."""
+        states = self.theorem.states
+        if variables and states is not None and self._first is None:
+            self._first = states.first_round(self._with_sequences())
+        for name in variables:
+            if self.theorem.rounds[name] < (self._first or 0):
+                raise InvalidInput(
+                    f"any state has what lines take of it from round {self._first} on; let {name} begin there, and not at {self.theorem.rounds[name]}"
+                )
+
+    def _symbols(self, left: Quotient, variables: Sequence[str], last: int) -> dict[str, str]:
+        """What ``t_0``, ``t_1``, ... stand for, which rounds may read: the numbers t[n], t[n+1], ... of a sequence from the line's round on."""
+        found = {}
+        for name in self.theorem.sequences:
+            for k in range(last + AHEAD):
+                index = write_index({variables[0]: 1} if variables else {}, k)
+                found[f"{name}_{k}"] = f"{name}[{index}]"
+        for atom in sorted(left.atoms):
+            if atom.partition("[")[0] in self.theorem.sequences and atom not in found.values():
+                found["_".join(re.findall(r"\w+", atom.replace("-", "m")))] = atom
+        return found
+
+    def _form(self, trace: StateTrace, k: int, name: str, numbers: Mapping[str, Any]) -> Form:
+        """A quantity of the k-th state: its expectation over the draws."""
+        total = Form()
+        for chance, known in trace.states[k]:
+            found = evaluate_quantity(
+                self.theorem.quantities[name], SymbolicSpace(), {**known, **numbers}, self.theorem.formulas
+            )
+            total = total + (found if isinstance(found, Form) else Form(constant=found)) * chance
+        return total
+
+
+@dataclass
+class _Comparer(_Finder):
+    """Gives out the derivations that were kept, each once it was seen that it states what the states, traced again, make of its line."""
+
+    followed: dict[str, list[StateTrace | None]] = field(default_factory=dict)
+
+    def multipliers(self, checker: Checker, line: ProofLine, want: Quotient, rows: Sequence[PremiseRow]) -> list[str]:
+        """None are looked for."""
+        raise TermRefused(line.name, line.rule, "multipliers", "none")
+
+    def derivation(self, checker: Checker, line: ProofLine, goal: Sentence, region: str) -> Mapping[str, Any]:
+        """The next one of the line."""
+        kept = self.stored.get(line.name, [])
+        if not kept:
+            raise TermRefused(line.name, line.rule, "a stored derivation", "none")
+        data = kept.pop(0)
+        full, others = self._posed(checker, goal, region)
+        same = goal.sign == "==" or any(states_this(posed.field, posed.system, data["system"]) for posed in others)
+        own = _store(full, None)
+        same = same and all(data[key] == own[key] for key in ("at", "start", "symbols"))
+        if not (same and state_same_forms(own["quantities"], data["quantities"])):
+            raise TermRefused(
+                line.name, line.rule, "a derivation about quantities of these states", "one about other states"
+            )
+        self.followed.setdefault(line.name, []).append(full.trace)
+        return data  # type: ignore[no-any-return]
+
+
+def _why_not(judged: Judgement | None) -> str:
+    if judged is not None and judged.instance is not None:
+        at = ", ".join(f"{name} = {number}" for name, number in judged.instance.point.items())
+        return f"refuted at {at or 'no parameters'}: left side less right side {judged.instance.left} > 0"
+    return "no derivation"
+
+
+def _offset(atom: str) -> tuple[str | None, int]:
+    (node,) = indexed(read(atom))
+    variables, k = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
+    if not variables:
+        return None, k
+    if len(variables) > 1 or any(factor != 1 for factor in variables.values()):
+        raise InvalidInput(f"{atom} is no quantity of a round t, t+1, ...")
+    return next(iter(variables)), k
+
+
+def _read(parameters: ParameterField, quotient: Quotient, rename: Mapping[str, str]) -> Any:
+    unknown = sorted(quotient.atoms - set(parameters.names) - rename.keys())
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]} is no rational function of parameters and rounds; give it a name as a sequence of numbers"
+        )
+    return parameters.read(quotient.text(lambda atom: rename.get(atom, atom)))
+
+
+def _numbers_of(system: System) -> Iterable[Any]:
+    forms = [system.conclusion, *(form for _, form in system.hypotheses)]
+    for form in forms:
+        yield from (*form.gram.values(), *form.values.values(), form.constant)
+    for f in system.functions:
+        yield from (f.L, f.mu)
+        for e in f.evaluations:
+            yield from (*e.x.terms.values(), *e.g.terms.values())
+
+
+def _within(text: str, name: str) -> str:
+    """The range of a number of a sequence, "1" or "1..1/r", as a piece of a region."""
+    low, _, high = text.partition("..")
+    return f"{low} <= {name} <= {high}" if high else f"{low} <= {name}"
+
+
+def _names_used(system: System) -> set[str]:
+    """Parameters that occur in the numbers of a system."""
+    found: set[str] = set()
+    for number in _numbers_of(system):
+        if isinstance(number, RationalFunction):
+            for part in (number.element.numer, number.element.denom):
+                for powers, _ in part.terms():
+                    found |= {name for name, power in zip(number.field.names, powers, strict=False) if power}
+    return found
+
+
+def _only(region: Region, names: set[str]) -> Region:
+    """The parameters of these names, and those that their ends speak of."""
+    kept = set(names)
+    for p in reversed(region.parameters):
+        if p.name in kept:
+            kept |= p.low.names | (frozenset() if p.high is None else p.high.names)
+    return Region(tuple(p for p in region.parameters if p.name in kept))
+
+
+def _show(number: Any) -> str:
+    return str(number.expression) if isinstance(number, RationalFunction) else str(Fraction(number))
+
+
+def _store(posed: _Posed, derivation: Mapping[str, Any] | None) -> dict[str, Any]:
+    found = {
+        "at": posed.at,
+        "start": posed.start,
+        "symbols": posed.symbols,
+        "quantities": store_forms(posed.field, posed.forms),
+    }
+    return found if derivation is None else {**found, "system": dict(derivation)}

@@ -1,0 +1,252 @@
+"""A proved theorem as a theorem of Rocq: textbook classes, the states of its rounds, the claim for every round, and its lines as lemmas."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fedtheory.claims.statements.theorems.proving import ProvedTheorem
+from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
+from fedtheory.claims.statements.theorems.rocq.methods import MethodForRocq
+from fedtheory.claims.statements.theorems.rocq.played import PlayedForRocq
+from fedtheory.claims.statements.theorems.rocq.script import line_name
+from fedtheory.claims.statements.theorems.rocq.term import Binder, StatesForRocq, WrittenTerm, write_binders
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
+from fedtheory.proofs.checker.formulas import Sentence, show_tree, subtrees
+from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.rocq.expressions import Real, apply, identifier
+from fedtheory.proofs.rocq.folders import RocqTheorem
+from fedtheory.proofs.rocq.settings import NumberRange
+
+
+def write_theorem_for_rocq(proved: ProvedTheorem, name: str, title: str = "") -> RocqTheorem:
+    """The theorem with its statement and proof.
+
+    Raises
+    ------
+    NotAvailable
+        The theorem has what is not written for Rocq; the message names it.
+    """
+    return _Writer(WrittenTerm(proved)).theorem(name, title)
+
+
+@dataclass
+class _StatementFormulas(Formulas):
+    """Formulas as their author wrote them, powers and sums as well."""
+
+    def _read(self, tree: ast.expr) -> Real:
+        match tree:
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                exponent = _exponent(right)
+                if exponent is not None:
+                    return apply(f"{self._read(left).text(9)} ^ {exponent}")
+            case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=t), low, high]):
+                return apply(
+                    f"sum_of (fun {identifier(t)} : nat => {self._read(body)}) {self.index(low)} {self.index(high)}"
+                )
+        return super()._read(tree)
+
+
+def _exponent(tree: ast.expr) -> str | None:
+    """An exponent that depends on rounds, as Rocq's natural numbers; None for another one."""
+    if value_of(tree).constant() is not None:
+        return None
+    variables, constant = whole_number_of_rounds(value_of(tree), show_tree(tree))
+    if constant < 0 and len(variables) == 1 and [*variables.values()] == [1]:
+        return "(Nat.pred " * -constant + identifier(next(iter(variables))) + ")" * -constant
+    if any(k < 0 for k in (*variables.values(), constant)):
+        raise NotAvailable(f"the exponent {show_tree(tree)} is not written for Rocq")
+    terms = [identifier(word) if k == 1 else f"{k} * {identifier(word)}" for word, k in sorted(variables.items())]
+    shown = " + ".join([*terms, *([str(constant)] if constant else [])])
+    return shown if re.fullmatch(r"\w+", shown) else f"({shown})"
+
+
+@dataclass
+class _NoStates:
+    """Of a theorem about numbers alone."""
+
+    definitions: Sequence[str] = ()
+
+    def binders(self) -> list[Binder]:
+        """None."""
+        return []
+
+    def said(self, word: str) -> str:
+        """There are no quantities."""
+        raise NotAvailable(f"the quantity {word} of no states is not written for Rocq")
+
+    def open(self) -> list[str]:
+        """Nothing."""
+        return []
+
+    def derive(self, line: ProofLine, goal: Sentence) -> str:
+        """There is nothing that one could be about."""
+        raise NotAvailable(f"{line.name}: a derivation without states is not written for Rocq")
+
+    def unfold(self, opened: str) -> str:
+        """Nothing."""
+        return ""
+
+
+class _Writer:
+    def __init__(self, term: WrittenTerm) -> None:
+        self.term, self.checker = term, term.checker
+        if term.data["rests"]:
+            raise NotAvailable("a theorem that rests on others is not written for Rocq")
+        if term.proved.proved.cited:
+            raise NotAvailable("a theorem that cites another one is not written for Rocq")
+        self.states = self._states()
+        term.script.derive = self.states.derive
+        self.author = _StatementFormulas(self.checker, term.formulas.quantity)
+
+    def _states(self) -> StatesForRocq:
+        states = self.term.theorem.states
+        if isinstance(states, MethodStates):
+            return MethodForRocq(self.term)
+        if isinstance(states, PlayedStates):
+            return PlayedForRocq(self.term)
+        if states is None:
+            return _NoStates()
+        raise NotAvailable(f"{type(states).__name__} are not written for Rocq")
+
+    def theorem(self, name: str, title: str) -> RocqTheorem:
+        """The whole."""
+        term, data = self.term, self.term.data
+        names = [r.name for r in term.ranges]
+        claims = [self._claim(Sentence.parse(claim)) for claim in data["claims"]]
+        lines = [f"forall (V : space) (C : clients V){f' ({chr(32).join(names)} : R)' if names else ''},"]
+        lines += [f"{h} ->" for r in term.ranges for h in r.hypotheses()]
+        first, given = [*self._sequences(), *self.states.binders()], self._given()
+        lines += write_binders(first)
+        lines += [
+            f"let {identifier(word)} (t : nat) : R := {self.states.said(word)} in" for word in term.theorem.quantities
+        ]
+        lines += write_binders(given)
+        lines.append(" /\\\n  ".join(claims) + ".")
+        statement = "(* the theorem *)\nDefinition statement : Prop :=\n  " + "\n  ".join(lines)
+        self._open(names, first, given)
+        for text in data["lines"]:
+            term.script.write(ProofLine.parse(text, self.checker.claims))
+        self._close(first, given)
+        definitions = "\n".join(self.states.definitions)
+        return RocqTheorem(
+            name, title or term.theorem.name, definitions, statement, "\n".join(term.texts), "Runs", "Rounds"
+        )
+
+    def _sequences(self) -> list[Binder]:
+        found = []
+        for word, ends in self.checker.signature.sequences.items():
+            own, formulas = identifier(word), self.term.formulas
+            found.append(Binder(own, "nat -> R"))
+            low = f"(forall n : nat, {formulas.quotient(ends.low).text(69)} <= {own} n)"
+            found.append(Binder(f"{own}_low", low, True))
+            if ends.high is not None:
+                high = f"(forall n : nat, {own} n <= {formulas.quotient(ends.high).text(69)})"
+                found.append(Binder(f"{own}_high", high, True))
+        return found
+
+    def _given(self) -> list[Binder]:
+        sentences = {name: Sentence.parse(text) for name, text in self.term.data["given"].items()}
+        along = sorted({s.along for s in sentences.values() if s.along})
+        found = []
+        for word in along:
+            found.append(Binder(identifier(word), "nat -> Prop"))
+            found.append(Binder(f"{identifier(word)}_endless", f"endless {identifier(word)}", True))
+        return [*found, *(Binder(f"given_{name}", self._claim(s), True) for name, s in sentences.items())]
+
+    def _claim(self, sentence: Sentence) -> str:
+        least = self.checker.signature.rounds
+        over = "".join(
+            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> "
+            for t in self.term.script.rounds(sentence)
+        )
+        return f"({over}{self.author.sentence(sentence)})"
+
+    # ---- the proof
+
+    def _open(self, names: list[str], first: list[Binder], given: list[Binder]) -> None:
+        """Variables, what states are, and hypotheses as lines."""
+        texts = self.term.texts
+        over = f" ({' '.join(names)} : R)" if names else ""
+        texts += ['Set Default Proof Using "All".', "Section Proof.", f"Variables (V : space) (C : clients V){over}."]
+        for r in self.term.ranges:
+            texts += [f"Hypothesis {name} : {text}." for name, text in zip(_facts([r]), r.hypotheses(), strict=True)]
+        texts += [binder.opened() for binder in first]
+        texts += self.states.open()
+        texts += [binder.opened() for binder in given]
+        for name, text in self.term.data["given"].items():
+            line = ProofLine(name, Sentence.parse(text), "given", "")
+            said, formulas, rounds = line.sentence, self.term.formulas, self.term.script.rounds(line.sentence)
+            least = self.checker.signature.rounds
+            over = "".join(f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds)
+            proof = self._bridge(said, f"given_{name}")
+            texts.append(f"Lemma {line_name(name)} : {over}{formulas.sentence(said)}.\nProof.\n  {proof}\nQed.")
+            self.term.script.note_sign(line)
+
+    # ---- the end
+
+    def _close(self, first: list[Binder], given: list[Binder]) -> None:
+        texts, data = self.term.texts, self.term.data
+        names = [f"claim_{k}" for k in range(1, len(self.checker.claims) + 1)]
+        lines = [ProofLine.parse(text, self.checker.claims) for text in data["lines"]]
+        at = {str(line.sentence): line.name for line in lines}
+        for name, claim in zip(names, self.checker.claims, strict=True):
+            sentence = Sentence.parse(claim)
+            proof = self._bridge(sentence, self._instance(at[str(sentence)]))
+            texts.append(f"Lemma {name} : {self._claim(sentence)}.\nProof.\n  {proof}\nQed.")
+        texts.append("End Proof.")
+        ranges = self.term.ranges
+        before = ["V", "C", *(r.name for r in ranges), *_facts(ranges), *(b.name for b in first)]
+        opened = " ".join([*before, *(b.name for b in given)])
+        lets = [f"is_{identifier(word)}" for word in self.term.theorem.quantities] if given else []
+        intros = " ".join([*before, *lets, *(b.name for b in given)])
+        unfold = self.states.unfold(opened)
+        shown = [
+            f"pose proof ({n} {opened}) as H; {unfold} exact H" if unfold else f"exact ({n} {opened})" for n in names
+        ]
+        body = shown[0] if len(shown) == 1 else f"repeat match goal with |- _ /\\ _ => split end; [{' | '.join(shown)}]"
+        texts.append(f"Theorem proof : statement.\nProof.\n  intros {intros}; cbv zeta.\n  {body}.\nQed.")
+
+    def _instance(self, name: str) -> str:
+        """A line, with numbers for the parameters that only lines speak of."""
+        if any(r.low.text() != "0" or r.high is not None for r in self.term.auxiliary):
+            raise NotAvailable("a parameter of lines alone with other ends than 0 < s is not written for Rocq")
+        return line_name(name) + " 1 Rlt_0_1" * len(self.term.auxiliary)
+
+    def _bridge(self, sentence: Sentence, line: str) -> str:
+        """From a line to the claim as its author wrote it."""
+        rounds = self.term.script.rounds(sentence)
+        names = " ".join(f"{identifier(t)} {identifier(t)}_least" for t in rounds)
+        opened = f"intros {names}. " if names else ""
+        powers = [
+            node
+            for side in sentence.sides
+            for node in subtrees(side)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and value_of(node.right).constant() is None
+        ]
+        given = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        if not powers:
+            return f"exact ({line})."
+        bases = []
+        for node in powers:
+            base = self.checker.value(node.left)
+            product = self.term.formulas.product(base)
+            own = self.term.formulas.read(node.left)
+            if own != product:
+                bases.append(f"try replace ({own}) with ({product}) by (field; nonzero).")
+        return "\n  ".join(
+            [
+                opened,
+                *dict.fromkeys(bases),
+                f"refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) ({line}{given})) nothing _); powers; field; nonzero.",
+            ]
+        )
+
+
+def _facts(ranges: list[NumberRange]) -> list[str]:
+    """Names of what is supposed of parameters."""
+    return [f"{r.name}_{end}" for r in ranges for end in (["low"] if r.high is None else ["low", "high"])]

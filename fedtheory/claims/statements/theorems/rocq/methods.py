@@ -1,0 +1,237 @@
+"""A listed method's rounds for Rocq: the round as a definition, what every state keeps by induction, and lines from any state to all rounds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.claims.statements.theorems.rocq.lines import BoundDerivation, LineCertificate
+from fedtheory.claims.statements.theorems.rocq.natural import (
+    Definitions,
+    Natural,
+    define_method,
+    write_number,
+)
+from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, WrittenTerm
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.checker.algebra import Quotient
+from fedtheory.proofs.checker.formulas import Sentence
+from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.rocq.expressions import ZERO, Real, Vec, apply, identifier, inner_text
+from fedtheory.proofs.rocq.settings import NumberSetting
+
+
+@dataclass
+class MethodForRocq:
+    """States of a listed method (`fedtheory.claims.statements.theorems.rocq.term.StatesForRocq`)."""
+
+    term: WrittenTerm
+
+    def __post_init__(self) -> None:
+        """Trace the method."""
+        own, fixed = self.term.theorem, self.term.fixed
+        for key in ("sequences", "given", "assumed", "rests"):
+            if self.term.data[key]:
+                raise NotAvailable(f"a theorem with {key} on a listed method is not written for Rocq")
+        numbers: dict[str, Any] = {n: Fraction(k) for n, k in fixed.items()}
+        region = own.all_parameters.fix(numbers) if fixed else own.all_parameters
+        if region.parameters:
+            numbers |= ParameterField(Region(region.parameters)).parameters()
+        self.natural = Natural(own, numbers)
+        self.described: Definitions = define_method(self.natural)
+        self.definitions: Sequence[str] = self.described.texts
+        self.words = [identifier(word) for word in self.natural.fields]
+
+    def binders(self) -> list[Binder]:
+        """Functions of a class, a stationary point of their average, and the start."""
+        constants = self.natural.states.constants
+        big_l, mu = (write_number(constants[word].at(self.natural.numbers)).text(9) for word in ("L", "mu"))
+        return [
+            Binder("f", "C -> V -> R"),
+            Binder("f_grad", "C -> V -> V"),
+            Binder("class_f", f"(forall i, in_class {big_l} {mu} (f i) (f_grad i))", True),
+            Binder("x_star", "V"),
+            Binder("stationary", "mean (fun i => f_grad i x_star) = zero", True),
+            Binder("x0", "V"),
+        ]
+
+    @property
+    def coins(self) -> bool:
+        """Whether a round has several outcomes."""
+        return len(self.natural.after) > 1
+
+    def said(self, word: str) -> str:
+        """A quantity after t rounds."""
+        call = self.described.call
+        if self.coins:
+            return f"expected ({call('outcomes')}) t ({call(f'{word}_of')}) (init x0)"
+        return f"{call(f'{word}_of')} (run ({call('round')}) t (init x0))"
+
+    def open(self) -> list[str]:
+        """What every state keeps, and quantities after so many rounds."""
+        call, texts = self.described.call, list[str]()
+        texts.append(f"Notation coins := ({call('outcomes')}).")
+        kept = [f"{identifier(w)} = {self.natural.vec(self.natural.fields[w])}" for w in self.natural.tied]
+        kept += [f"mean {identifier(w)} = zero" for w in self.natural.zero_means]
+        said = " /\\ ".join([*(f"({text})%V" if "=" in text else text for text in kept), "True"])
+        texts += [
+            "(* what every state keeps *)",
+            f"Definition kept (s : state C) : Prop := let '(State {' '.join(self.words)}) := s in {said}.",
+            "Lemma start_kept : kept (init x0).\nProof. cbn; repeat split; first [reflexivity | apply mean_all | symmetry; apply mean_all]. Qed.",
+        ]
+        keeps = [self._keeps(k) for k in range(len(self.natural.after))]
+        shown = "".join(f"apply Forall_cons; [cbn [snd]; {tactic} |]. " for tactic in keeps)
+        texts += [
+            "Lemma rounds_keep : Forall (fun outcome => forall s, kept s -> kept (snd outcome s)) coins.\n"
+            f"Proof. unfold outcomes; {shown}apply Forall_nil. Qed.",
+            "Lemma chances : Forall (fun outcome => 0 <= fst outcome) coins.\n"
+            "Proof. unfold outcomes; repeat (apply Forall_cons; [cbn [fst]; lra |]); apply Forall_nil. Qed.",
+            "Lemma sum_to_one : fold_right (fun outcome rest => fst outcome + rest) 0 coins = 1.\n"
+            "Proof. unfold outcomes; cbn [fold_right fst]; ring. Qed.",
+        ]
+        for word in self.term.theorem.quantities:
+            own = identifier(word)
+            texts.append(f"Definition {own} (t : nat) : R := expected coins t ({call(f'{word}_of')}) (init x0).")
+            if not self.coins:
+                texts.append(f"Lemma {own}_is t : {own} t = {self.said(word)}.\nProof. apply expected_run. Qed.")
+        return [*texts, self._folding()]
+
+    def _folding(self) -> str:
+        """A tactic that calls expectations by the names of quantities."""
+        cases = []
+        for word in self.term.theorem.quantities:
+            phi = f"({self.described.call(f'{word}_of')})"
+            for rounds, inside in (("(S t)", f"(step coins {phi})"), ("t", phi)):
+                said = f"expected coins {{}} {inside} (init x0)"
+                cases.append(
+                    f"| |- context [{said.format('?t')}] => change ({said.format('t')}) with ({identifier(word)} {rounds})"
+                )
+        return "Ltac fold_quantities := repeat match goal with\n  " + "\n  ".join(cases) + "\n  end."
+
+    @property
+    def opened(self) -> str:
+        """Tactics that take a state apart."""
+        names = [f"K_{identifier(w)}" for w in (*self.natural.tied, *self.natural.zero_means)]
+        gone = "".join(f" subst {identifier(w)};" for w in self.natural.tied)
+        return f"intros [{' '.join(self.words)}] {'(' + ' & '.join([*names, '_']) + ')' if names else '_'};{gone}"
+
+    def _zeros(self) -> list[str]:
+        """Of every vector of clients that averages to zero, why."""
+        return [
+            "stationary" if "%" in base.name else f"K_{base.name}" for base in self.natural.clients if base.mean is None
+        ]
+
+    def _keeps(self, outcome: int) -> str:
+        """A round keeps what states keep: each relation is a square that is at most zero."""
+        natural, steps = self.natural, []
+        after = {identifier(w): natural.vec(v) for w, v in natural.after[outcome][1].items()}
+        for w in natural.tied:
+            steps.append(("equal_from", Vec("-", (after[identifier(w)], _put(natural.vec(natural.fields[w]), after)))))
+        for w in natural.zero_means:
+            steps.append(("zero_from", Vec("mean", (after[identifier(w)],))))
+        shown = []
+        for lemma, v in steps:
+            certificate = LineCertificate(natural, NumberSetting(self.term.ranges))
+            clients, commons = ([b.name for b in group] for group in (natural.clients, natural.commons))
+            data = v.data(certificate.setting.place, clients.index, commons.index)
+            certificate.quantities.append((f"Dot {data} {data}", inner_text(v, v)))
+            region = self.term.region_of(self.term.ranges, [])
+            proof = self._prove(certificate, apply(inner_text(v, v)), region)
+            shown.append(f"exact ({lemma} {'_ _' if lemma == 'equal_from' else '_'} ({proof}))")
+        split = "".join(f"split; [{tactic} |]; " for tactic in shown)
+        return f"{self.opened} {split}exact I"
+
+    def _prove(self, certificate: LineCertificate, conclusion: Real, region: Sequence[str]) -> str:
+        return self.term.prove(certificate, conclusion, region, self._zeros())
+
+    # ---- lines by derivations
+
+    def derive(self, line: ProofLine, goal: Sentence) -> str:
+        """A line by a derivation, or by an identity: shown of any state, then of all rounds."""
+        stored = self.term.next_derivation(line)
+        if stored["start"] or stored["symbols"]:
+            raise NotAvailable(f"{line.name}: a line about the first rounds is not written for Rocq")
+        rest, parts, variable = self.term.parts(line, goal)
+        rounds = sorted(
+            t for t in self.term.checker.signature.rounds if any(t in q.atoms for q in (rest, *(f for f, *_ in parts)))
+        )
+        setting = NumberSetting(
+            [*self.term.ranges, *self.term.auxiliary, *(self.term.range_of_round(t) for t in rounds)]
+        )
+        region = self.term.region_of([*self.term.ranges, *self.term.auxiliary], rounds)
+        said, signs = [], (1,) if goal.sign == "<=" else (1, -1)
+        for sign in signs:
+            certificate = LineCertificate(self.natural, setting)
+            if "system" in stored:
+                BoundDerivation(certificate, stored).write()
+            q = Quotient.number(sign)
+            conclusion: Real = ZERO
+            for factor, word, n in reversed(parts):
+                conclusion = Real(
+                    "+",
+                    (Real("*", (self.term.formulas.quotient(factor * q), certificate.quantity(word, n))), conclusion),
+                )
+            conclusion = Real("+", (self.term.formulas.quotient(rest * q), conclusion))
+            said.append(
+                self._of_any_state(
+                    line,
+                    rest * q,
+                    [(f * q, w, n) for f, w, n in parts],
+                    rounds,
+                    self._prove(certificate, conclusion, region),
+                )
+            )
+        at = self.term.formulas.index(ast.Name(variable))
+        given = self.term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        proofs = [
+            f"(in_every_round coins kept sum_to_one chances rounds_keep _ _ ({lemma}{given}) {at} (init x0) start_kept)"
+            for lemma in said
+        ]
+        if goal.sign == "<=":
+            return f"refine (of_gap _ _ _ {proofs[0]} _).\n  cbn [fold_right fst snd]; fold_quantities; normal; field; nonzero."
+        both = " | ".join(f"refine (of_gap _ _ _ {proof} _)" for proof in proofs)
+        return f"apply Rle_antisym; [{both}]; cbn [fold_right fst snd]; fold_quantities; normal; field; nonzero."
+
+    def _of_any_state(
+        self, line: ProofLine, rest: Quotient, parts: list[LinePart], rounds: list[str], proof: str
+    ) -> str:
+        """The lemma about any state."""
+        name, least = f"{line.name}_in_any_state_{self.term.script.count}", self.term.checker.signature.rounds
+        call = self.described.call
+        shown = []
+        for factor, word, n in parts:
+            phi = f"({call(f'{word}_of')})"
+            for _ in range(n):
+                phi = f"(step coins {phi})"
+            shown.append(f"({self.term.formulas.quotient(factor)}, {phi})")
+        over = self.term.script.over + "".join(
+            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
+        )
+        names = self.term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        opened = f"intros{names}; " if names else ""
+        self.term.texts.append(
+            f"Lemma {name} : {over}forall s, kept s -> {self.term.formulas.quotient(rest).text(49)} + combined [{'; '.join(shown)}] s <= 0.\n"
+            f"Proof.\n  {opened}{self.opened}\n  exact ({proof}).\nQed."
+        )
+        return name
+
+    def unfold(self, opened: str) -> str:
+        """Tactics that put quantities of runs in the place of expectations."""
+        if self.coins:
+            return ""
+        return " ".join(
+            f"try rewrite (functional_extensionality _ _ ({identifier(w)}_is {opened})) in H;"
+            for w in self.term.theorem.quantities
+        )
+
+
+def _put(v: Vec, fields: Mapping[str, Vec]) -> Vec:
+    """Vectors in the place of fields."""
+    if v.op in ("client", "common"):
+        return fields.get(v.parts[0], v)
+    return Vec(v.op, tuple(_put(part, fields) if isinstance(part, Vec) else part for part in v.parts))

@@ -1,0 +1,313 @@
+"""States that a function plays for Rocq: any states of which so many, one after the other, are what the function makes of them.
+
+The function is played on symbols. Its vectors become variables that are said to exist, its states equations, its functions those of the theorem with
+gradients and subgradients at its points, and its hypotheses inequalities: a predicate of a few states one after the other. The theorem supposes it of
+every round. That there are such states is not said; what a first state and a round have to keep for it is proved where the states are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fedtheory.claims.statements.theorems.quantities import names_of_quantity
+from fedtheory.claims.statements.theorems.rocq.natural import (
+    Definitions,
+    read_real,
+)
+from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, WrittenTerm
+from fedtheory.claims.statements.theorems.rocq.windows import Window, WindowCertificate, WindowDerivation
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.checker.algebra import Quotient
+from fedtheory.proofs.checker.formulas import Sentence, read
+from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.every_n.vectors import Form, Vector
+from fedtheory.proofs.rocq.expressions import ZERO, Real, apply, identifier, scoped
+from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting
+
+
+@dataclass
+class PlayedForRocq:
+    """States that a function plays (`fedtheory.claims.statements.theorems.rocq.term.StatesForRocq`)."""
+
+    term: WrittenTerm
+    windows: dict[tuple[int, bool], Window] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Play as many rounds as lines speak of."""
+        states = self.term.theorem.states
+        assert isinstance(states, PlayedStates)
+        self.states = states
+        for last, start in sorted(self._spoken_of()):
+            self.windows[last, start] = Window(self.term, last, start)
+        longest = max(self.windows.values(), key=lambda w: (not w.start, w.last), default=None)
+        if longest is None:
+            raise NotAvailable("a theorem of which no line speaks of a state is not written for Rocq")
+        self.longest, self.fields = longest, self._fields(longest)
+        self.term.kinds = self.fields
+        self.functions = longest.functions
+        own = {f.name: f.client for f in self.functions}
+        if any(own.get(f.name) != f.client for w in self.windows.values() for f in w.functions):
+            raise NotAvailable("rounds with different functions are not written for Rocq")
+        self.described = self._describe()
+        self.definitions: Sequence[str] = self.described.texts
+
+    def _spoken_of(self) -> set[tuple[int, bool]]:
+        """How many rounds on the lines by derivations speak of, and whether of a run from the start."""
+        return {
+            (
+                max((int(form.partition("[")[2][:-1]) for form in stored["quantities"]["forms"]), default=0),
+                stored["start"],
+            )
+            for found in self.term.data["derivations"].values()
+            for stored in found
+        }
+
+    def _fields(self, window: Window) -> dict[str, str]:
+        """Fields of a state with their types: vectors that all states of a window have, and what quantities speak of."""
+        used = {word for text in self.term.theorem.quantities.values() for word in names_of_quantity(text)}
+        found: dict[str, str] = {}
+        for k, state in enumerate(window.states):
+            for word, value in state.items():
+                everywhere = k == 0 and all(isinstance(s.get(word), Vector) for s in window.states)
+                if isinstance(value, Vector) and (everywhere or word in used):
+                    is_common = all(s[word].common for s in window.states if word in s)
+                    found[word] = "V" if is_common and found.get(word, "V") == "V" else "C -> V"
+                elif isinstance(value, Form) and word in used:
+                    found[word] = "R"
+        return found
+
+    # ---- definitions
+
+    def _describe(self) -> Definitions:
+        symbols = sorted({s for w in self.windows.values() for s in w.every_symbol})
+        variables = dict.fromkeys([*(r.name for r in self.term.ranges), *symbols], "R")
+        for f in self.functions:
+            own, to = identifier(f.name), "C -> V ->" if f.client else "V ->"
+            variables[own] = f"{to} R"
+            if f.L is not None:
+                variables[f"{own}_grad"] = f"{to} V"
+        found = Definitions(variables)
+        parts = "; ".join(f"state_{word} : {kind}" for word, kind in self.fields.items())
+        found.texts.append(
+            f"(* {self.states} *)\nRecord state {{V : space}} (C : clients V) := State {{ {parts} }}.\nArguments State {{V C}}."
+        )
+        found.texts.append("".join(f"Arguments state_{word} {{V C}}. " for word in self.fields).strip())
+        for window in self.windows.values():
+            arguments = "".join(f" (st{k} : state C)" for k in range(window.last + 1))
+            found.add(window.word, arguments, "Prop", self._predicate(window), window.comment)
+        open_state = f"let '(State {' '.join(f'{identifier(w)}_' for w in self.fields)}) := s in"
+        for word, text in self.term.theorem.quantities.items():
+            found.add(f"{word}_of", " (s : state C)", "R", f"{open_state} {self._print(text)}", text)
+        return found
+
+    def _predicate(self, window: Window) -> str:
+        said = [
+            f"state_{word} st{k} = {self._show(window, state[word], kind)}"
+            for k, state in enumerate(window.states)
+            for word, kind in self.fields.items()
+            if word in state
+        ]
+        said += window.facts()
+        bound = "".join(
+            f" ({base.name} : {'V' if base.is_common else 'C -> V'})" for base in window.bases if not base.definition
+        ) + "".join(f" ({value} : R)" for value in window.free_values)
+        return f"exists{bound},\n  " + " /\\\n  ".join([*said, "True"]) if bound else " /\\\n  ".join([*said, "True"])
+
+    def _show(self, window: Window, value: Any, kind: str) -> str:
+        if kind == "R":
+            return window.number(value).text(69)
+        v = window.vec(value)
+        return f"(fun i => {v.text()})%V" if kind == "C -> V" else scoped(v)
+
+    def _print(self, text: str) -> Real:
+        words = names_of_quantity(text) & self.fields.keys()
+        for known in self.windows.values():
+            window = Window(
+                self.term, known.last, known.start
+            )  # evaluations that are only asked for here are of no other use
+            for k, state in enumerate(window.states):
+                if words <= state.keys():
+                    return window.printer(k).read(text)
+        raise NotAvailable(f"the quantity {text!r}, of which no state has all, is not written for Rocq")
+
+    # ---- the statement
+
+    def binders(self) -> list[Binder]:
+        """Functions of their classes, states of all rounds, and what is supposed of these."""
+        found = []
+        window = self.longest
+        for f in self.functions:
+            own, to = identifier(f.name), "C -> V ->" if f.client else "V ->"
+            found.append(Binder(own, f"{to} R"))
+            if f.L is not None:
+                found.append(Binder(f"{own}_grad", f"{to} V"))
+                sizes = " ".join(window.write(number).text(9) for number in (f.L, f.mu))
+                text = (
+                    f"(forall i, in_class {sizes} ({own} i) ({own}_grad i))"
+                    if f.client
+                    else f"in_class {sizes} {own} {own}_grad"
+                )
+                found.append(Binder(f"class_{own}", text, True))
+        found.append(Binder("states", "nat -> state C"))
+        for window in self.windows.values():
+            if window.start:
+                found.append(Binder(window.word, self._supposed(window, "0%nat"), True))
+            else:
+                t = next(word for word in ("t", "n", "k", "j") if word not in self.term.theorem.sequences)
+                said = f"(forall {t} : nat, ({self.states.least} <= {t})%nat -> {self._supposed(window, t)})"
+                found.append(Binder(f"is_{window.word}", said, True))
+        return [
+            Binder(f"is_{b.name}" if b.name.startswith("begun") else b.name, b.text, b.is_hypothesis) for b in found
+        ]
+
+    def _supposed(self, window: Window, t: str) -> str:
+        """The predicate of states from a round on."""
+        inside = {s: f"({identifier(seq)} {_later(t, k)})" for s, (seq, k) in window.every_symbol.items()}
+        call = [inside.get(word, word) for word in self.described.call(window.word).split()]
+        return " ".join([*call, *(f"(states {_later(t, k)})" for k in range(window.last + 1))])
+
+    def said(self, word: str) -> str:
+        """A quantity in the round ``t``."""
+        return f"{self.described.call(f'{word}_of')} (states t)"
+
+    def open(self) -> list[str]:
+        """Quantities by their names."""
+        return [
+            f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}."
+            for word in self.term.theorem.quantities
+        ]
+
+    def unfold(self, opened: str) -> str:
+        """They are the same."""
+        return ""
+
+    # ---- lines
+
+    def derive(self, line: ProofLine, goal: Sentence) -> str:
+        """A line by a derivation, or by an identity: shown of any states one after the other."""
+        stored, term = self.term.next_derivation(line), self.term
+        rest, parts, variable = term.parts(line, goal, start=stored["start"])
+        window = Window(term, max(n for _, _, n in parts), stored["start"])
+        renamed = {atom: word for word, atom in stored["symbols"].items()}
+        atoms = {a for q in (rest, *(f for f, *_ in parts)) for a in q.atoms}
+        rounds = sorted(t for t in term.checker.signature.rounds if t in atoms)
+        symbols = self._symbols(window, stored)
+        ranges = [*term.ranges, *term.auxiliary, *symbols]
+        setting = NumberSetting([*ranges, *(term.range_of_round(t) for t in rounds)])
+        said = []
+        for sign in (1,) if goal.sign == "<=" else (1, -1):
+            certificate = WindowCertificate(window, setting)
+            for form in stored["quantities"]["forms"]:  # in the order in which they were evaluated
+                word, _, n = form[:-1].partition("[")
+                certificate.quantity(word, int(n))
+            term.formulas.renamed = renamed
+            if "system" in stored:
+                WindowDerivation(certificate, stored).write()
+            numbers = [(term.formulas.quotient(f * Quotient.number(sign)), w, n) for f, w, n in parts]
+            alone = term.formulas.quotient(rest * Quotient.number(sign))
+            term.formulas.renamed = {}
+            conclusion, shown = ZERO, ZERO
+            for factor, word, n in reversed(numbers):
+                own = apply(f"{self.described.call(f'{word}_of')} st{n}")
+                conclusion = Real("+", (Real("*", (factor, certificate.quantity(word, n))), conclusion))
+                shown = Real("+", (Real("*", (factor, own)), shown))
+            conclusion, shown = Real("+", (alone, conclusion)), Real("+", (alone, shown))
+            proof = term.prove(certificate, conclusion, term.region_of(ranges, rounds))
+            said.append(self._of_any_states(line, window, shown, rounds, symbols, proof))
+        return self._of_rounds(goal, said, rest, parts, variable, window, rounds, symbols)
+
+    def _symbols(self, window: Window, stored: Mapping[str, Any]) -> list[NumberRange]:
+        """Numbers of sequences that a line's window or its factors speak of."""
+        found = []
+        for word in window.every_symbol:
+            if word not in stored["symbols"]:
+                raise NotAvailable(f"a line without the number {word} is not written for Rocq")
+        for word, atom in stored["symbols"].items():
+            if word not in window.every_symbol:
+                raise NotAvailable(f"a line that speaks of {atom} is not written for Rocq")
+            text = self.term.data["sequences"][atom.partition("[")[0]]
+            low, _, high = text.partition("..")
+            ends = [read_real(read(low)), read_real(read(high)) if high else None]
+            found.append(NumberRange(word, ends[0], ends[1], True, bool(high)))  # type: ignore[arg-type]
+        return found
+
+    def _of_any_states(
+        self,
+        line: ProofLine,
+        window: Window,
+        shown: Real,
+        rounds: Sequence[str],
+        symbols: Sequence[NumberRange],
+        proof: str,
+    ) -> str:
+        term, least = self.term, self.term.checker.signature.rounds
+        lemma = f"{line.name}_of_any_states_{term.script.count}"
+        over = term.script.over + "".join(
+            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
+        )
+        over += "".join(f"forall {r.name} : R, {''.join(f'{h} -> ' for h in r.hypotheses())}" for r in symbols)
+        names = term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        names += "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in symbols)
+        states = " ".join(f"st{k}" for k in range(window.last + 1))
+        opened = " ".join(f"[{' '.join(f'{identifier(w)}_{k}' for w in self.fields)}]" for k in range(window.last + 1))
+        equations = [
+            f"{identifier(word)}_{k}" for k, state in enumerate(window.states) for word in self.fields if word in state
+        ]
+        bound = [b.name for b in window.bases if not b.definition] + list(window.free_values)
+        pattern = " & ".join([*bound, *(f"{e}_is" for e in equations), *window.names_of_facts(), "_"])
+        projections = " ".join(f"state_{word}" for word in self.fields)
+        lines = [
+            f"intros{names} {opened} H; cbv beta iota delta [{window.word} {projections}] in H; destruct H as ({pattern}).",
+            *(f"subst {e}." for e in equations),
+            f"exact ({proof}).",
+        ]
+        call = self.described.call(window.word)
+        term.texts.append(
+            f"Lemma {lemma} : {over}forall {states} : state C, {call} {states} -> {shown.text(69)} <= 0.\n"
+            "Proof.\n  " + "\n  ".join(lines) + "\nQed."
+        )
+        return lemma
+
+    def _of_rounds(
+        self,
+        goal: Sentence,
+        said: Sequence[str],
+        rest: Quotient,
+        parts: Sequence[LinePart],
+        variable: str,
+        window: Window,
+        rounds: Sequence[str],
+        symbols: Sequence[NumberRange],
+    ) -> str:
+        """From any states to those of a round."""
+        t = identifier(variable) if variable else "0%nat"
+        given = self.term.script.own_names + "".join(f" {identifier(r)} {identifier(r)}_least" for r in rounds)
+        for r in symbols:
+            seq, k = window.every_symbol[r.name]
+            at = _later(t, k)
+            own = identifier(seq)
+            given += f" ({own} {at}) ({own}_low {at})" + ("" if r.high is None else f" ({own}_high {at})")
+        given += "".join(f" (states {_later(t, k)})" for k in range(window.last + 1))
+        held = f"is_{window.word}" if window.start else f"(is_{window.word} {t} ltac:(lia))"
+        formulas, proofs = self.term.formulas, []
+        for lemma, sign in zip(said, (1, -1), strict=False):
+            shown: Real = ZERO
+            for factor, word, n in reversed(parts):
+                quantity = apply(f"{identifier(word)} {_later(t, n)}")
+                shown = Real("+", (Real("*", (formulas.quotient(factor * Quotient.number(sign)), quantity)), shown))
+            shown = Real("+", (formulas.quotient(rest * Quotient.number(sign)), shown))
+            proofs.append(f"refine (of_gap _ _ _ ({lemma}{given} {held} : {shown.text(69)} <= 0) _)")
+        divisors = " ".join(self.term.script.divisors(rest, *(f for f, *_ in parts)))
+        end = "normal; field; nonzero."
+        if goal.sign == "<=":
+            return f"{divisors} {proofs[0]}.\n  {end}".strip()
+        return f"{divisors} apply Rle_antisym; [{' | '.join(proofs)}]; {end}".strip()
+
+
+def _later(t: str, k: int) -> str:
+    if not t.isidentifier():
+        return f"{k}%nat"
+    return "(S " * k + t + ")" * k

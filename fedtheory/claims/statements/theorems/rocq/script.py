@@ -1,0 +1,380 @@
+"""The lines of a proof script as lemmas of Rocq, each by the lemma of its rule (`core/Rounds.v`)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
+from fedtheory.claims.statements.theorems.rocq.limits import settle, write_limit, write_monotone, write_squeeze
+from fedtheory.claims.statements.theorems.rocq.signs import Signs
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds
+from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute
+from fedtheory.proofs.checker.rules import _PART, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
+from fedtheory.proofs.checker.terms import Checker, ProofLine
+from fedtheory.proofs.rocq.expressions import ONE, identifier
+from fedtheory.proofs.rocq.settings import NumberRange
+
+_Premises = Mapping[str, Sentence]
+_ONE = Quotient.number(1)
+
+
+@dataclass
+class Script:
+    """Writes lines. ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``."""
+
+    checker: Checker
+    formulas: Formulas
+    derive: Callable[[ProofLine, Sentence], str]
+    texts: list[str] = field(default_factory=list)
+    auxiliary: Sequence[NumberRange] = ()
+    count: int = 0
+    hypotheses: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Signs that lines need."""
+        self.signs = Signs(self.formulas, self.define)
+
+    @property
+    def over(self) -> str:
+        """What every line is said for: parameters that only lines speak of."""
+        return "".join(
+            f"forall {r.name} : R, {''.join(f'{text} -> ' for text in r.hypotheses())}" for r in self.auxiliary
+        )
+
+    @property
+    def own_names(self) -> str:
+        """Their names, and those of their ranges."""
+        return "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in self.auxiliary)
+
+    def lemma(self, name: str) -> str:
+        """A line, for the parameters that it is used for."""
+        return line_name(name) + ("" if name in self.hypotheses else self.own_names)
+
+    def define(self, word: str, kind: str, body: str) -> str:
+        """Give data a name."""
+        self.count += 1
+        name = f"{word}_{self.count}"
+        self.texts.append(f"Definition {name} : {kind} :=\n  {body}.")
+        return name
+
+    # ---- lines
+
+    def write(self, line: ProofLine) -> None:
+        """A line as a lemma."""
+        rounds, said = self.rounds(line.sentence), self.formulas.sentence(line.sentence)
+        proof = self.apply(line, line.sentence, line.rule, line.arguments, {})
+        least = self.checker.signature.rounds
+        over = self.over + "".join(
+            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
+        )
+        names = self.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        opened = [f"intros{names}."] if names else []
+        opened += [
+            f"pose proof (at_least {least[t]} {identifier(t)} {least[t]} eq_refl {identifier(t)}_least) as {identifier(t)}_low."
+            for t in rounds
+        ]
+        body = "\n  ".join([*opened, proof])
+        self.texts.append(
+            f"(* {line.name}: {line.sentence} *)\nLemma {line_name(line.name)} : {over}{said}.\nProof.\n  {body}\nQed."
+        )
+        self.note_sign(line)
+        self.checker.add(line, apply_rule)
+
+    def note_sign(self, line: ProofLine) -> None:
+        """Know the sign that a line says of a quantity."""
+        right = line.sentence.right
+        plain = line.sentence.sign in ("<=", "<") and line.sentence.exists is None and not line.sentence.fixed
+        if not (plain and isinstance(right, ast.Subscript) and self.checker.value(line.sentence.left).zero):
+            return
+        variables, behind = whole_number_of_rounds(value_of(right.slice), show_tree(right.slice))
+        if len(variables) == 1 and [*variables.values()] == [1]:
+            self.signs.positive.setdefault(right.value.id, []).append(  # type: ignore[attr-defined]
+                (self.lemma(line.name), line.sentence.sign, behind)
+            )
+
+    def rounds(self, sentence: Sentence) -> list[str]:
+        """The rounds that a sentence is said of."""
+        return sorted(sentence.names & self.checker.signature.rounds.keys())
+
+    def apply(self, line: ProofLine, goal: Sentence, rule: str, text: str, more: _Premises) -> str:
+        """Tactics that prove a goal by a rule."""
+        rules: dict[str, Callable[..., str]] = {
+            "combine": self._combine,
+            "induction": self._induction,
+            "mean": self._mean,
+            "root": self._root,
+            "cases": self._cases,
+            "squeeze": self._squeeze,
+            "values": self._values,
+            "least": self._least,
+            "limit": lambda *given: write_limit(self, *given[:3]),
+            "monotone": lambda *given: write_monotone(self, *given),
+        }
+        if rule in ("derivation", "identity"):
+            return self.derive(line, goal)
+        if rule not in rules:
+            raise NotAvailable(f"{line.name}: the rule '{rule}' is not written for Rocq")
+        return rules[rule](line, goal, text, more)
+
+    # ---- premises and signs
+
+    def premise(self, goal: Sentence, text: str, more: _Premises) -> str:
+        """An earlier line, at the rounds that it is used at."""
+        found = re.fullmatch(r"(\w+)(?:\((.*)\))?", text.strip(), re.S)
+        assert found is not None  # the checker has read it
+        name = found[1]
+        if name in more:
+            return name
+        values = {}
+        for piece in split_pieces(found[2] or ""):
+            t, _, tree = piece.partition("=")
+            values[t.strip()] = read(tree)
+        at = [self.formulas.index(values.get(t, ast.Name(t))) for t in self.rounds(self.checker.known[name])]
+        return f"({self.lemma(name)}{''.join(f' {k} ltac:(lia)' for k in at)})"
+
+    def divisors(self, *quotients: Quotient) -> list[str]:
+        """Facts that what is divided by is above or below zero."""
+        found: dict[str, str] = {}
+        for q in quotients:
+            atoms = {n for at in q.numerator for n, power in at if power < 0}
+            for below in [*(Quotient.atom(n) for n in sorted(atoms)), *(Quotient(dict(key)) for key in q.below)]:
+                if below.text() in found:
+                    continue
+                sign = self.checker.domain.sign(below)
+                if sign is not None and sign.strict:
+                    found[below.text()] = (
+                        f"pose proof {self.signs.prove(below if sign.direction > 0 else -below, strict=True)}."
+                    )
+        return list(found.values())
+
+    # ---- rules
+
+    def _combine(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        body, _, times = text.partition(" times ")
+        checker, equal = self.checker, goal.sign == "=="
+        scale = checker.value(read(times)) if times.strip() else _ONE
+        self.formulas.roots.clear()
+        rows, goal = _rows(checker, line, goal, body, more)
+        found = ""
+        for sentence in (goal, *(row.sentence for row in rows)):  # their roots are noted
+            self.formulas.sentence(sentence)
+        rest, parts, strict, met = checker.gap(goal) * scale, "nothing", goal.sign == "<", [checker.gap(goal) * scale]
+        if equal:
+            parts = "(eq_refl 0)"
+        for row, piece in reversed(list(zip(rows, split_pieces(body), strict=True))):
+            factor = checker.value(read(str(row.factor)))
+            rest = rest - factor * row.gap
+            met += [factor, row.gap]
+            shown = self.formulas.quotient(factor).text(9)
+            named = _PART.fullmatch(piece)
+            assert named is not None
+            if row.name.startswith("square("):
+                inner = self.formulas.read(read(row.name.removeprefix("square(").removesuffix(")")))
+                premise = f"(square_nonneg {inner.text(9)})"
+            else:
+                premise = self.premise(goal, named[2], more)
+            if row.sentence.exists is not None:
+                t = identifier(row.sentence.exists.variable)
+                found, premise = (
+                    f"destruct {premise} as ({t} & {t}_range & {t}_said); exists {t}; split; [lia |].",
+                    f"{t}_said",
+                )
+            if equal:
+                parts = f"(both_zero _ _ (weigh_zero {shown} _ _ {premise}) {parts})"
+            elif row.sentence.sign == "==":
+                parts = f"(both _ _ (weigh_equal {shown} _ _ {premise}) {parts})"
+            else:
+                premise = f"(Rlt_le _ _ {premise})" if row.sentence.sign == "<" else premise
+                parts = f"(both _ _ (weigh {shown} _ _ {self.signs.prove(factor)} {premise}) {parts})"
+        lines = [found, *self.divisors(*met, rest)]
+        c = self.formulas.quotient(scale).text(9)
+        if equal:
+            lines.append(
+                f"refine (combine_equal {c} _ _ _ _ {parts} _); [apply Rgt_not_eq, {self.signs.prove(scale, strict=True)} |]."
+            )
+        else:
+            word, left = (
+                ("combine_less", self.signs.prove(rest, strict=True)) if strict else ("combine", self.signs.prove(rest))
+            )
+            lines.append(
+                f"refine ({word} {c} _ _ _ {self.formulas.quotient(rest).text(9)} {self.signs.prove(scale, strict=True)}\n    {parts}\n    {left} _)."
+            )
+        return "\n  ".join([*filter(None, lines), self.finish()])
+
+    def finish(self) -> str:
+        """The last step, arithmetic; the square of a root is what it is the root of."""
+        facts, seen = [], set[str]()
+        while self.formulas.roots.keys() - seen:
+            shown = min(self.formulas.roots.keys() - seen)
+            seen.add(shown)
+            inside, positive = self.formulas.inside_of_root(shown)
+            facts.append(f"pose proof (pow2_sqrt {inside} {self.signs.prove(positive)}) as root_{len(seen)}.")
+        if not facts:
+            return "normal; field; nonzero."
+        names = [f"root_{k}" for k in range(1, len(facts) + 1)]
+        return "\n  ".join(
+            [*facts, f"normal; {'; '.join(f'normal_of {n}' for n in names)}; field [{' '.join(names)}]; nonzero."]
+        )
+
+    def _inner(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        text = text.strip()
+        inside = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+        rule, _, arguments = inside.partition(" ")
+        return self.apply(line, goal, rule, arguments.strip(), more)
+
+    def _induction(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        n, pieces = _pieces(text)
+        first, word = self.checker.signature.rounds[n], identifier(n)
+        base = self._inner(line, goal.substitute({n: ast.Constant(first)}), pieces[0].removeprefix("base "), more)
+        after = goal.substitute({n: read(f"{n}+1")})
+        step = self._inner(line, after, pieces[1].removeprefix("step "), {**more, "ih": goal})
+        said = f"fun {word} : nat => {self.formulas.sentence(goal)}"
+        return "\n  ".join(
+            [
+                f"clear {word}_low; revert {word} {word}_least; apply (from_round ({said}) {first}); [| intros {word} {word}_least ih].",
+                f"{{ {base} }}",
+                f"pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low; cbv beta in ih |- *.",
+                step,
+            ]
+        )
+
+    def _mean(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        checker = self.checker
+        premise = checker.premise(line, goal, text, more)
+        gap = checker.gap(premise)
+        (atom,) = [atom for atom in gap.atoms if atom.startswith("sum(")]
+        parts, tree = gap.linear_in(atom), read(atom)
+        assert parts is not None and isinstance(tree, ast.Call) and goal.exists is not None
+        rest, factor = parts[0], -parts[1]
+        body, _, low, high = tree.args
+        t = goal.exists.variable
+        term = checker.value(substitute(body, {"_": ast.Name(t, ast.Load())}))
+        count = checker.value(high) - checker.value(low) + _ONE
+        left = checker.gap(goal) + term - rest / (factor * count)
+        bound = rest / factor
+        lines = self.divisors(rest, factor, bound, left, checker.gap(goal))
+        index = self.formulas
+        lines += [
+            f"destruct (least_of_sum _ {index.index(low)} {index.index(high)} {index.quotient(bound).text(9)} ltac:(lia)",
+            f"  (combine {index.quotient(factor).text(9)} ({index.atom(atom)}) {index.quotient(bound).text(9)} _ 0",
+            f"    {self.signs.prove(factor, strict=True)}",
+            f"    (weigh 1 _ _ ltac:(lra) {self.premise(goal, text, more)}) nothing ltac:(normal; field; nonzero))) as ({t} & {t}_range & {t}_low).",
+            f"exists {t}; split; [exact {t}_range |].",
+            f"pose proof {self.signs.prove(count, strict=True)} as count_low.",
+            f"refine (combine {index.quotient(count).text(9)} _ _ _ _ count_low (weigh 1 _ _ ltac:(lra) {t}_low)",
+            f"  {self.signs.prove(left * count)} _).",
+            "normal; field; nonzero.",
+        ]
+        return "\n  ".join(lines)
+
+    def _root(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        pieces = split_pieces(text)
+        y = self.checker.value(goal.right)
+        said = f"(Rle_trans _ _ _ {self.premise(goal, pieces[1], more)} ltac:(lra))" if len(pieces) == 2 else ""
+        shown = said or self.signs.prove(y)
+        return f"apply root_rule; [pose proof {self.premise(goal, pieces[0], more)}; lra | pose proof {shown}; lra]."
+
+    def _cases(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        head, rules = _pieces(text)
+        tree, shown = read(head), []
+        name = f"case{len(self.checker.facts) + 1}" if self.checker.facts else "case"
+        for rule, e in zip(rules, (tree, ast.UnaryOp(ast.USub(), tree)), strict=True):
+            self.signs.facts.append(name)
+            with self.checker.supposing(self.checker.value(e)):
+                shown.append(self._inner(line, goal, rule, {**more, name: Sentence(ast.Constant(0), "<=", e)}))
+            self.signs.facts.pop()
+        return (
+            f"apply (cases_rule ({self.formulas.read(tree)})); intros {name}.\n  {{ {shown[0]} }}\n  {{ {shown[1]} }}"
+        )
+
+    def _least(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        s, _, name = text.partition(" of ")
+        checker, formulas, word = self.checker, self.formulas, identifier(s.strip())
+        premise = checker.premise(line, goal, name.strip(), more)
+        a, b, rest = _quadratic_in(line, checker.gap(premise) * Quotient.atom(s.strip()), s.strip(), premise)
+        formulas.roots.clear()
+        both = _sqrt(a) * _sqrt(b) * Quotient.number(2)
+        left = checker.gap(goal) - rest - both
+        at, under = formulas.quotient(a).text(9), formulas.quotient(b).text(9)
+        fact = self.premise(goal, name.strip(), more)
+        fact = f"(Rlt_le _ _ {fact})" if premise.sign == "<" else fact
+        found = (
+            f"pose proof (least_rule ({formulas.quotient(-rest)}) {at} {under} {self.signs.prove(a)} {self.signs.prove(b)}\n"
+            f"    (fun ({word} : R) ({word}_low : 0 < {word}) =>\n"
+            f"      combine 1 ({formulas.quotient(-rest)}) ({word} * {at} + {under} / {word}) _ 0 ltac:(lra)\n"
+            f"      (weigh 1 _ _ ltac:(lra) {fact}) nothing ltac:(normal; field; nonzero))) as most; rewrite ?sqrt_0 in most."
+        )
+        lines = self.divisors(rest, a, b, left)
+        formulas.sentence(goal)
+        formulas.quotient(both)
+        lines += [
+            found,
+            settle(self, left),
+            self.finish(),
+        ]
+        return "\n  ".join(lines)
+
+    def _values(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        raise NotAvailable(f"{line.name}: a line about several values of a whole number is not written for Rocq")
+
+    def _squeeze(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        below, above, *limits = split_pieces(text)
+        if limits or goal.along:
+            return write_squeeze(self, line, goal, text)
+        checker, t = self.checker, goal.to_infinity
+        a, first = checker.value(goal.right), checker.signature.rounds[goal.to_infinity]
+        over = checker.gap(checker.premise(line, goal, above, more)) - (a - checker.value(goal.left))
+        under = checker.value(goal.left) - a - checker.gap(checker.premise(line, goal, below, more))
+        if not under.zero:
+            raise NotAvailable(f"{line.name}: a lower bound other than the limit is not written for Rocq")
+        word, limit = identifier(t), self.formulas.read(goal.right).text(9)
+        rest = self.formulas.quotient(over)
+        opened = f"intros {word} {word}_least; pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low"
+        facts = " ".join(self.divisors(over))
+        return "\n  ".join(
+            [
+                f"apply (squeeze _ (fun {word} : nat => {rest}) {limit} {first}).",
+                f"{{ {opened}; pose proof {self.premise(goal, below, more)}; lra. }}",
+                f"{{ {opened}; {facts} refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) {self.premise(goal, above, more)}) nothing _);",
+                "  normal; field; nonzero. }",
+                self._vanishing(line, over, t),
+            ]
+        )
+
+    def _vanishing(self, line: ProofLine, over: Quotient, t: str) -> str:
+        """A proof that a single power, times what does not depend on the round, tends to zero."""
+        from fedtheory.proofs.checker.algebra import names_of_atom, power_of_atom
+
+        if over.below or len(over.numerator) != 1:
+            raise NotAvailable(f"{line.name}: the limit of {over.text()} is not written for Rocq")
+        ((at, size),) = over.numerator.items()
+        base, factor, above, below = _ONE, Quotient.number(size), ONE, ONE
+        for atom, power in at:
+            found = power_of_atom(atom)
+            if found is not None and found[1] == t and int(power) == power:
+                own, shown = value_of(read(found[0])), self.formulas.quotient(value_of(read(found[0])))
+                base = base * own ** int(power)
+                above, below = (
+                    (above * shown ** int(power), below) if power > 0 else (above, below * shown ** int(-power))
+                )
+            elif t in names_of_atom(atom) or int(power) != power:
+                raise NotAvailable(f"{line.name}: the limit of {over.text()} is not written for Rocq")
+            else:
+                factor = factor * Quotient.atom(atom, power)
+        word, formulas, product = identifier(t), self.formulas, above / below
+        return (
+            f"refine (tends_equal (fun {word} : nat => {formulas.quotient(factor).text(39)} * {product.text(9)} ^ {word}) _ 0 _ _);\n"
+            f"  [intros {word}; {' '.join(self.divisors(base, factor)).replace('. pose', '; pose')[:-1] or 'idtac'}; powers; field; nonzero |\n"
+            f"   {' '.join(self.divisors(base)).replace('. pose', '; pose')[:-1] or 'idtac'}; apply tends_pow;\n"
+            f"   replace ({product}) with ({formulas.quotient(base)}) by (field; nonzero);\n"
+            f"   split; [exact {self.signs.prove(base)} | pose proof {self.signs.prove(_ONE - base, strict=True)}; lra]]."
+        )
+
+
+def line_name(name: str) -> str:
+    """The name of a line's lemma."""
+    return f"line_{name}"

@@ -1,0 +1,211 @@
+"""Signs of formulas for all parameters and rounds, as proofs of Rocq: by halving the region of all atoms (`fedtheory.proofs.rocq.signs`)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.checker.algebra import AtomPolynomial, Quotient, power_of_atom, value_of
+from fedtheory.proofs.checker.formulas import read
+from fedtheory.proofs.checker.polynomials import Polynomial
+from fedtheory.proofs.checker.regions import Ends, _root_powers
+from fedtheory.proofs.rocq.derivations import conjunction
+from fedtheory.proofs.rocq.expressions import ONE, ZERO, identifier
+from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting
+from fedtheory.proofs.rocq.signs import find_trees
+
+_ONE = Quotient.number(1)
+
+
+@dataclass
+class Signs:
+    """Proofs of signs.
+
+    ``define`` gives data a name; ``positive``: of a quantity, the lines that say that it is at least zero,
+    or above it, and of how many rounds on; ``facts``: what is known in a case; ``ranges``: of parameters, as the statement has them.
+    """
+
+    formulas: Formulas
+    define: Callable[[str, str, str], str]
+    positive: dict[str, list[tuple[str, str, int]]] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
+    ranges: dict[str, NumberRange] = field(default_factory=dict)
+
+    def prove(self, q: Quotient, strict: bool = False) -> str:
+        """A proof that a formula is at least (``strict``: above) zero.
+
+        Raises
+        ------
+        NotAvailable
+            None was found.
+        """
+        said = f"0 {'<' if strict else '<='} {self.formulas.quotient(q).text(69)}"
+        return f"({self._find(q, strict)} : {said})"
+
+    def _find(self, q: Quotient, strict: bool) -> str:
+        number = q.constant()
+        if number is not None:
+            return "ltac:(lra)"
+        checker = self.formulas.checker
+        roots = {atom for atom, power in _root_powers(q).items() if power > 1}
+        for order in checker.domain._orders(q.atoms):
+            found = self._on(order, q, strict, roots)
+            if found is not None:
+                return found
+        for fact, word in zip(checker.facts, self.facts, strict=False):
+            if not fact.zero and checker.domain.is_positive(q / fact) and not strict:
+                return f"(of_product _ _ _ {self.prove(q / fact, strict=True)} {word} ltac:(normal; field; nonzero))"
+        raise NotAvailable(f"the sign of {q.text()} was not shown to Rocq")
+
+    def setting(self, order: Sequence[tuple[str, Ends]], roots: Collection[str] = ()) -> NumberSetting:
+        """Atoms with their ends; of some their roots."""
+        ranges = []
+        for atom, ends in order:
+            if atom in roots:
+                high = None if ends.high is None else ONE
+                ranges.append(NumberRange(self.formulas.root(atom).parts[0], ZERO, high, ends.low_closed, True))
+                continue
+            if atom in self.ranges:
+                ranges.append(self.ranges[atom])
+                continue
+            high = None if ends.high is None else self.formulas.quotient(ends.high)
+            shown = self.formulas.atom(atom).parts[0]
+            ranges.append(NumberRange(shown, self.formulas.quotient(ends.low), high, ends.low_closed, ends.high_closed))
+        return NumberSetting(ranges)
+
+    def _on(self, order: Sequence[tuple[str, Ends]], q: Quotient, strict: bool, roots: Collection[str]) -> str | None:
+        names = [atom for atom, _ in order]
+        if any(ends.high is not None and ends.high.constant() != 1 for atom, ends in order if atom in roots):
+            return None
+        setting = self.setting(order, roots)
+        top = _scaled(q.numerator, roots)
+        below = [(_dense(_scaled(dict(key), roots), names), power) for key, power in q.below.items()]
+        for polynomial, _ in below:
+            setting.factor(polynomial)
+        least = {name: min(int(dict(at).get(name, 0)) for at in top) for name in names}
+        units: list[tuple[Polynomial, int]] = [
+            ({_unit(names, name): Fraction(1)}, power) for name, power in least.items() if power
+        ]
+        direction, all_strict = 1, True
+        for factor, power in [*units, *((p, -power) for p, power in below)]:
+            word, _ = setting.sign(factor)
+            if word == "Unknown" or (power < 0 and word not in ("Positive", "Negative")):
+                return None
+            all_strict = all_strict and word in ("Positive", "Negative")
+            direction *= (-1 if word in ("Negative", "Nonpositive") else 1) ** abs(power)
+        if strict and not all_strict:
+            return None
+        rest = {tuple(int(dict(at).get(n, 0)) - least[n] for n in names): v for at, v in top.items()}
+        trees = find_trees({at: direction * v for at, v in rest.items()}, setting.branches, strict)
+        if trees is None:
+            return None
+        region = [
+            piece for atom, ends in order for piece in (self.root_ends if atom in roots else self.ends)(atom, ends)
+        ]
+        with self.formulas.rooted_in(roots):
+            shown_q = self.formulas.quotient(q)
+        expression = shown_q.data(setting.place)
+        numbers = self.define("numbers", "setting", setting.data())
+        word, shown = "true" if strict else "false", f"[{'; '.join(trees)}]"
+        proof = (
+            f"expression_positive_ok {numbers} [{'; '.join(setting.names)}] (@eq_refl bool true <: setting_ok {numbers} = true) eq_refl\n"
+            f"      {conjunction(region)} {word} {expression} {shown}\n"
+            f"      (@eq_refl bool true <: expression_positive {numbers} {word} {expression} {shown} = true)"
+        )
+        plain = self.formulas.quotient(q).text(69)
+        if plain == shown_q.text(69):
+            return proof
+        sign = "<" if strict else "<="
+        squares = [self._square_of_root(atom) for atom in sorted(roots)]
+        names_of = " ".join(f"root_{k}" for k in range(1, len(squares) + 1))
+        facts = "; ".join(f"pose proof {said} as root_{k}" for k, said in enumerate(squares, 1))
+        return (
+            f"eq_ind _ (fun v : R => 0 {sign} v) ({proof} : 0 {sign} {shown_q.text(69)}) _ "
+            f"ltac:({facts}; normal; field [{names_of}]; nonzero)"
+        )
+
+    def _square_of_root(self, atom: str) -> str:
+        """A root's square is what it is the root of."""
+        inside, positive = self.formulas.inside_of_root(self.formulas.root(atom).parts[0])
+        return f"(pow2_sqrt {inside} {self.prove(positive)})"
+
+    def root_ends(self, atom: str, ends: Ends) -> tuple[str, str]:
+        """Proofs that the root of an atom lies between its ends."""
+        inside, positive = self.formulas.inside_of_root(self.formulas.root(atom).parts[0])
+        low = (
+            f"(sqrt_pos {inside})" if ends.low_closed else f"(sqrt_lt_R0 {inside} {self.prove(positive, strict=True)})"
+        )
+        if ends.high is None:
+            return low, "I"
+        return low, f"(sqrt_at_most {inside} ltac:(pose proof {self.prove(_ONE - positive)}; lra))"
+
+    def ends(self, atom: str, ends: Ends) -> tuple[str, str]:
+        """Proofs that an atom lies between its ends; of no upper end, that there is nothing to prove."""
+        high = "I"
+        own = self.formulas.checker.signature
+        if atom in own.rounds:
+            return f"(at_least {own.rounds[atom]} {identifier(atom)} {own.rounds[atom]} eq_refl ltac:(lia))", high
+        parameter = next((p for p in own.parameters if p.name == atom), None)
+        if parameter is not None:
+            word = identifier(atom)
+            return f"{word}_low", "I" if ends.high is None else f"{word}_high"
+        power = power_of_atom(atom)
+        if power is not None:
+            return self._ends_of_power(atom, ends, *power)
+        tree = read(atom)
+        match tree:
+            case ast.Subscript(value=ast.Name(id=word), slice=index) if word in own.sequences:
+                at = self.formulas.index(index)
+                return f"({identifier(word)}_low {at})", "I" if ends.high is None else f"({identifier(word)}_high {at})"
+            case ast.Subscript(value=ast.Name(id=word), slice=index) if word in self.positive:
+                return self._known(word, index), high
+            case ast.Call(func=ast.Name(id="max")):
+                a, b = self.formulas.maxima.get(atom, tuple(tree.args))
+                first = (value_of(a) - ends.low).zero
+                shown = " ".join(self.formulas.read(part).text(9) for part in (a, b))
+                low = self.formulas.quotient(ends.low).text(69)
+                side = f"{'Rmax_l' if first else 'Rmax_r'} {shown}"
+                mine = self.formulas.read(a if first else b).text(9)
+                return f"(Rle_trans ({low}) {mine} _ (Req_le ({low}) {mine} ltac:(field; nonzero)) ({side}))", high
+        raise NotAvailable(f"the range of {atom} is not written for Rocq")
+
+    def _known(self, word: str, index: ast.expr) -> str:
+        """A quantity is at least (or above) zero by a line that says so, of the round itself where there is one."""
+        found = self.positive[word]
+        lemma, sign, behind = min(found, key=lambda known: known[2])
+        at = self.formulas.index(index)
+        if not behind:
+            return f"({lemma} {at} ltac:(lia))"
+        earlier = f"({at} - {behind})%nat"
+        later = "(S " * behind + earlier + ")" * behind
+        said = f"fun k : nat => 0 {sign} {self.formulas.quantity(word, 'k')}"
+        return f"(eq_ind {later} ({said}) ({lemma} {earlier} ltac:(lia)) {at} ltac:(lia))"
+
+    def _ends_of_power(self, atom: str, ends: Ends, base: str, exponent: str) -> tuple[str, str]:
+        at = value_of(read(base))
+        shown, rounds = self.formulas.quotient(at).text(9), exponent.replace("*", " * ")
+        rounds = f"({rounds})%nat" if "*" in exponent else identifier(rounds)
+        low = f"({'pow_le' if ends.low_closed else 'pow_lt'} {shown} {rounds} {self.prove(at, not ends.low_closed)})"
+        if ends.high is None:
+            return low, "I"
+        return low, f"(pow_at_most {shown} {rounds} {self.prove(at)} ltac:(pose proof {self.prove(_ONE - at)}; lra))"
+
+
+def _unit(names: Sequence[str], name: str) -> tuple[int, ...]:
+    return tuple(int(name == other) for other in names)
+
+
+def _dense(polynomial: dict[tuple[tuple[str, int | Fraction], ...], Fraction], names: Sequence[str]) -> Polynomial:
+    return {tuple(int(dict(at).get(name, 0)) for name in names): value for at, value in polynomial.items()}
+
+
+def _scaled(polynomial: AtomPolynomial, roots: Collection[str]) -> AtomPolynomial:
+    """In roots of some atoms."""
+    return {
+        tuple((name, power * 2 if name in roots else power) for name, power in at): value
+        for at, value in polynomial.items()
+    }

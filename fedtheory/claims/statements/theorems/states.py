@@ -1,0 +1,371 @@
+"""What a theorem's rounds are played on: any state of a listed method and the ones after it by its own ``round``, or states that a function plays.
+
+A `Trace` holds states as vectors of leaves, for numbers of any kind: fractions, or rational functions of the parameters. Of a listed method, a
+state that stands for all is one vector for each field, tied by the linear relations that rounds are proved to keep
+(`fedtheory.proofs.potentials.invariants`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+from fedtheory.algorithms.base import Algorithm
+from fedtheory.claims.statements.named_methods import NamedMethod, read_settings
+from fedtheory.claims.statements.worlds import FunctionOf, Parameters, SymbolicWorld, World
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.exact import rational
+from fedtheory.proofs.every_n.cells import cell
+from fedtheory.proofs.every_n.model import Function
+from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
+from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.potentials.invariants import (
+    KINDS,
+    Space,
+    follow_states,
+    outcomes_of_round,
+    require_relations,
+    vectors_of,
+)
+from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.regions.region import Region
+
+Known = Mapping[str, Any]  # names of a state's vectors, functions and numbers, and what they are
+
+
+class SymbolicSpace:
+    """Products of vectors of leaves: forms, averaged over clients."""
+
+    def dot(self, u: Vector, v: Vector) -> Form:
+        """<u, v>, averaged over clients."""
+        return inner_product(u, v)
+
+    def mean(self, number: Any) -> Any:
+        """It is averaged."""
+        return number
+
+    def bar(self, u: Vector) -> Vector:
+        """The average over clients."""
+        return u.averaged(None)
+
+    def is_of_each(self, u: Vector) -> bool:
+        """Whether it has deviations."""
+        return not u.common
+
+
+@dataclass
+class StateTrace:
+    """States one round after the other: in each, every outcome of the draws, with its probability and what names stand for.
+
+    ``first``: of a method, its first state, as its own ``init`` makes it.
+    """
+
+    states: Sequence[Sequence[tuple[Any, Known]]]
+    system: Callable[[Form], System]
+    first: Any = None
+
+    @property
+    def drawn(self) -> list[Any]:
+        """The probabilities of the outcomes of one round."""
+        return [chance for chance, _ in self.states[1]] if len(self.states) > 1 else []
+
+
+class States(Protocol):
+    """Where a theorem's quantities live."""
+
+    def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
+        """Any state and the ``last`` ones after it; with ``start``, the states of a run from the method's start."""
+
+    def first_round(self, region: Region) -> int:
+        """The round from which on a state has everything that is taken of any state."""
+
+    @property
+    def names(self) -> frozenset[str] | None:
+        """The parameters that states may depend on; None where that is not known."""
+
+
+# ---- a listed method -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ClassFunction:
+    """f_i, or the average f of a class, as a quantity asks for it."""
+
+    problem: SymmetricProblem
+    average: bool
+
+    def at(self, x: Vector) -> tuple[Vector, Form]:
+        """Gradient and value; the average is taken at points that clients have in common."""
+        found = self.problem.at(x)
+        if self.average and not x.common:
+            raise InvalidInput(
+                "f is evaluated at a point that clients do not have in common; write f_i(x_i), or f(bar(x_i))"
+            )
+        return found.g.averaged(None) if self.average else found.g, Form(values=found.values())
+
+    def of_each(self, x: Vector) -> bool:
+        """Whether its values are one of each client."""
+        return not self.average
+
+
+@dataclass(frozen=True)
+class MethodStates:
+    """States of a listed method over a class of functions, for every number of clients.
+
+    Parameters
+    ----------
+    method, options : as for other statements, ``MethodStates("scaffnew", "lr, p", "L, mu")``
+    functions : str
+        The constants L and mu of the class.
+
+    In quantities: the state's fields by their names, ``x_star`` (a stationary point of the average; the origin), ``f`` and ``f_i``.
+
+    Examples
+    --------
+    >>> print(MethodStates("scaffnew", "lr = lr, p = p", "L, mu"))
+    scaffnew(lr = lr, p = p), functions L, mu
+    """
+
+    method: str
+    options: str = ""
+    functions: str = "L"
+
+    def __str__(self) -> str:
+        return f"{self.method}({self.options}), functions {self.functions}"
+
+    @cached_property
+    def named_method(self) -> NamedMethod:
+        """The method as a function of the parameters."""
+        return NamedMethod(self.method, self.options)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The parameters that method and class speak of."""
+        texts = (*self.named_method.expressions.values(), *self.constants.values())
+        return frozenset().union(*(text.names for text in texts))
+
+    @cached_property
+    def constants(self) -> dict[str, Expression]:
+        """L and mu (0 where it is left out)."""
+        given = read_settings(self.functions)
+        if "L" not in given or given.keys() - {"L", "mu"}:
+            raise InvalidInput(f"the class of a theorem for every round is 'L' or 'L, mu', got {self.functions!r}")
+        return {"mu": Expression.parse(0)} | {name: Expression.parse(text) for name, text in given.items()}
+
+    def algorithm(self, numbers: Mapping[str, Any]) -> Algorithm:
+        """The method with these numbers for its parameters."""
+        return rational(self.named_method.over(numbers))  # type: ignore[no-any-return]
+
+    def first_round(self, region: Region) -> int:
+        """From the start, or after one round."""
+        return self._followed(region)[1]
+
+    def _followed(self, region: Region) -> tuple[Space, int]:
+        """The space of states, found at one point; `trace` proves its relations for all."""
+        fixed, case = next(iter(region.cases()))
+        point = {**fixed, **case.simple_points(1)[0]}
+        return follow_states(self.algorithm(point), self.constants["mu"].at(point))
+
+    def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
+        """Rounds by the method's own code.
+
+        Raises
+        ------
+        CannotTrace
+            A round does what vectors cannot, or a relation between fields does not hold for all parameters.
+        """
+        algorithm, mu = self.algorithm(numbers), self.constants["mu"].at(numbers)
+        space, _ = self._followed(region)
+        if not start:
+            require_relations(algorithm, mu, space)
+        leaves = Leaves()
+        errors = None if start else space.errors(leaves)
+        problem = SymmetricProblem(leaves, mu)
+        problem.add(Vector({}), leaves.deviation_only())
+        template = algorithm.init(problem, cell(leaves.vector(common=True))) if start else _template(algorithm, mu)
+        state = template
+        if errors is not None:
+            at_star = algorithm.solution_state(problem, cell(Vector({})))
+            origin = {} if at_star is None else vectors_of(at_star)
+            state = dataclasses.replace(
+                template,
+                **{
+                    name: cell(origin.get(name, Vector({})) + v, getattr(template, name).rows)
+                    for name, v in errors.items()
+                },
+            )
+        played: list[list[tuple[Any, Any]]] = [[(1, state)]]
+        for _ in range(last):
+            played.append(
+                [
+                    (a * b, after)
+                    for a, before in played[-1]
+                    for b, after in outcomes_of_round(algorithm, problem, before)
+                ]
+            )
+        given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
+        known = [[(chance, {**vectors_of(reached), **given}) for chance, reached in outcomes] for outcomes in played]
+
+        def system(conclusion: Form) -> System:
+            mean, deviation = (
+                tuple(f"{kind} {k}" for k in range(n))
+                for kind, n in zip(KINDS, (leaves.mean, leaves.deviation), strict=True)
+            )
+            clients = Function("f", tuple(problem.evaluations), self.constants["L"].at(numbers), mu)
+            return System(mean, deviation, leaves.values, tuple(problem.conditions), (clients,), conclusion)
+
+        return StateTrace(known, system, state)
+
+
+def _template(algorithm: Algorithm, mu: Any) -> Any:
+    """A state, for the fields that hold no vectors."""
+    leaves = Leaves()
+    problem = SymmetricProblem(leaves, mu)
+    problem.add(Vector({}), leaves.deviation_only())
+    return algorithm.init(problem, cell(leaves.vector(common=True)))
+
+
+# ---- states that a function plays ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WorldFunction:
+    """A function of a world, as a quantity asks for it: what was asked is answered again."""
+
+    world: SymbolicWorld
+    function: Any
+
+    def at(self, x: Vector) -> tuple[Vector, Form]:
+        """Gradient and value."""
+        for e in self.function.evaluations:
+            if not (e.x - x).terms:
+                return e.g, Form(values=e.values())
+        count = len(self.function.evaluations)
+        slope, value = self.world.at(self.function, x, f"{self.function.name} at point {count}")
+        return slope, value
+
+    def of_each(self, x: Vector) -> bool:
+        """Whether its values are one of each client."""
+        return bool(self.function.client)
+
+
+Played = Sequence[Any]  # of every round its state, or its outcomes: pairs of a probability and a state
+
+
+@dataclass(frozen=True)
+class PlayedStates:
+    """States that a function plays in a world (`fedtheory.claims.statements.worlds`).
+
+    Parameters
+    ----------
+    play : (world, parameters, last) -> any state and the ``last`` ones after it, each with names as attributes
+        For what is no round of a listed method, such as the steps inside of a proof. After a draw, a list of pairs (probability, state).
+    start : (world, parameters, last) -> the same from the start, optional
+    keeps : (world, parameters, state) -> vectors that are zero, and triples (function, point, gradient) of which the gradient is one
+        What ``play`` takes of any state. It is proved that the first state (``begins``) has it, and that the state after one that has it has it.
+    begins : (world, parameters) -> the first state that lines speak of
+    least : int
+        The first round that lines speak of.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> def halves(world, p, last):
+    ...     x = world.vector("x")
+    ...     return [SimpleNamespace(x=x / 2**k) for k in range(last + 1)]
+    ...
+    >>> PlayedStates(halves).least
+    0
+    """
+
+    play: Callable[[World, Parameters, int], Played] = field(compare=False)
+    start: Callable[[World, Parameters, int], Played] | None = field(default=None, compare=False)
+    keeps: Callable[[World, Parameters, Any], tuple[Sequence[Vector], Sequence[Any]]] | None = field(
+        default=None, compare=False
+    )
+    begins: Callable[[World, Parameters], Any] | None = field(default=None, compare=False)
+    least: int = 0
+
+    def __str__(self) -> str:
+        return f"states that {self.play.__module__}.{self.play.__qualname__} plays, from round {self.least} on"
+
+    @property
+    def names(self) -> None:
+        """A function may read any parameter."""
+        return
+
+    def first_round(self, region: Region) -> int:
+        """The first round that lines speak of; that its state has what any state has is proved here."""
+        if self.keeps is not None:
+            _require_kept(self, region)
+        return self.least
+
+    def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
+        """States as the function plays them."""
+        if start and self.start is None:
+            raise InvalidInput(
+                "these states have no start, and a line speaks of rounds by their numbers; write 't' for a round, or give 'start'"
+            )
+        world = SymbolicWorld()
+        return StateTrace(self.play_in(world, numbers, last, start=start), world.system)
+
+    def play_in(
+        self, world: SymbolicWorld, numbers: Mapping[str, Any], last: int, *, start: bool
+    ) -> list[list[tuple[Any, Known]]]:
+        """The states as the function plays them in a world: of every round its outcomes, and what names stand for there."""
+        given = SimpleNamespace(**numbers)
+        played = (self.start if start and self.start is not None else self.play)(world, given, last)
+        states: list[list[tuple[Any, Known]]] = [
+            [(chance, _names(world, state)) for chance, state in outcomes_of(of_round)] for of_round in played
+        ]
+        if len(states) <= last:
+            raise InvalidInput(f"{len(states)} states were played, and a line speaks of {last + 1} one after the other")
+        return states
+
+
+def outcomes_of(of_round: Any) -> list[tuple[Any, Any]]:
+    """The outcomes of a round, with their probabilities; a state by itself is the only one."""
+    return list(of_round) if isinstance(of_round, list) else [(1, of_round)]
+
+
+def _names(world: SymbolicWorld, state: Any) -> dict[str, Any]:
+    found = dict(vars(state))
+    for function in world.functions:
+        found.setdefault(function.name, WorldFunction(world, function))
+    return {name: WorldFunction(world, v) if isinstance(v, FunctionOf) else v for name, v in found.items()}
+
+
+def _require_kept(states: PlayedStates, region: Region) -> None:
+    """I(first state), and I(state) gives I(the state after it)."""
+    assert states.keeps is not None
+    if states.begins is None:
+        raise InvalidInput("states that keep something need the first one that lines speak of: 'begins'")
+    for fixed, case in region.cases():
+        numbers = SimpleNamespace(**{**fixed, **ParameterField(case).parameters()})
+        world = SymbolicWorld()
+        _require_has(states, world, numbers, states.begins(world, numbers), "the first state has")
+        world = SymbolicWorld()
+        _require_has(states, world, numbers, states.play(world, numbers, 1)[1], "a round keeps")
+
+
+def _require_has(states: PlayedStates, world: SymbolicWorld, numbers: Any, state: Any, what: str) -> None:
+    assert states.keeps is not None
+    for _, outcome in outcomes_of(state):
+        zeros, gradients = states.keeps(world, numbers, outcome)
+        for k, vector in enumerate(zeros):
+            if any(value != 0 for value in vector.terms.values()):
+                raise CannotTrace(f"it was not shown that {what} vector {k} zero")
+        for k, (function, point, slope) in enumerate(gradients):
+            known = [e for e in function.evaluations if _equal(e.x, point) and _equal(e.g, slope)]
+            if not known:
+                raise CannotTrace(f"it was not shown that {what} gradient {k}, of {function.name}")
+
+
+def _equal(u: Vector, v: Vector) -> bool:
+    return all(value == 0 for value in (u - v).terms.values())

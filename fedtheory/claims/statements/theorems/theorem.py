@@ -1,0 +1,218 @@
+"""A theorem for every round: parameters, states, quantities, hypotheses, a claim, and its proof as a script of lines.
+
+    Theorem(
+        region="0 < L",
+        states=MethodStates("gd", "lr = 1/L", "L"),
+        rounds={"t": 0, "N": 1},
+        quantities={"gap": "f(x) - f(x_star)", "dist2": "norm2(x - x_star)"},
+        claim="gap[N] <= L*dist2[0]/(2*N)",
+        proof='''
+          step: (t + 1)*gap[t+1] + L/2*dist2[t+1] <= t*gap[t] + L/2*dist2[t] by derivation
+          pos:  0 <= dist2[t]                                                by derivation
+          all:  N*gap[N] + L/2*dist2[N] <= L/2*dist2[0]                      by induction N: base combine step(t=0);
+                                                                               step combine ih, step(t=N)
+          done: claim                                                        by combine all, pos(t=N)
+        ''',
+    )
+
+The claim stands once: the sentence that is shown, what is searched for a counterexample, what the last line of the proof says, and the mistakes
+that are planted are all made of it. Rules are those of `fedtheory.proofs.checker.rules`; multipliers that are left out are found.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from fedtheory.claims.statements.theorems.quantities import read_quantity
+from fedtheory.claims.statements.theorems.states import States
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, substitute
+from fedtheory.proofs.checker.terms import TERM_FORMAT, join_lines
+from fedtheory.proofs.regions.region import Region
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A statement for all parameters of a region and all rounds, with its proof.
+
+    Parameters
+    ----------
+    region : str
+        Parameters and their ranges, ``"0 < mu < L, K in 1..4"``.
+    claim : str or several
+        ``"gap[N] <= L*dist2[0]/(2*N)"``: numbers, parameters, rounds, quantities ``D[t+1]``, sums, powers, and ``exists t in 1..T:`` before it.
+    proof : str
+        Lines ``name: sentence by rule premises``; the sentence "claim" is what is claimed ("claim 2" the second one). Empty where nothing is proved.
+    states : where quantities live; none for statements about numbers alone
+    quantities : formulas of a state by name (`fedtheory.claims.statements.theorems.quantities`)
+    rounds : the least value of each variable for a round
+    where : formulas in parameters by name
+    sequences : sequences of numbers, by name, with a formula that is at most each of them, or two between which they lie, ``{"t": "1..1/r"}``
+    given : hypotheses by name, as sentences
+    auxiliary : str
+        The range of parameters that lines may speak of and that the claim does not, ``"0 < s"``.
+    assumed : hypotheses of the states by name, in words
+    rests : theorems by name, about the same states and quantities, whose claims are premises of lines: NAME, or NAME_1, NAME_2 of several
+    units : in which units it is, or that the paper misprints it (`fedtheory.claims.statements.unit_reading`)
+    added : names of hypotheses, or pieces of the region, that the paper does not print
+    name : str
+
+    Raises
+    ------
+    InvalidInput
+        A text cannot be read, a name has no meaning or two, or a symbol decides nothing.
+
+    Examples
+    --------
+    >>> bernoulli = Theorem("0 <= y", "1 + n*(y - 1) <= y**n", "done: claim by induction n: base combine; step combine y*ih", rounds={"n": 0})
+    >>> from fedtheory.claims.statements.theorems.proving import prove_theorem
+    >>> print(prove_theorem(bernoulli).proved.claims[0])
+    1 + n*(y - 1) <= y**n
+    """
+
+    region: str
+    claim: str | tuple[str, ...]
+    proof: str = ""
+    states: States | None = None
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    where: Mapping[str, str] = field(default_factory=dict)
+    sequences: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+    auxiliary: str = ""
+    assumed: Mapping[str, str] = field(default_factory=dict)
+    rests: Mapping[str, Theorem] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    name: str = ""
+    units: str = ""
+
+    def __post_init__(self) -> None:
+        """Read every text once."""
+        if self.quantities and self.states is None:
+            raise InvalidInput(
+                f"quantities {', '.join(self.quantities)} are those of a state; give the theorem its states"
+            )
+        for text in self.quantities.values():
+            read_quantity(text)
+        try:
+            sentences = self.sentences
+            for sentence in (*sentences, *self.hypotheses.values()):
+                self._require_known(sentence)
+            _ = self.formulas
+        except Unreadable as error:
+            raise InvalidInput(f"{self.name or 'the theorem'}: {error}") from None
+        if self.proof:
+            self._require_useful()
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """What is claimed, as texts."""
+        return (self.claim,) if isinstance(self.claim, str) else self.claim
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What is claimed, read."""
+        return tuple(Sentence.parse(text) for text in self.claims)
+
+    @cached_property
+    def hypotheses(self) -> dict[str, Sentence]:
+        """What is given, read."""
+        return {name: Sentence.parse(text) for name, text in self.given.items()}
+
+    @cached_property
+    def formulas(self) -> dict[str, ast.expr]:
+        """Formulas by name, each with those before it put in."""
+        found: dict[str, ast.expr] = {}
+        for name, text in self.where.items():
+            found[name] = substitute(read(text), found)
+        return found
+
+    @cached_property
+    def parameters(self) -> Region:
+        """The region."""
+        return Region.parse(self.region)
+
+    @cached_property
+    def all_parameters(self) -> Region:
+        """The region with the auxiliary parameters."""
+        return Region.parse(", ".join(filter(None, (self.region, self.auxiliary))))
+
+    def _require_known(self, sentence: Sentence) -> None:
+        known = {*self.all_parameters.names, *self.rounds, *self.where}
+        unknown = sorted(sentence.names - known)
+        if unknown:
+            raise InvalidInput(
+                f"{unknown[0]!r} in {str(sentence)!r} is no parameter, round or formula; there are {', '.join(sorted(known))}"
+            )
+        for node in (n for side in sentence.sides for n in indexed(side)):
+            name = quantity_of(node)
+            if name not in self.quantities and name not in self.sequences:
+                there = ", ".join({**self.quantities, **self.sequences}) or "none"
+                raise InvalidInput(f"{name!r} in {str(sentence)!r} is no quantity; there are {there}")
+
+    def _require_useful(self) -> None:
+        """Every symbol that is introduced is used by the claim, the hypotheses, the states or the proof."""
+        spoken = [*self.claims, *self.given.values(), *self.where.values(), *self.quantities.values(), self.proof]
+        words = {word for text in spoken for word in _WORD.findall(text)}
+        of_states = frozenset[str]() if self.states is None else self.states.names
+        for kind, names in (
+            ("quantity", self.quantities),
+            ("formula", self.where),
+            ("sequence", self.sequences),
+            ("round", self.rounds),
+        ):
+            if kind == "sequence" and of_states is None:  # states that a function plays may read any
+                continue
+            idle = sorted(set(names) - words)
+            if idle:
+                raise InvalidInput(f"the {kind} {idle[0]!r} decides nothing: neither claim nor proof speaks of it")
+        ends = {
+            n for p in self.all_parameters.parameters for end in (p.low, p.high) if end is not None for n in end.names
+        }
+        idle = [] if of_states is None else sorted(set(self.parameters.names) - words - ends - of_states)
+        if idle:
+            raise InvalidInput(
+                f"the parameter {idle[0]!r} decides nothing: claim, quantities and method do not speak of it"
+            )
+
+    def skeleton(self) -> dict[str, Any]:
+        """The term without derivations, classes and draws."""
+        region = self.all_parameters
+        real = [p for p in region.parameters if not p.integer]
+        return {
+            "format": TERM_FORMAT,
+            "parameters": [
+                {
+                    "name": p.name,
+                    "low": str(p.low),
+                    "high": None if p.high is None else str(p.high),
+                    "closed": [p.low_closed, p.high_closed],
+                }
+                for p in real
+            ],
+            "wholes": {p.name: [p.values()[0], p.values()[-1]] for p in region.parameters if p.integer},
+            "rounds": dict(self.rounds),
+            "quantities": dict(self.quantities),
+            "states": "" if self.states is None else str(self.states),
+            "sequences": dict(self.sequences),
+            "functions": {},
+            "assumed": sorted(self.assumed),
+            "given": dict(self.given),
+            "drawn": [],
+            "where": dict(self.where),
+            "rests": {},
+            "claims": list(self.claims),
+            "lines": join_lines(self.proof),
+            "derivations": {},
+        }
+
+    def with_claim(self, *claims: str) -> Theorem:
+        """The same with another claim, and the same proof."""
+        return replace(self, claim=claims[0] if len(claims) == 1 else claims)

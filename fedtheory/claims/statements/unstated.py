@@ -1,0 +1,181 @@
+"""What a statement on listed methods does not say: the options that it leaves to their defaults, and refutations that hang on one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain, combinations
+from typing import Any, ClassVar, Protocol, Self
+
+from fedtheory.algorithms.listing import Listed
+from fedtheory.algorithms.options import Option
+from fedtheory.claims.claim import Finding, Part, Reading
+from fedtheory.claims.context import Context
+from fedtheory.claims.statements.named_methods import NOT_USED, NamedMethod
+from fedtheory.core.errors import FedtheoryError, require
+from fedtheory.proofs.facts import take_facts
+
+
+class StatesMethods(Protocol):
+    """A statement on methods."""
+
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """Its methods, by the field that has their options."""
+
+    @property
+    def some_point(self) -> Mapping[str, Fraction]:
+        """Values of what their options speak of."""
+
+    def with_options(self, changed: Mapping[str, str]) -> Self:
+        """The same with other options in some of these fields."""
+
+
+@dataclass(frozen=True)
+class Unstated:
+    """An option that a statement leaves to its default: the field of the method's options, and the method."""
+
+    field: str
+    method: str
+    option: Option
+
+    def __str__(self) -> str:
+        return f"{self.option.name} = {_show(self.option.default)}"
+
+
+@dataclass(frozen=True)
+class OneMethod:
+    """A method with options that are given as texts, such as those of a command line."""
+
+    name: str
+    options: str
+
+    some_point: ClassVar[Mapping[str, Fraction]] = {}
+
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """The method."""
+        return {"options": NamedMethod(self.name, self.options)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options' values."""
+        return NamedMethod(self.name, self.options).settings({})
+
+    def with_options(self, changed: Mapping[str, str]) -> OneMethod:
+        """The same with other options."""
+        return replace(self, **changed)
+
+
+def list_unstated(statement: StatesMethods) -> list[Unstated]:
+    """Options that are left to their defaults and matter: with another value, and the others as they are, the method is another one."""
+    found = []
+    for field, named in statement.stated_methods.items():
+        entry = named.entry
+        if entry is not None:
+            given = {o.name for o in entry.options if o.name in named.texts}
+            settings = named.settings(statement.some_point)
+            left = [o for o in entry.options if o.name not in given and _matters(entry, o, settings)]
+            found += [Unstated(field, entry.name, option) for option in left]
+    return found
+
+
+def tell_unstated(statement: StatesMethods) -> str:
+    """The same as a sentence; "" where everything is said."""
+    by_method: dict[str, list[str]] = {}
+    for one in list_unstated(statement):
+        by_method.setdefault(one.method, []).append(str(one))
+    told = "; ".join(f"{method} with {', '.join(dict.fromkeys(options))}" for method, options in by_method.items())
+    return f"Options left to their defaults: {told}." if told else ""
+
+
+def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) -> str:
+    """Why a refutation hangs on an option that the statement leaves open: with another word for it, it is not refuted; "" where it does not.
+
+    Options are those that are true or false, or one of some words. Where both methods of a statement have one, it is changed in either and in both.
+    """
+    by_name: dict[str, list[Unstated]] = {}
+    for one in list_unstated(statement):
+        if _words(one.option):
+            by_name.setdefault(one.option.name, []).append(one)
+    for name, several in by_name.items():
+        for chosen in chain.from_iterable(combinations(several, k + 1) for k in range(len(several))):
+            for word in _words(chosen[0].option):
+                told = {one.field: statement.stated_methods[one.field].options for one in chosen}
+                try:
+                    changed = statement.with_options(
+                        {f: f"{text}, {name} = {word}".lstrip(", ") for f, text in told.items()}
+                    )
+                    refuted = is_refuted(changed)
+                except FedtheoryError:
+                    continue  # there is no such statement
+                finally:
+                    take_facts()  # of another statement
+                if not refuted:
+                    methods = " and ".join(one.method for one in chosen)
+                    return (
+                        f"it hangs on the option {name!r} of {methods}, which the statement does not say: it is refuted with {chosen[0]}, "
+                        f"the default, and not with {name} = {word}; say which is meant"
+                    )
+    return ""
+
+
+def tell_options(
+    statement: Any, context: Context, find: Callable[[Any, Context], Iterator[Finding]]
+) -> Iterator[Finding]:
+    """Findings on a statement, with what it leaves open; what refutes it decides nothing where that hangs on an option of this kind.
+
+    Raises
+    ------
+    MissingExtra
+        SymPy is not installed, without which less would be found.
+    """
+    require("sympy", "statements in symbols")
+    found = list(find(statement, context))
+    told, hangs = tell_unstated(statement), ""
+    if told:
+        yield Reading(told)
+        if any(map(_is_against, found)):
+            hangs = find_hanging(statement, lambda other: any(map(_is_against, find(other, context))))
+    for finding in found:
+        if hangs and isinstance(finding, Part) and _is_against(finding):
+            text = f"{hangs}. {finding.text}"
+            yield replace(finding, holds=None, text=text, margin=None, disproof=None, counterexample=None)
+        else:
+            yield finding
+
+
+def _is_against(finding: Finding) -> bool:
+    return isinstance(finding, Part) and finding.holds is False
+
+
+def _matters(entry: Listed, option: Option, settings: Mapping[str, Any]) -> bool:
+    """Whether the method is another one with another value of an option; not where none goes with the others."""
+    for other in _others(option):
+        try:
+            if entry.build(**{**settings, option.name: other}) != entry.build(**settings):
+                return True
+        except FedtheoryError:
+            continue
+    return False
+
+
+def _others(option: Option) -> list[Any]:
+    """Values beside the default."""
+    if option.kind is bool:
+        return [not option.default]
+    if option.choices:
+        return [word for word in option.choices if word != option.default]
+    if option.kind is str:
+        return ["another"]
+    return [option.kind(value) for value in (option.telling, 2, 0.5) if value not in (None, option.default)]
+
+
+def _words(option: Option) -> list[str]:
+    """The same, as a statement has them, of an option that is one of some words."""
+    return [_show(value) for value in _others(option)] if option.kind is bool or option.choices else []
+
+
+def _show(value: Any) -> str:
+    return NOT_USED if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,102 @@
+"""Where verdicts go: files for people and programs, and the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fedtheory.tools.terminal import make_console, print_table
+
+if TYPE_CHECKING:
+    from fedtheory.claims.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class VerdictFiles:
+    """The files and folders that are asked for; ``-`` is the terminal."""
+
+    json: Path | None = None
+    html: Path | None = None
+    sarif: Path | None = None
+    referee: Path | None = None
+    counterexamples: Path | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """Of counterexamples: the one that is named, or beside the other files."""
+        beside = next((f.parent for f in (self.json, self.html) if f is not None and str(f) != "-"), self.referee)
+        return self.counterexamples or (beside / "counterexamples" if beside is not None else None)
+
+    def write(self, verdicts: list[Verdict], sources: dict[str, str]) -> None:
+        """Write all of them; ``sources``: by id the module or file that a claim is in."""
+        if self.json is not None:
+            self._write_json(self.json, verdicts)
+        if self.html is not None:
+            self._write_page(self.html, verdicts, sources)
+        if self.folder is not None:
+            _write_instances(self.folder, verdicts)
+        if self.sarif is not None:
+            from fedtheory.claims.code_scanning import write_verdicts
+
+            write_verdicts(self.sarif, verdicts, sources)
+        if self.referee is not None and self.folder is not None:
+            from fedtheory.claims.pages import write_referee_pages
+
+            write_referee_pages(verdicts, self.referee, self.folder, sources)
+
+    def _write_json(self, file: Path, verdicts: list[Verdict]) -> None:
+        from fedtheory.claims import report
+
+        text = report.as_json(verdicts)
+        if str(file) == "-":
+            click.echo(text, nl=False)
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+    def _write_page(self, file: Path, verdicts: list[Verdict], sources: dict[str, str]) -> None:
+        from fedtheory.claims.pages import as_html
+
+        file.parent.mkdir(parents=True, exist_ok=True)
+        page = as_html(
+            verdicts,
+            "fedtheory: verdicts",
+            sources=sources,
+            counterexamples=self.folder or Path("counterexamples"),
+            folder=file.parent,
+        )
+        file.write_text(page)
+
+
+def _write_instances(folder: Path, verdicts: list[Verdict]) -> None:
+    from fedtheory.claims import report
+
+    written = report.write_counterexamples(verdicts, folder)
+    if written:
+        shown = [v.counterexample for v in verdicts if v.counterexample is not None]
+        claims_file = " CLAIMS.py" if any(found["source"].endswith(".py") for found in shown) else ""
+        click.echo(
+            f"{len(written)} counterexamples in {folder}; 'fedtheory replay FILE{claims_file}' shows one again",
+            err=True,
+        )
+
+
+def show_verdicts(verdicts: Sequence[Verdict], *, whole: bool) -> None:
+    """Print a line a verdict, or all of it, and how many of each word there are."""
+    from fedtheory.claims import report
+    from fedtheory.claims.kernel import summarise_kernel
+
+    terminal = make_console()
+    if whole:
+        terminal.print(report.describe_verdicts(verdicts))
+    elif verdicts:
+        print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
+        terminal.print("--verbose shows statements whole, and what decided")
+    terminal.print(report.summarise(verdicts) or "nothing was checked")
+    for line in (report.summarise_chances(verdicts), report.summarise_faults(verdicts), summarise_kernel(verdicts)):
+        if line:
+            terminal.print(line)

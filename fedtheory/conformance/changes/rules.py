@@ -1,0 +1,66 @@
+"""All changes of a round, the likelier before the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from fedtheory.conformance.changes.change import RoundChange
+from fedtheory.conformance.changes.coins import use_in_turn
+from fedtheory.conformance.changes.local_work import (
+    change_call,
+    change_key,
+    change_schedule,
+    change_setting,
+    change_solver,
+)
+from fedtheory.conformance.changes.rows import (
+    change_absent,
+    change_average,
+    change_clients,
+    change_increment,
+    change_problem,
+    change_row,
+)
+from fedtheory.conformance.changes.terms import (
+    change_number,
+    change_operation,
+    change_sign,
+    leave_step_out,
+    scale_by_one,
+    scale_by_two,
+)
+from fedtheory.conformance.changes.updates import change_update, put_earlier
+from fedtheory.conformance.changes.variables import change_everywhere, put_both, put_mean, put_new, put_old, put_other
+from fedtheory.conformance.reading import PlaceInRound, RoundReading
+
+ChangeRule = Callable[[RoundReading, PlaceInRound], Iterator[RoundChange]]
+
+#: the rules in groups, in the order in which people err
+RULE_GROUPS: tuple[tuple[ChangeRule, ...], ...] = (
+    (change_average, change_absent, put_other, put_old, change_sign, change_operation),
+    (change_update, use_in_turn, change_number, change_row, change_problem, change_call, change_key, change_solver),
+    (
+        put_mean,
+        put_both,
+        leave_step_out,
+        scale_by_one,
+        put_new,
+        change_clients,
+        change_everywhere,
+        change_schedule,
+        change_setting,
+    ),
+    (put_earlier, change_increment, scale_by_two),
+)
+
+
+def list_round_changes(reading: RoundReading) -> Iterator[tuple[RoundChange, ...]]:
+    """Yield the changes of a round, group by group."""
+    for rules in RULE_GROUPS:
+        yield tuple(
+            replace(change, rule=rule.__name__)
+            for rule in rules
+            for place in reading.expressions
+            for change in rule(reading, place)
+        )

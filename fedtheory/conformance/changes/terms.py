@@ -1,0 +1,170 @@
+"""Changes of a term: left out, doubled, with the wrong sign, with a factor too many or one that is missing."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fedtheory.conformance.changes.change import RoundChange, enclose, name_of, put
+from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
+
+
+@dataclass(frozen=True)
+class RoundQuantity:
+    """A number that may be a factor: in words, and as text."""
+
+    words: str
+    text: str
+
+
+def list_quantities(reading: RoundReading, place: PlaceInRound) -> list[RoundQuantity]:
+    """Return what a term may be multiplied with or divided by where it stands."""
+    found = [RoundQuantity(name, f"self.{name}") for name in reading.numbers]
+    if place.knows("problem"):
+        found += [
+            RoundQuantity("n", "problem.n"),
+            RoundQuantity("(n - 1)", "(problem.n - 1)"),
+            RoundQuantity("(n + 1)", "(problem.n + 1)"),
+        ]
+        if place.knows("clients"):
+            m = "count_active(problem, clients)"
+            found += [RoundQuantity("m/n", f"({m} / problem.n)")]
+            found += [
+                RoundQuantity("m", m),
+                RoundQuantity("(m - 1)", f"({m} - 1)"),
+                RoundQuantity("(m + 1)", f"({m} + 1)"),
+            ]
+    for name in reading.solvers:
+        solver = getattr(reading.algorithm, name)
+        if hasattr(solver, "steps"):
+            whose = ["clients"] if place.knows("clients") and place.kind != "all" else []
+            for who in whose + ["None"] * (place.kind != "active"):
+                count = f"count_local_steps(self.{name}, {who})"
+                found += [
+                    RoundQuantity("K", count),
+                    RoundQuantity("(K - 1)", f"({count} - 1)"),
+                    RoundQuantity("(K + 1)", f"({count} + 1)"),
+                ]
+        if hasattr(solver, "lr"):
+            found += [RoundQuantity("lr", f"local_step(self.{name}, key)")] * place.knows("key")
+            found.append(RoundQuantity("the first round's lr", f"first_local_step(self.{name})"))
+    return found
+
+
+def _is_term(place: PlaceInRound) -> bool:
+    return place.kind in (*VECTORS, "number") and not place.is_factor and place.text != "key.round"
+
+
+def change_sign(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A term left out, with the other sign, twice, half, or its inverse."""
+    if not _is_term(place):
+        return
+    text, name = enclose(place.text), name_of(place)
+    yield put(place, f"0 * {text}", f"{name} left out")
+    yield put(place, f"(-{text})", f"sign of {name}")
+    yield put(place, f"2 * {text}", f"{name} doubled")
+    yield put(place, f"{text} / 2", f"{name} halved")
+    if place.kind == "number":
+        yield put(place, f"(1 / {text})", f"1/({name}) in place of {name}")
+
+
+def change_operation(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A factor left out, a quotient for a product, a difference for a sum, or one side of it."""
+    node = place.node
+    if not isinstance(node, ast.BinOp):
+        return
+    left, right = (ast.unparse(side) for side in (node.left, node.right))
+    a, b = enclose(left), enclose(right)
+    if isinstance(node.op, ast.Mult):
+        yield put(place, a, f"{name_of(place)} without the factor {right}")
+        yield put(place, b, f"{name_of(place)} without the factor {left}")
+        yield put(place, f"({b} / {a})", f"divided by {left} in place of multiplied, in {name_of(place)}")
+        yield put(place, f"({a} / {b})", f"divided by {right} in place of multiplied, in {name_of(place)}")
+    elif isinstance(node.op, ast.Div):
+        yield put(place, a, f"{name_of(place)} not divided by {right}")
+        yield put(place, f"({a} * {b})", f"multiplied by {right} in place of divided, in {name_of(place)}")
+        yield from _turn_over(place)
+    else:
+        for constant, kept in ((node.left, b), (node.right, a)):
+            if isinstance(constant, ast.Constant):
+                yield put(place, kept, f"{ast.unparse(constant)} left out of {name_of(place)}")
+
+
+def _turn_over(place: PlaceInRound) -> Iterator[RoundChange]:
+    """The numbers of a quotient in each other's places: a x / b for b x / a."""
+    assert isinstance(place.node, ast.BinOp)
+    above, below = place.node.left, place.node.right
+    if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult):
+        for factor, rest in ((above.left, above.right), (above.right, above.left)):
+            one, other, kept = (enclose(ast.unparse(node)) for node in (factor, rest, below))
+            words = f"{ast.unparse(below)}/{ast.unparse(factor)} in place of {ast.unparse(factor)}/{ast.unparse(below)}"
+            yield put(place, f"({kept} * {other} / {one})", words)
+
+
+def leave_step_out(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A proximal step that is left out, or taken by every client in place of the server."""
+    if not place.called.endswith(".prox") or not place.parts:
+        return
+    of, *rest = place.parts
+    yield put(place, enclose(of), "no proximal step")
+    inner = ast.parse(of, mode="eval").body
+    if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "average":
+        clients, *who = (ast.unparse(argument) for argument in inner.args)
+        step = f"{place.called}({', '.join((clients, *rest))})"
+        yield put(
+            place,
+            f"average({', '.join((step, *who))})",
+            "a proximal step of every client before the mean in place of the server's after it",
+        )
+
+
+def list_numbers(reading: RoundReading, place: PlaceInRound) -> Iterator[tuple[str, str]]:
+    """What may stand where a number stands, and what that is in words."""
+    name = place.text
+    if name == "key.round":
+        yield "(key.round + 1)", "the number of the round after"
+        yield "max(key.round - 1, 0)", "the number of the round before"
+        yield "0", "the number of the first round in every round"
+    if name.removeprefix("self.") in reading.numbers:
+        for quantity in list_quantities(reading, place):
+            if quantity.text != name:
+                yield quantity.text, f"{quantity.words} in place of {name}"
+        yield f"(1 - {name})", f"1 - {name} in place of {name}"
+        yield "1", f"1 in place of {name}"
+        yield f"{name}**2", f"{name}^2 in place of {name}"
+        yield f"{name}**0.5", f"the square root of {name} in place of {name}"
+        for quantity in list_quantities(reading, place):
+            yield f"({name} * {quantity.text})", f"{name} multiplied by {quantity.words}"
+            yield f"({name} / {quantity.text})", f"{name} divided by {quantity.words}"
+
+
+def change_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """Another hyper-parameter or quantity, 1 less it, 1, or the round before or after."""
+    if place.kind == "number":
+        for text, words in list_numbers(reading, place):
+            yield put(place, text, words)
+
+
+def scale_by_one(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A term with one quantity as a factor or divisor too many."""
+    if not _is_term(place):
+        return
+    text, name = enclose(place.text), name_of(place)
+    for quantity in list_quantities(reading, place):
+        yield put(place, f"{text} * {quantity.text}", f"{name} multiplied by {quantity.words}")
+        yield put(place, f"{text} / {quantity.text}", f"{name} divided by {quantity.words}")
+
+
+def scale_by_two(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A term with two quantities as factors or divisors too many."""
+    if not _is_term(place):
+        return
+    text, name = enclose(place.text), name_of(place)
+    for one, other in itertools.combinations(list_quantities(reading, place), 2):
+        ones, others = one.words, other.words
+        yield put(place, f"{text} * {one.text} * {other.text}", f"{name} multiplied by {ones} and {others}")
+        yield put(place, f"{text} / {one.text} / {other.text}", f"{name} divided by {ones} and {others}")
+        yield put(place, f"{text} * {one.text} / {other.text}", f"{name} multiplied by {ones}/{others}")
+        yield put(place, f"{text} / {one.text} * {other.text}", f"{name} multiplied by {others}/{ones}")

@@ -1,0 +1,65 @@
+"""Changes of how a variable is updated: never, added up, by another share, under a coin only; and of what is kept from round to round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fedtheory.conformance.changes.change import RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.coins import list_coins
+from fedtheory.conformance.changes.terms import list_quantities
+from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
+
+
+def change_update(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A variable that is not updated, that adds up, that is updated under the coin only, or with what it was taken off."""
+    for name in _fields_given_by(reading, place):
+        old, text = f"state.{name}", place.text
+        if text == old:
+            continue
+        yield put(place, old, f"{name} never updated")
+        yield put(place, f"{old} + {enclose(text)}", f"{name} added to what it was")
+        yield put(place, f"{enclose(text)} - {old}", f"{name} less what it was")
+        yield put(place, f"({old} + {enclose(text)}) / 2", f"{name} averaged with what it was")
+        for quantity in list_quantities(reading, place):
+            for sign, done in (("*", "multiplied"), ("/", "divided")):
+                moved = f"{old} + ({enclose(text)} - {old}) {sign} {quantity.text}"
+                yield put(place, moved, f"the change of {name} {done} by {quantity.words}")
+        mean = f"(0 * {enclose(text)} + average({text}))"
+        for coin in list_coins(reading, place):
+            yield put(
+                place,
+                f"choose({coin}, {mean}, {text})",
+                f"the mean over clients in place of their own {name} where {coin}",
+            )
+            yield put(place, f"choose({coin}, {text}, {old})", f"{name} updated only where {coin}")
+            yield put(place, f"choose({coin}, {old}, {text})", f"{name} updated only where not {coin}")
+
+
+def _fields_given_by(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:
+    """The variables of the new state that an expression is given for."""
+    around = place.parent
+    if (
+        not isinstance(around, ast.Call)
+        or ast.unparse(around.func) != reading.state.__name__
+        or not place.knows("state")
+    ):
+        return
+    names = list(reading.state.__dataclass_fields__)  # type: ignore[attr-defined]
+    at = (place.node.lineno, place.node.col_offset)
+    given = dict(zip(names, around.args, strict=False)) | {k.arg: k.value for k in around.keywords if k.arg}
+    yield from (
+        name for name, value in given.items() if (value.lineno, value.col_offset) == at and name in reading.fields
+    )
+
+
+def put_earlier(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """What a term was a round earlier, the sum or the mean of what it has been: something that is kept and not made anew."""
+    if place.kind not in VECTORS or place.is_factor or not place.knows("key"):
+        return
+    for what, words in (
+        ("earlier", "of the round before"),
+        ("total", "added up over the rounds"),
+        ("mean", "averaged over the rounds"),
+    ):
+        yield put(place, f"notes.{what}({place.start}, {place.text}, key)", f"{name_of(place)} {words}")

@@ -1,0 +1,125 @@
+"""Changes in which a variable stands for another: a different one, its value of before the round or of after it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fedtheory.conformance.changes.change import Edit, RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.coins import put_under_coins
+from fedtheory.conformance.changes.terms import list_numbers
+from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading, pick
+
+
+def _list_vectors(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:
+    """What may stand where a vector stands: the round's old variables, and what the function has made of them so far."""
+    if place.knows("state"):
+        yield from (f"state.{name}" for name in reading.list_fields("server"))
+        for name in reading.list_fields("all"):
+            if place.kind != "all" and place.knows("clients"):
+                yield f"gather(state.{name}, clients)"
+            if place.kind != "active":
+                yield f"state.{name}"
+    names = {
+        other.text: None
+        for other in reading.expressions
+        if other.method is place.method and isinstance(other.node, ast.Name) and other.kind in VECTORS
+    }
+    yield from names
+
+
+def put_other(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """Another vector in the place of one that is read, in every round or in those of a coin."""
+    if place.kind not in VECTORS or not place.is_read:
+        return
+    for text in dict.fromkeys(_list_vectors(reading, place)):
+        if text != place.text:
+            for text_here, where in put_under_coins(reading, place, text):
+                yield put(place, text_here, f"{text} in place of {place.text}{where}")
+
+
+def put_both(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A vector that is read together with another: the middle, the sum, the difference, what lies as far beyond."""
+    if place.kind in VECTORS and place.is_read:
+        for text in dict.fromkeys(_list_vectors(reading, place)):
+            if text != place.text:
+                yield put(place, f"(({place.text} + {text}) / 2)", f"half way from {place.text} to {text}")
+                yield put(place, f"({place.text} + {text})", f"{text} added to {place.text}")
+                yield put(place, f"({place.text} - {text})", f"{text} subtracted from {place.text}")
+                yield put(place, f"(2 * {place.text} - {text})", f"{place.text} extrapolated from {text}")
+
+
+def put_mean(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """The mean over clients in the place of the clients' own."""
+    if place.kind in ("active", "all"):
+        clients = "clients" if place.kind == "active" and place.knows("clients") else "None"
+        words = f"the mean over clients in place of the client's own {name_of(place)}"
+        yield put(place, f"(0 * {enclose(place.text)} + average({place.text}, {clients}))", words)
+
+
+def put_old(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """The value of before the round where a new one stands, or the other way round for a start of local work."""
+    if not place.knows("state") or place.is_read:
+        return
+    for name, kind in reading.fields.items():
+        if kind == place.kind and place.equals(pick(reading.after, name)):
+            yield put(place, f"state.{name}", f"{name} of before the round in place of {name_of(place)}")
+
+
+def put_new(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """The value of after the round where an old one stands: a variable that is overwritten before it is used.
+
+    Where the new value would depend on what reads it, an older one stands in it: the two updates have changed places.
+    """
+    if place.kind not in VECTORS or not place.is_read or not place.knows("state"):
+        return
+    own = next((n for n in reading.fields if place.text in (f"state.{n}", f"gather(state.{n}, clients)")), None)
+    for name, kind in reading.fields.items():
+        if own is None or name not in reading.after[0]:
+            continue
+        text = f"gather(after.{name}, clients)" if kind == "all" and place.knows("clients") else f"after.{name}"
+        for text_here, where in put_under_coins(reading, place, text):
+            edit = Edit(place.start, place.end, text_here)
+            words = f"{name} of after the round in place of {place.text}{where}"
+            yield RoundChange(words, (edit,), ())
+            if name == own:
+                for other, old in _list_old(reading, place):
+                    yield RoundChange(f"{words}, and {old.text} in place of {name_of(other)}", (edit, old), (old,))
+
+
+def _list_old(reading: RoundReading, changed: PlaceInRound) -> Iterator[tuple[PlaceInRound, Edit]]:
+    """The places in which the new value of a variable is read, and the edits that put the old one there."""
+    new_rows = {
+        name: other.parts[2]
+        for other in reading.expressions
+        if other.called == "scatter" and len(other.parts) == 3
+        for name in reading.fields
+        if other.parts[0] == f"state.{name}"
+    }
+    for place in reading.expressions:
+        if not place.is_read or not place.knows("state") or place.start == changed.start:
+            continue
+        for name, kind in reading.fields.items():
+            if kind == place.kind and place.equals(pick(reading.after, name)):
+                yield place, Edit(place.start, place.end, f"state.{name}")
+            elif place.kind == "active" and place.knows("clients") and place.text == new_rows.get(name):
+                yield place, Edit(place.start, place.end, f"gather(state.{name}, clients)")
+
+
+def change_everywhere(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A number or vector that is another, has a factor too many or the wrong sign, wherever it is read in a function."""
+    same = [o for o in reading.expressions if o.text == place.text and o.method is place.method]
+    if not place.is_read or place is not same[0] or len(same) == 1:
+        return
+    changes: list[tuple[str, str]] = []
+    if place.kind == "number":
+        changes += list_numbers(reading, place)
+    elif place.kind in VECTORS:
+        changes += [(text, f"{text} in place of {place.text}") for text in dict.fromkeys(_list_vectors(reading, place))]
+        changes += [(f"(0 * {place.text})", f"{place.text} left out"), (f"(-{place.text})", f"sign of {place.text}")]
+        changes += [(f"(2 * {place.text})", f"{place.text} doubled")]
+        if place.knows("key"):
+            changes.append((f"notes.earlier({place.start}, {place.text}, key)", f"{place.text} of the round before"))
+    for text, words in changes:
+        if text != place.text:
+            yield RoundChange(f"{words}, everywhere", tuple(Edit(o.start, o.end, text) for o in same), value=True)

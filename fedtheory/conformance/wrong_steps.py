@@ -1,0 +1,259 @@
+"""What changed code of a round is written with: counts and sizes that are put in wrongly, rows of other clients, other local work."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fedtheory.core.arrays import Array, average, choose, gather, is_array, like, scatter, spread, take, to_numpy
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver, step_size
+
+
+def count_active(problem: Problem, clients: Clients | None) -> int:
+    """Return m, how many clients take part."""
+    return problem.n if clients is None else int(clients.index.shape[-1])
+
+
+def count_local_steps(local: Any, clients: Clients | None) -> Any:
+    """Return K: a number, or a column with one a client that takes part."""
+    steps = local.steps
+    return gather(to_numpy(steps).astype(float)[:, None], clients) if is_array(steps) else steps
+
+
+def local_step(local: Any, key: Key) -> Any:
+    """Return the size of this round's local steps."""
+    return step_size(local.lr, key.round, 0)
+
+
+def first_local_step(local: Any) -> Any:
+    """Return the size of the first round's local steps."""
+    return step_size(local.lr, 0, 0)
+
+
+def average_by(weights: Any, x: Array, clients: Clients | None = None) -> Array:
+    """Return the average with these weights, a number or a column; equal ones where it is a number."""
+    if not is_array(weights):
+        return average(x, clients)
+    column = like(weights, x)
+    return average(column * x, clients) / average(column, clients)
+
+
+def of_neighbour(x: Array, shift: int) -> Array:
+    """Return rows in which client i has those of client i - shift, in a circle."""
+    index = (np.arange(x.shape[-2]) - shift) % x.shape[-2]
+    return take(x, index)
+
+
+def leave_out(x: Array, place: int) -> Array:
+    """Return the rows without that of one place; the first is 0, the last -1."""
+    keep = [k for k in range(x.shape[-2]) if k != place % x.shape[-2]]
+    return take(x, np.array(keep or [0]))
+
+
+def of_one(x: Array, place: int) -> Array:
+    """Return one row as a vector of the server."""
+    return take(x, np.array([place % x.shape[-2]]))
+
+
+def first_clients(clients: Clients | None) -> Clients | None:
+    """Return clients 0, ..., m - 1 in the place of the m that take part: a place in the round's list taken for a client's number."""
+    return None if clients is None else Clients(clients.n, np.arange(clients.index.shape[-1]))
+
+
+def absent_clients(clients: Clients | None) -> Clients | None:
+    """Return the clients that do not take part; all where everyone does."""
+    return None if clients is None else Clients(clients.n, np.setdiff1d(np.arange(clients.n), clients.index))
+
+
+def in_round(key: Key, number: int) -> Key:
+    """Return the key of another round."""
+    other = copy.copy(key)
+    object.__setattr__(other, "round", max(number, 0))
+    return other
+
+
+def with_step(local: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the same local work with steps of another size: a function of the number of local steps and the round's size."""
+    lr = local.lr
+
+    def changed(r: int, q: int) -> Any:
+        return change(step_size(lr, r, q))
+
+    return replace(local, lr=changed)
+
+
+def with_schedule(local: Any, number: Callable[[int, int], int]) -> Any:
+    """Return the same local work with the step sizes of other rounds: a function of the round and the local step."""
+    lr = local.lr
+    return replace(local, lr=lambda r, q: lr(number(r, q), q))
+
+
+def with_setting(local: Any, path: str, change: Callable[[Any], Any]) -> Any:
+    """Return the same local work with another number among its settings, which a path of fields names."""
+    name, _, rest = path.partition(".")
+    value = getattr(local, name)
+    return replace(local, **{name: with_setting(value, rest, change) if rest else change(value)})
+
+
+def count_most(local: Any) -> int:
+    """Return the largest number of local steps."""
+    return int(np.max(to_numpy(local.steps))) if is_array(local.steps) else int(local.steps)
+
+
+def take_one(problem: Problem, clients: Clients | None, place: int) -> Any:
+    """Return the objective of one active client for all that take part."""
+    index = np.arange(problem.n) if clients is None else clients.index
+    return problem.take(Clients(problem.n, np.full(len(index), index[place])))
+
+
+def with_steps(local: Any, steps: Any) -> Any:
+    """Return the same local work with another number of steps."""
+    return replace(local, steps=steps)
+
+
+def steps_of(local: Any, place: int) -> Any:
+    """Return the number of local steps of one client."""
+    steps = local.steps
+    return int(to_numpy(steps)[place]) if is_array(steps) else steps
+
+
+def mean_of_path(local: Any) -> LocalSolver:
+    """Return local work that answers with the mean of its points and not with the last."""
+
+    def solve(sub: Any, start: Array, key: Key, memory: Any) -> tuple[Array, Any]:
+        counts = local.steps
+        most = int(np.max(to_numpy(counts))) if is_array(counts) else counts
+        total, steps = 0, 0
+        for k in range(1, most + 1):
+            taken = np.minimum(counts, k) if is_array(counts) else k
+            point, memory_after = replace(local, steps=taken)(sub, start, key, memory)
+            counted = gather((to_numpy(counts) >= k).astype(float)[:, None], sub.clients) if is_array(counts) else 1
+            total, steps = total + counted * point, steps + counted
+        return total / steps, memory_after
+
+    return solve  # type: ignore[return-value]
+
+
+def next_clients(clients: Clients | None, shift: int) -> Clients | None:
+    """Return the clients after those that take part, by number and in a circle."""
+    return None if clients is None else Clients(clients.n, np.sort((clients.index + shift) % clients.n))
+
+
+def count_rows(x: Array) -> int:
+    """Return how many rows there are."""
+    return int(x.shape[-2])
+
+
+def number_rows(x: Array, clients: Clients | None) -> Any:
+    """Return a column with the clients' numbers, from 1."""
+    numbers = np.arange(x.shape[-2]) if clients is None else clients.index
+    return numbers[:, None] + 1.0
+
+
+def correct_first(local: Any) -> LocalSolver:
+    """Return local work whose subproblem's linear and quadratic terms are seen in the first step only."""
+
+    def solve(sub: Any, start: Array, key: Key, memory: Any) -> tuple[Array, Any]:
+        one, _ = replace(local, steps=1)(sub, start, key, memory)
+        rest = replace(local, steps=local.steps - 1)
+        return rest(replace(sub, a=None, rho=None, z=None), one, key, memory)  # type: ignore[no-any-return]
+
+    return solve  # type: ignore[return-value]
+
+
+class Memory:
+    """What wrong code keeps from round to round; a run begins with nothing."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, tuple[int, Array, Array]] = {}
+
+    def _before(self, place: Any, key: Key) -> Array | None:
+        """What was kept in the round before; in a second look at a round, the same."""
+        found = self._kept.get(place)
+        if found is None or key.round == 0:
+            return None
+        r, old, new = found
+        return new if r == key.round - 1 else old if r == key.round else None
+
+    def _keep(self, place: Any, key: Key, old: Array, new: Array) -> None:
+        self._kept[place] = key.round, old, new
+
+    def earlier(self, place: int, value: Array, key: Key) -> Array:
+        """Return what a value was in the round before; itself in the first."""
+        old = self._before((place, "earlier"), key)
+        self._keep((place, "earlier"), key, value if old is None else old, value)
+        return value if old is None else old
+
+    def total(self, place: int, value: Array, key: Key) -> Array:
+        """Return the sum of a value over the rounds so far."""
+        old = self._before((place, "total"), key)
+        found = value if old is None else old + value
+        self._keep((place, "total"), key, 0 * value if old is None else old, found)
+        return found
+
+    def mean(self, place: int, value: Array, key: Key) -> Array:
+        """Return the mean of a value over the rounds so far."""
+        return self.total(place, value, key) / (key.round + 1)
+
+    def grow(self, place: int, first: Array, change: Array, key: Key) -> Array:
+        """Return what there was in the round before, ``first`` at the start, and the change added to it."""
+        old = self._before((place, "grow"), key)
+        old = first if old is None else old
+        self._keep((place, "grow"), key, old, old + change)
+        return old + change
+
+    def keep(self, place: int, value: Array, x: Array, problem: Problem, clients: Clients | None, key: Key) -> Array:
+        """Return all clients' rows: those of active clients, and what the others last had, x in the first round."""
+        old = self._before((place, "keep"), key)
+        old = spread(x, problem.n) if old is None else old
+        found = scatter(old, clients, value)
+        self._keep((place, "keep"), key, old, found)
+        return found
+
+    def go_on(
+        self, local: Any, sub: Any, start: Array, key: Key, problem: Problem, clients: Clients | None
+    ) -> tuple[Array, None]:
+        """Do local work from where a client's last one ended; from ``start`` the first time."""
+        old = self._before("go on", key)
+        old = spread(start, problem.n) if old is None else old
+        found, _ = local(sub, gather(old, clients), key, None)
+        self._keep("go on", key, old, scatter(old, clients, found))
+        return found, None
+
+
+WRONG_STEPS: dict[str, Any] = {
+    f.__name__: f
+    for f in (
+        absent_clients,
+        average_by,
+        choose,
+        correct_first,
+        count_active,
+        count_local_steps,
+        count_most,
+        count_rows,
+        first_clients,
+        first_local_step,
+        in_round,
+        leave_out,
+        local_step,
+        mean_of_path,
+        next_clients,
+        number_rows,
+        of_neighbour,
+        of_one,
+        steps_of,
+        take_one,
+        with_schedule,
+        with_setting,
+        with_step,
+        with_steps,
+    )
+}

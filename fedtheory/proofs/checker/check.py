@@ -1,0 +1,155 @@
+"""The whole of a proof term: its lines one after the other, the theorems that it rests on, and that it says what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .algebra import Quotient
+from .formulas import Sentence, Unreadable, indexed, quantity_of, read
+from .refusals import TermRefused
+from .rules import apply_rule
+from .terms import MOST_LINES, TERM_FORMAT, Checker, Helper, ProofLine, Signature
+
+#: most theorems that rest on each other
+MOST_RESTING = 8
+_ONE = Quotient.number(1)
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What a term proves: its claims, what they rest on beside the classes of functions, and the lines in full.
+
+    ``left``: name of a line, and what combinations in it leave of its right side less its left side, in the order in which they are written.
+    """
+
+    claims: tuple[str, ...]
+    given: tuple[str, ...]
+    assumed: tuple[str, ...]
+    cited: tuple[str, ...]
+    lines: tuple[str, ...]
+    left: tuple[tuple[str, Quotient], ...] = ()
+
+
+def add_rests(checker: Checker, data: Mapping[str, Any], level: int) -> None:
+    """The claims of theorems that this one rests on, once their terms are checked and seen to hold here."""
+    for name, other in data["rests"].items():
+        found = _check(other, None, level + 1)
+        signature = Signature.read(other)
+        _require_inside(checker, name, data, other, signature)
+        checker.cited += [cited for cited in found.cited if cited not in checker.cited]
+        checker.hypotheses |= set(found.assumed)
+        for k, claim in enumerate(found.claims):
+            own = name if len(found.claims) == 1 else f"{name}_{k + 1}"
+            line = ProofLine(own, Sentence.parse(claim).substitute(signature.where), "rests", "")
+            checker.require_new(line)
+            checker.known[line.name] = line.sentence
+
+
+def _require_inside(
+    checker: Checker, name: str, data: Mapping[str, Any], other: Mapping[str, Any], signature: Signature
+) -> None:
+    """What another theorem says holds here: its region, rounds, states, quantities, classes and hypotheses are those of this one, or wider."""
+
+    def require(holds: bool, expected: object, found: object) -> None:
+        if not holds:
+            raise TermRefused(name, "rests", expected, found)
+
+    own = checker.signature
+    for p in signature.parameters:
+        require(p.name in {q.name for q in own.parameters}, "parameters of this theorem", p.name)
+        x = Quotient.atom(p.name)
+        require(
+            (checker.is_nonnegative if p.ends.low_closed else checker.is_positive)(x - p.ends.low),
+            f"{p}, on this region",
+            "another one",
+        )
+        if p.ends.high is not None:
+            require(
+                (checker.is_nonnegative if p.ends.high_closed else checker.is_positive)(p.ends.high - x),
+                f"{p}, on this region",
+                "another one",
+            )
+    for round_name, least in signature.rounds.items():
+        require(own.rounds.get(round_name, least) >= least, f"{round_name} >= {least}", own.rounds.get(round_name))
+    spoken = {
+        quantity_of(node) for claim in other["claims"] for side in Sentence.parse(claim).sides for node in indexed(side)
+    }
+    for quantity in spoken & signature.quantities:
+        same = data["quantities"].get(quantity) == other["quantities"][quantity] and data["states"] == other["states"]
+        require(same, f"{quantity}, as it is here", other["quantities"][quantity])
+    for key in ("wholes", "drawn", "sequences"):
+        require(
+            all(data[key].get(k) == v for k, v in other[key].items())
+            if isinstance(other[key], dict)
+            else data[key] == other[key],
+            data[key],
+            other[key],
+        )
+    for function, stated in signature.functions.items():
+        require(
+            own.functions.get(function) == stated,
+            f"the class of {function} as it is here",
+            other["functions"][function],
+        )
+    require(
+        set(other["given"].items()) <= set(data["given"].items()),
+        "hypotheses of this theorem",
+        ", ".join(other["given"]),
+    )
+    checker.used |= set(other["given"])
+    require(
+        signature.assumed <= own.assumed,
+        "hypotheses of this theorem",
+        ", ".join(sorted(signature.assumed - own.assumed)),
+    )
+
+
+def check_term(data: Mapping[str, Any], helper: Helper | None = None) -> Proved:
+    """Check a term.
+
+    Raises
+    ------
+    Refused
+        It does not prove its claims, or is no term.
+    """
+    return _check(data, helper, 0)
+
+
+def _check(data: Mapping[str, Any], helper: Helper | None, level: int) -> Proved:
+    try:
+        if data["format"] != TERM_FORMAT:
+            raise ValueError(f"its format is not {TERM_FORMAT!r}")
+        checker = Checker(
+            Signature.read(data), tuple(data["claims"]), {k: list(v) for k, v in data["derivations"].items()}, helper
+        )
+        lines = [ProofLine.parse(text, checker.claims) for text in data["lines"]]
+        if not lines or len(lines) > MOST_LINES:
+            raise ValueError(f"it has {len(lines)} lines, and from 1 to {MOST_LINES} are read")
+        shares = [checker.value(read(text)) for text in data["drawn"]]
+        if shares and not ((sum(shares[1:], shares[0]) - _ONE).zero and all(map(checker.is_nonnegative, shares))):
+            raise TermRefused(
+                "-", "expectation", "probabilities: never negative, their sum one", ", ".join(data["drawn"])
+            )
+        if level > MOST_RESTING:
+            raise ValueError(f"more than {MOST_RESTING} theorems rest on each other")
+        checker.add_given(data["given"])
+        add_rests(checker, data, level)
+    except (KeyError, TypeError, AttributeError, Unreadable) as error:
+        raise TermRefused("-", "reading", "a proof term", f"{type(error).__name__} {error}") from error
+    except TermRefused:
+        raise
+    except ValueError as error:
+        raise TermRefused("-", "reading", "a proof term", error) from error
+    for line in lines:
+        checker.add(line, apply_rule)
+    checker.require_claims(lines)
+    unused = sorted(checker.given - checker.used)
+    if unused:
+        raise TermRefused("-", "claim", "hypotheses that a line uses", unused[0])
+    given = tuple(sorted(checker.given))
+    return Proved(
+        *(checker.claims, given, tuple(sorted(checker.hypotheses))),
+        *(tuple(checker.cited), tuple(checker.written), tuple(checker.left)),
+    )

@@ -1,0 +1,64 @@
+"""Polynomials with fractions as coefficients, as mappings from powers to coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from .reading import StepCount
+
+Powers = tuple[int, ...]  # of the parameters, of t, or of the factors
+Polynomial = dict[Powers, Fraction]
+
+
+def add(a: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
+    """A + factor * b."""
+    total = dict(a)
+    add_to(total, b, factor)
+    return total
+
+
+def add_to(total: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> None:
+    """Add factor * b to a polynomial, in place."""
+    for powers, value in b.items():
+        new = total.get(powers, Fraction(0)) + factor * value
+        if new:
+            total[powers] = new
+        else:
+            total.pop(powers, None)
+
+
+def multiply(a: Polynomial, b: Polynomial, work: StepCount) -> Polynomial:
+    """The product."""
+    work.spend(len(a) * len(b), a.values(), b.values())
+    total: Polynomial = {}
+    for p, x in a.items():
+        for q, y in b.items():
+            powers = tuple(map(int.__add__, p, q))
+            total[powers] = total.get(powers, Fraction(0)) + x * y
+    return {powers: value for powers, value in total.items() if value}
+
+
+def one(width: int) -> Polynomial:
+    """The number one."""
+    return {(0,) * width: Fraction(1)}
+
+
+def product_of(polynomials: Iterable[tuple[Polynomial, int]], width: int, work: StepCount) -> Polynomial:
+    """The product of powers."""
+    total = one(width)
+    for polynomial, power in polynomials:
+        for _ in range(power):
+            total = multiply(total, polynomial, work)
+    return total
+
+
+def show_polynomial(polynomial: Polynomial, names: list[str]) -> str:
+    """A polynomial, readable."""
+    terms: list[str] = []
+    for powers, value in sorted(polynomial.items(), reverse=True):
+        factors = [name if p == 1 else f"{name}**{p}" for name, p in zip(names, powers, strict=True) if p]
+        size = [str(abs(value))] if abs(value) != 1 or not factors else []
+        sign = ("-" if value < 0 else "") if not terms else ("- " if value < 0 else "+ ")
+        terms.append(sign + "*".join(size + factors))
+    return " ".join(terms) or "0"

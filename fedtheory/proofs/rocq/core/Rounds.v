@@ -1,0 +1,291 @@
+(* From one round to all of them: what the rules of proof scripts are. *)
+From Fedtheory Require Export Settings Runs.
+From Coq Require Export FunctionalExtensionality.
+Close Scope Q_scope.
+Open Scope R_scope.
+
+(* ---- combinations of inequalities ---------------------------------------------------------------------------------------- *)
+Lemma weigh m a b : 0 <= m -> a <= b -> 0 <= m * (b - a).
+Proof. intros M H; apply Rmult_le_pos; lra. Qed.
+Lemma weigh_equal m a b : a = b -> 0 <= m * (b - a).
+Proof. intros ->; lra. Qed.
+Lemma both a b : 0 <= a -> 0 <= b -> 0 <= a + b. Proof. lra. Qed.
+Lemma nothing : 0 <= 0. Proof. lra. Qed.
+Lemma combine c a b total rest : 0 < c -> 0 <= total -> 0 <= rest -> c * (b - a) = total + rest -> a <= b.
+Proof. intros C T S H; apply Rmult_le_reg_l with c; trivial; nra. Qed.
+Lemma combine_less c a b total rest : 0 < c -> 0 <= total -> 0 < rest -> c * (b - a) = total + rest -> a < b.
+Proof. intros C T S H; apply Rmult_lt_reg_l with c; trivial; nra. Qed.
+Lemma combine_equal c a b total : c <> 0 -> total = 0 -> c * (b - a) = total -> a = b.
+Proof. intros C -> H; apply Rmult_integral in H; lra. Qed.
+Lemma weigh_zero m a b : a = b -> m * (b - a) = 0. Proof. intros ->; ring. Qed.
+Lemma both_zero a b : a = 0 -> b = 0 -> a + b = 0. Proof. lra. Qed.
+Lemma of_difference a b : a - b <= 0 -> a <= b. Proof. lra. Qed.
+Lemma square_nonneg a : 0 <= a ^ 2. Proof. nra. Qed.
+
+(* ---- rounds, powers ---------------------------------------------------------------------------------------------------------- *)
+Lemma at_least (k t : nat) (z : Z) : Z.of_nat k = z -> (k <= t)%nat -> IZR z <= INR t.
+Proof. intros <- H; rewrite <- INR_IZR_INZ; now apply le_INR. Qed.
+Lemma pow_at_most x n : 0 <= x -> x <= 1 -> x ^ n <= 1.
+Proof. intros; rewrite <- (pow1 n); now apply pow_incr. Qed.
+
+Lemma sqrt_at_most x : x <= 1 -> sqrt x <= 1.
+Proof. intros H; rewrite <- sqrt_1; now apply sqrt_le_1_alt. Qed.
+Lemma pred_INR n : (0 < n)%nat -> INR (Nat.pred n) = INR n - 1.
+Proof. intros H; destruct n as [|n]; [lia|]; cbn [Nat.pred]; rewrite S_INR; lra. Qed.
+Lemma pow_pred x n : (0 < n)%nat -> x <> 0 -> x ^ Nat.pred n = x ^ n / x.
+Proof. intros H X; destruct n as [|n]; [lia|]; cbn [Nat.pred pow]; field; exact X. Qed.
+Lemma succ_pred n : (0 < n)%nat -> S (Nat.pred n) = n.
+Proof. lia. Qed.
+
+(* ---- sums over rounds, and the least of their terms --------------------------------------------------------------------------- *)
+Lemma sum_next F first last : (first <= S last)%nat -> sum_of F first (S last) = sum_of F first last + F (S last).
+Proof.
+  intros H; unfold sum_of; replace (S (S last) - first)%nat with (S (S last - first)) by lia; cbn [total].
+  now replace (first + (S last - first))%nat with (S last) by lia.
+Qed.
+Lemma sum_none F first last : (last < first)%nat -> sum_of F first last = 0.
+Proof. intros H; unfold sum_of; now replace (S last - first)%nat with O by lia. Qed.
+Lemma sum_one F k : sum_of F k k = F k.
+Proof. unfold sum_of; replace (S k - k)%nat with 1%nat by lia; cbn [total]; rewrite Nat.add_0_r; ring. Qed.
+Lemma least_of_sum F first last c : (first <= last)%nat -> sum_of F first last <= c ->
+  exists t, (first <= t <= last)%nat /\ F t * (INR last - INR first + 1) <= c.
+Proof.
+  intros H; unfold sum_of; rewrite <- minus_INR, <- S_INR by easy; replace (S last - first)%nat with (S (last - first)) by lia.
+  assert (L : (first + (last - first) <= last)%nat) by lia; revert L c; generalize (last - first)%nat; intros n; induction n as [|n IH]; intros L c T; cbn [total] in T.
+  - exists first; split; [lia|]; rewrite Nat.add_0_r in T; cbn; lra.
+  - set (x := F (first + S n)%nat) in *.
+    destruct (Rle_lt_dec (x * INR (S (S n))) c) as [Q|Q]; [exists (first + S n)%nat; split; [lia | exact Q]|].
+    destruct (IH ltac:(lia) (c - x)) as (t & B & P); [cbn [total]; lra|]; exists t; split; trivial.
+    rewrite !S_INR in *; pose proof (pos_INR n); nra.
+Qed.
+Lemma sum_nonneg F first last : (forall k, (first <= k)%nat -> 0 <= F k) -> 0 <= sum_of F first last.
+Proof.
+  intros H; unfold sum_of; generalize (S last - first)%nat; intros n; induction n as [|n IH]; cbn [total]; [lra|].
+  pose proof (H (first + n)%nat ltac:(lia)); lra.
+Qed.
+
+(* ---- what holds in every round -------------------------------------------------------------------------------------------------- *)
+Lemma from_round (P : nat -> Prop) first : P first -> (forall t, (first <= t)%nat -> P t -> P (S t)) -> forall t, (first <= t)%nat -> P t.
+Proof. intros B S t H; induction H; auto. Qed.
+
+Lemma squeeze (u v : nat -> R) a first : (forall t, (first <= t)%nat -> a <= u t) -> (forall t, (first <= t)%nat -> u t <= a + v t) -> tends v 0 -> tends u a.
+Proof.
+  intros L U V e E; destruct (V e E) as [n N]; exists (Nat.max n first); intros t T.
+  pose proof (N t ltac:(lia)) as B; pose proof (L t ltac:(lia)); pose proof (U t ltac:(lia)).
+  rewrite Rminus_0_r in B; apply Rabs_def2 in B; apply Rabs_def1; lra.
+Qed.
+Lemma tends_pow x c : 0 <= x < 1 -> tends (fun t => c * x ^ t) 0.
+Proof.
+  intros X e E; destruct (pow_lt_1_zero x ltac:(rewrite Rabs_pos_eq; lra) (e / (1 + Rabs c))) as [n N].
+  { pose proof (Rabs_pos c); apply Rdiv_lt_0_compat; lra. }
+  exists n; intros t T; specialize (N t T); rewrite Rminus_0_r, Rabs_mult; pose proof (Rabs_pos c); pose proof (Rabs_pos (x ^ t)).
+  apply Rle_lt_trans with ((1 + Rabs c) * Rabs (x ^ t)); [nra|].
+  apply Rmult_lt_reg_r with (/ (1 + Rabs c)); [apply Rinv_0_lt_compat; lra|].
+  replace ((1 + Rabs c) * Rabs (x ^ t) * / (1 + Rabs c)) with (Rabs (x ^ t)) by (field; lra); exact N.
+Qed.
+Lemma tends_equal (u v : nat -> R) a : (forall t, u t = v t) -> tends u a -> tends v a.
+Proof. intros H T e E; destruct (T e E) as [n N]; exists n; intros t L; rewrite <- H; now apply N. Qed.
+Lemma unbounded x : exists n, x < INR n.
+Proof.
+  exists (Z.to_nat (up x)); pose proof (archimed x) as [A _]; rewrite INR_IZR_INZ; apply Rlt_le_trans with (IZR (up x)); [lra | apply IZR_le; lia].
+Qed.
+Lemma tends_inverse c : tends (fun t => c / INR t) 0.
+Proof.
+  intros e E; destruct (unbounded ((1 + Rabs c) / e)) as [n N]; exists (S n); intros t T.
+  pose proof (Rabs_pos c); assert (P : 0 < INR t) by (apply lt_0_INR; lia); assert (Q : INR n <= INR t) by (apply le_INR; lia).
+  rewrite Rminus_0_r; unfold Rdiv; rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq (INR t)) by lra.
+  apply Rmult_lt_reg_r with (INR t); trivial; rewrite Rmult_assoc, Rinv_l by lra.
+  apply Rmult_lt_compat_r with (r := e) in N; trivial; unfold Rdiv in N; rewrite Rmult_assoc, Rinv_l in N by lra; nra.
+Qed.
+Lemma tends_sum (u v : nat -> R) a b : tends u a -> tends v b -> tends (fun t => u t + v t) (a + b).
+Proof.
+  intros U W e E; destruct (U (e / 2) ltac:(lra)) as [n N], (W (e / 2) ltac:(lra)) as [m M]; exists (Nat.max n m); intros t T.
+  replace (u t + v t - (a + b)) with ((u t - a) + (v t - b)) by ring.
+  pose proof (Rabs_triang (u t - a) (v t - b)); pose proof (N t ltac:(lia)); pose proof (M t ltac:(lia)); lra.
+Qed.
+
+(* ---- limits along a set of rounds ------------------------------------------------------------------------------------------------ *)
+Lemma tends_all u a : tends_in (fun _ => True) u a -> tends u a.
+Proof. intros H e E; destruct (H e E) as [n N]; exists n; intros t T; now apply N. Qed.
+Lemma endless_all : endless (fun _ => True).
+Proof. intros n; now exists n. Qed.
+Lemma tends_along J u a : tends u a -> tends_in J u a.
+Proof. intros H e E; destruct (H e E) as [n N]; exists n; intros t T _; now apply N. Qed.
+Lemma tends_later u a : tends u a -> tends (fun t => u (S t)) a.
+Proof. intros H e E; destruct (H e E) as [n N]; exists n; intros t T; apply N; lia. Qed.
+Lemma tends_in_number J c : tends_in J (fun _ => c) c.
+Proof. intros e E; exists O; intros; replace (c - c) with 0 by ring; rewrite Rabs_R0; exact E. Qed.
+Lemma tends_in_add J (u v : nat -> R) c a b : tends_in J u a -> tends_in J v b -> tends_in J (fun t => c * u t + v t) (c * a + b).
+Proof.
+  intros U W e E; pose proof (Rabs_pos c) as P.
+  destruct (U (e / 2 / (1 + Rabs c)) ltac:(repeat apply Rdiv_lt_0_compat; lra)) as [n N], (W (e / 2) ltac:(lra)) as [m M]; exists (Nat.max n m); intros t T I.
+  replace (c * u t + v t - (c * a + b)) with (c * (u t - a) + (v t - b)) by ring.
+  specialize (N t ltac:(lia) I); specialize (M t ltac:(lia) I); pose proof (Rabs_triang (c * (u t - a)) (v t - b)) as A; rewrite Rabs_mult in A.
+  pose proof (Rabs_pos (u t - a)) as Q; enough (Rabs c * Rabs (u t - a) <= e / 2) by lra.
+  apply Rle_trans with ((1 + Rabs c) * Rabs (u t - a)); [nra|].
+  apply Rmult_le_reg_r with (/ (1 + Rabs c)); [apply Rinv_0_lt_compat; lra|].
+  replace ((1 + Rabs c) * Rabs (u t - a) * / (1 + Rabs c)) with (Rabs (u t - a)) by (field; lra); unfold Rdiv in N; lra.
+Qed.
+Lemma tends_in_equal J (u v : nat -> R) a b first : (forall t, (first <= t)%nat -> u t = v t) -> a = b -> tends_in J u a -> tends_in J v b.
+Proof. intros H <- T e E; destruct (T e E) as [n N]; exists (Nat.max n first); intros t L I; rewrite <- H by lia; apply N; [lia | exact I]. Qed.
+Lemma squeeze_in J (u v : nat -> R) a first : (forall t, (first <= t)%nat -> a <= u t) -> (forall t, (first <= t)%nat -> u t <= a + v t) ->
+  tends_in J v 0 -> tends_in J u a.
+Proof.
+  intros L U V e E; destruct (V e E) as [n N]; exists (Nat.max n first); intros t T I.
+  pose proof (N t ltac:(lia) I) as B; pose proof (L t ltac:(lia)); pose proof (U t ltac:(lia)).
+  rewrite Rminus_0_r in B; apply Rabs_def2 in B; apply Rabs_def1; lra.
+Qed.
+Lemma limit_in J (v : nat -> R) b first : endless J -> (forall t, (first <= t)%nat -> 0 <= v t) -> tends_in J v b -> 0 <= b.
+Proof.
+  intros S P V; destruct (Rle_lt_dec 0 b) as [|B]; trivial; destruct (V (- b) ltac:(lra)) as [n N].
+  destruct (S (Nat.max n first)) as (t & T & I); pose proof (N t ltac:(lia) I) as A; pose proof (P t ltac:(lia)); apply Rabs_def2 in A; lra.
+Qed.
+Section Falling.
+Variables (J : nat -> Prop) (u : nat -> R) (a : R) (first : nat).
+Hypotheses (S_ : endless J) (falls : forall t, (first <= t)%nat -> u (S t) <= u t) (limit : tends_in J u a).
+Lemma falling t k : (first <= t)%nat -> u (t + k)%nat <= u t.
+Proof.
+  intros T; induction k as [|k IH]; [rewrite Nat.add_0_r; lra|]; rewrite Nat.add_succ_r; pose proof (falls (t + k)%nat ltac:(lia)); lra.
+Qed.
+Lemma above_limit t : (first <= t)%nat -> a <= u t.
+Proof.
+  intros T; destruct (Rle_lt_dec a (u t)) as [|B]; trivial; destruct (limit (a - u t) ltac:(lra)) as [n N].
+  destruct (S_ (Nat.max n t)) as (k & K & I); pose proof (N k ltac:(lia) I) as A; apply Rabs_def2 in A.
+  pose proof (falling t (k - t) T) as F; replace (t + (k - t))%nat with k in F by lia; lra.
+Qed.
+Lemma falls_to_limit : tends u a.
+Proof.
+  intros e E; destruct (limit e E) as [n N]; destruct (S_ (Nat.max n first)) as (k & K & I); exists k; intros t T.
+  pose proof (N k ltac:(lia) I) as A; apply Rabs_def2 in A; pose proof (above_limit t ltac:(lia)).
+  pose proof (falling k (t - k) ltac:(lia)) as F; replace (k + (t - k))%nat with t in F by lia; apply Rabs_def1; lra.
+Qed.
+End Falling.
+
+(* ---- roots, the best of all s > 0, cases, Bernoulli and the exponential ---------------------------------------------------------- *)
+Lemma root_rule x y : x ^ 2 <= y ^ 2 -> 0 <= y -> x <= y.
+Proof. intros; nra. Qed.
+Lemma least_rule x a b : 0 <= a -> 0 <= b -> (forall s, 0 < s -> x <= s * a + b / s) -> x <= 2 * (sqrt a * sqrt b).
+Proof.
+  intros A B H; pose proof (sqrt_pos a) as P; pose proof (sqrt_pos b) as Q; pose proof (sqrt_sqrt a A) as SA; pose proof (sqrt_sqrt b B) as SB.
+  apply le_epsilon; intros e E.
+  set (d := e / (1 + sqrt a + sqrt b)) in *; assert (D : 0 < d) by (apply Rdiv_lt_0_compat; lra).
+  assert (Y : d * (sqrt a + sqrt b) <= e).
+  { unfold d; apply Rmult_le_reg_r with (1 + sqrt a + sqrt b); [lra|].
+    replace (e / (1 + sqrt a + sqrt b) * (sqrt a + sqrt b) * (1 + sqrt a + sqrt b)) with (e * (sqrt a + sqrt b)) by (field; lra); nra. }
+  clearbody d.
+  pose proof (H ((sqrt b + d) / (sqrt a + d)) ltac:(apply Rdiv_lt_0_compat; lra)) as K.
+  apply Rle_trans with (1 := K).
+  replace (b / ((sqrt b + d) / (sqrt a + d))) with (b * (sqrt a + d) / (sqrt b + d)) by (field; lra).
+  assert (X1 : (sqrt b + d) / (sqrt a + d) * a <= (sqrt b + d) * sqrt a).
+  { apply Rmult_le_reg_r with (sqrt a + d); [lra|]; replace ((sqrt b + d) / (sqrt a + d) * a * (sqrt a + d)) with ((sqrt b + d) * a) by (field; lra).
+    replace ((sqrt b + d) * sqrt a * (sqrt a + d)) with ((sqrt b + d) * (sqrt a * sqrt a) + (sqrt b + d) * (sqrt a * d)) by ring; rewrite SA.
+    assert (0 <= (sqrt b + d) * (sqrt a * d)) by (repeat apply Rmult_le_pos; lra); lra. }
+  assert (X2 : b * (sqrt a + d) / (sqrt b + d) <= sqrt b * (sqrt a + d)).
+  { apply Rmult_le_reg_r with (sqrt b + d); [lra|]; replace (b * (sqrt a + d) / (sqrt b + d) * (sqrt b + d)) with (b * (sqrt a + d)) by (field; lra).
+    replace (sqrt b * (sqrt a + d) * (sqrt b + d)) with ((sqrt b * sqrt b) * (sqrt a + d) + sqrt b * d * (sqrt a + d)) by ring; rewrite SB.
+    assert (0 <= sqrt b * d * (sqrt a + d)) by (repeat apply Rmult_le_pos; lra); lra. }
+  nra.
+Qed.
+Lemma cases_rule e (P : Prop) : (0 <= e -> P) -> (0 <= - e -> P) -> P.
+Proof. intros A B; destruct (Rle_lt_dec 0 e); [apply A | apply B]; lra. Qed.
+Lemma exponential_rule x : 1 + x <= exp x.
+Proof. apply exp_ineq1_le. Qed.
+Lemma log_at_most y : 0 < y -> ln y <= y - 1.
+Proof. intros Y; pose proof (exponential_rule (ln y)) as H; rewrite exp_ln in H; lra. Qed.
+(* Bernoulli's inequality for real exponents, from concavity of the logarithm *)
+Lemma bernoulli_above x s : -1 < x -> 1 <= s -> 1 + s * x <= Rpower (1 + x) s.
+Proof.
+  intros X S; destruct (Rle_lt_dec (1 + s * x) 0) as [N|P]; [unfold Rpower; pose proof (exp_pos (s * ln (1 + x))); lra|].
+  assert (L : ln (1 + s * x) <= s * ln (1 + x)).
+  { set (y := 1 + x) in *; assert (Y : 0 < y) by (unfold y; lra).
+    (* ln (1 + s x) - ln y <= (1 + s x)/y - 1, and -ln y <= 1/y - 1 *)
+    pose proof (log_at_most ((1 + s * x) / y) ltac:(apply Rdiv_lt_0_compat; lra)) as A.
+    pose proof (log_at_most (/ y) ltac:(now apply Rinv_0_lt_compat)) as B.
+    rewrite ln_Rinv in B by easy; unfold Rdiv in A; rewrite ln_mult, ln_Rinv in A by (try apply Rinv_0_lt_compat; lra).
+    assert (I : (1 + s * x) * / y - 1 = (s - 1) * (1 - / y)) by (unfold y; field; lra).
+    nra. }
+  rewrite <- (exp_ln (1 + s * x) P); unfold Rpower; destruct L as [L| ->]; [left; now apply exp_increasing | lra].
+Qed.
+Lemma bernoulli_negative x s : -1 < x -> s <= 0 -> 1 + s * x <= Rpower (1 + x) s.
+Proof.
+  intros X S; unfold Rpower; apply Rle_trans with (1 + s * ln (1 + x)); [|apply exponential_rule].
+  pose proof (log_at_most (1 + x) ltac:(lra)); nra.
+Qed.
+Lemma bernoulli_between x s : -1 < x -> 0 <= s <= 1 -> Rpower (1 + x) s <= 1 + s * x.
+Proof.
+  intros X S; set (y := 1 + x) in *; assert (Y : 0 < y) by (unfold y; lra).
+  assert (P : 0 < 1 + s * x) by (replace (1 + s * x) with ((1 - s) + s * y) by (unfold y; ring); destruct (Rle_lt_dec s (1 / 2)); nra).
+  assert (L : s * ln y <= ln (1 + s * x)).
+  { pose proof (log_at_most (y / (1 + s * x)) ltac:(apply Rdiv_lt_0_compat; lra)) as A.
+    pose proof (log_at_most (/ (1 + s * x)) ltac:(now apply Rinv_0_lt_compat)) as B.
+    rewrite ln_Rinv in B by easy; unfold Rdiv in A; rewrite ln_mult, ln_Rinv in A by (try apply Rinv_0_lt_compat; lra).
+    assert (I : s * (y * / (1 + s * x) - 1) + (1 - s) * (/ (1 + s * x) - 1) = 0) by (unfold y; field; lra).
+    nra. }
+  rewrite <- (exp_ln (1 + s * x) P); unfold Rpower; destruct L as [L| ->]; [left; now apply exp_increasing | lra].
+Qed.
+
+(* ---- from any state to all rounds ------------------------------------------------------------------------------------------------ *)
+Section Rounds.
+Context {S : Type}.
+Implicit Types (phi psi : S -> R) (s : S).
+Definition combined (l : list (R * (S -> R))) s : R := fold_right (fun part rest => fst part * snd part s + rest) 0 l.
+Variables (outcomes : list (R * (S -> S))) (kept : S -> Prop).
+Lemma step_ext phi psi : (forall s, phi s = psi s) -> forall s, step outcomes phi s = step outcomes psi s.
+Proof. intros H s; unfold step; induction outcomes as [|o os IH]; cbn [fold_right]; trivial; now rewrite IH, H. Qed.
+Lemma step_linear a phi psi s : step outcomes (fun s => a * phi s + psi s) s = a * step outcomes phi s + step outcomes psi s.
+Proof. unfold step; induction outcomes as [|o os IH]; cbn [fold_right]; [ring | rewrite IH; ring]. Qed.
+Lemma expected_ext t : forall phi psi, (forall s, phi s = psi s) -> forall s, expected outcomes t phi s = expected outcomes t psi s.
+Proof. induction t as [|t IH]; intros phi psi H s; cbn [expected]; trivial; apply IH; now apply step_ext. Qed.
+Lemma expected_linear t a : forall phi psi s, expected outcomes t (fun s => a * phi s + psi s) s = a * expected outcomes t phi s + expected outcomes t psi s.
+Proof.
+  induction t as [|t IH]; intros phi psi s; cbn [expected]; trivial; rewrite <- IH; apply expected_ext; intros; apply step_linear.
+Qed.
+Hypothesis total_one : fold_right (fun o rest => fst o + rest) 0 outcomes = 1.
+Lemma step_const c s : step outcomes (fun _ => c) s = c.
+Proof.
+  unfold step; transitivity (c * fold_right (fun o rest => fst o + rest) 0 outcomes); [|rewrite total_one; ring].
+  clear total_one; induction outcomes as [|o os IH]; cbn [fold_right]; [ring | rewrite IH; ring].
+Qed.
+Lemma expected_const t c s : expected outcomes t (fun _ => c) s = c.
+Proof. induction t as [|t IH]; cbn [expected]; trivial; transitivity (expected outcomes t (fun _ => c) s); trivial; apply expected_ext; intros; apply step_const. Qed.
+Lemma expected_combined t b l s : expected outcomes t (fun s => b + combined l s) s = b + fold_right (fun part rest => fst part * expected outcomes t (snd part) s + rest) 0 l.
+Proof.
+  assert (Z : expected outcomes t (combined l) s = fold_right (fun part rest => fst part * expected outcomes t (snd part) s + rest) 0 l).
+  { induction l as [|[a phi] l IH]; cbn [fold_right fst snd]; [apply (expected_const t 0)|]; rewrite <- IH, <- expected_linear; now apply expected_ext. }
+  rewrite <- Z; transitivity (expected outcomes t (fun s => 1 * combined l s + b) s); [apply expected_ext; intros; ring|].
+  rewrite (expected_linear t 1 (combined l) (fun _ => b)), expected_const; ring.
+Qed.
+Hypotheses (chances : Forall (fun o => 0 <= fst o) outcomes) (keeps : Forall (fun o => forall s, kept s -> kept (snd o s)) outcomes).
+Lemma step_most phi : (forall s, kept s -> phi s <= 0) -> forall s, kept s -> step outcomes phi s <= 0.
+Proof.
+  intros H s K; unfold step; clear total_one; induction outcomes as [|o os IH]; cbn [fold_right]; [lra|].
+  inversion_clear chances as [|? ? C1 C2]; inversion_clear keeps as [|? ? K1 K2]; specialize (IH C2 K2); pose proof (H _ (K1 s K)); nra.
+Qed.
+Lemma expected_most t : forall phi, (forall s, kept s -> phi s <= 0) -> forall s, kept s -> expected outcomes t phi s <= 0.
+Proof. induction t as [|t IH]; intros phi H s K; cbn [expected]; [now apply H | apply IH; trivial; now apply step_most]. Qed.
+Theorem in_every_round b l : (forall s, kept s -> b + combined l s <= 0) -> forall t s, kept s ->
+  b + fold_right (fun part rest => fst part * expected outcomes t (snd part) s + rest) 0 l <= 0.
+Proof. intros H t s K; rewrite <- expected_combined; now apply expected_most. Qed.
+End Rounds.
+(* without coins *)
+Lemma expected_run {S : Type} (round : S -> S) t phi s : expected [(1, round)] t phi s = phi (run round t s).
+Proof.
+  revert phi; induction t as [|t IH]; intros phi; cbn [expected run]; trivial; rewrite IH; unfold step; cbn [fold_right fst snd]; ring.
+Qed.
+
+(* ---- what is left to arithmetic ------------------------------------------------------------------------------------------------------ *)
+Lemma of_product f q e : 0 < f -> 0 <= e -> q = f * e -> 0 <= q.
+Proof. intros F H ->; apply Rmult_le_pos; lra. Qed.
+Lemma of_gap a b e : e <= 0 -> a - b = e -> a <= b. Proof. lra. Qed.
+Lemma of_gaps a b e : e <= 0 -> - e <= 0 -> a - b = e -> a = b. Proof. lra. Qed.
+Ltac nonzero := repeat split; first [assumption | apply Rgt_not_eq; assumption | lra | apply pow_nonzero; lra | apply Rgt_not_eq; nra | apply Rlt_not_eq; nra | nra].
+Ltac earlier := repeat match goal with |- context [?x ^ Nat.pred ?n] => rewrite (pow_pred x n) by (lia || nonzero) end.
+Ltac normal := earlier; repeat (rewrite succ_pred by lia); repeat (rewrite pred_INR by lia); rewrite ?S_INR; try (change (INR 0) with 0); repeat (rewrite sum_next by lia); rewrite ?sum_one; repeat (rewrite sum_none by lia); rewrite ?S_INR; cbn [pow].
+Ltac normal_of H := repeat (rewrite succ_pred in H by lia); repeat (rewrite pred_INR in H by lia); rewrite ?S_INR in H; try (change (INR 0) with 0 in H);
+  repeat (rewrite sum_next in H by lia); rewrite ?sum_one in H; repeat (rewrite sum_none in H by lia); rewrite ?S_INR in H; cbn [pow] in H.
+Ltac powers := earlier; unfold Rdiv; repeat (rewrite Rpow_mult_distr || rewrite pow_inv || rewrite <- pow_mult);
+  rewrite ?pow1; repeat match goal with |- context [pow _ (?k * ?n)] => is_var n; rewrite (PeanoNat.Nat.mul_comm k n) end.
+Lemma zero_from {V : space} (u : V) : dot u u <= 0 -> u = zero.
+Proof. intros H; apply dot_definite; pose proof (dot_pos _ u); repeat progress dots; lra. Qed.
+Lemma equal_from {V : space} (u v : V) : dot (u - v)%V (u - v)%V <= 0 -> u = v.
+Proof. intros H; apply dot_definite; pose proof (dot_pos _ (u - v)%V); lra. Qed.

@@ -1,0 +1,143 @@
+"""Theorems as a folder that Rocq compiles: statements, proofs, their axioms, the core, and what a reader needs."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: the files of the core, each after those that it needs
+CORE = (
+    "Polynomials",
+    "Numbers",
+    "Regions",
+    "Spaces",
+    "Classes",
+    "Instances",
+    "Grams",
+    "Derivations",
+    "Settings",
+    "Runs",
+    "Rounds",
+)
+CORE_FOLDER = Path(__file__).parent / "core"
+#: the files of a theorem, each after those that it needs
+FILES = ("Statement", "Proof", "Axioms")
+
+
+@dataclass(frozen=True)
+class RocqTheorem:
+    """A theorem for Rocq.
+
+    ``name``: a name for Rocq, and that of its folder; ``definitions``: what the statement is made of; ``statement``: its definition, a proposition
+    named ``statement``; ``proof``: lemmas and data that end with ``Theorem proof : statement``; ``says``, ``proves``: files of the
+    core that both need.
+    """
+
+    name: str
+    title: str
+    definitions: str
+    statement: str
+    proof: str
+    says: str = "Classes"
+    proves: str = "Settings Instances"
+
+    def files(self) -> dict[str, str]:
+        """The texts of its folder by name."""
+        head = f"(* {_comment(self.title or self.name)} *)\n"
+        needed = head + f"From Fedtheory Require Import {self.says}."
+        statement = "\n\n".join(filter(None, (needed, self.definitions, self.statement)))
+        proof = (
+            f"{head}From Fedtheory Require Import {self.proves}.\nFrom {self.name} Require Import Statement.\n"
+            f"From Coq Require Import QArith.\nClose Scope Q_scope.\nOpen Scope R_scope.\n\n{self.proof}"
+        )
+        axioms = (
+            f"From {self.name} Require Import Statement Proof.\nCheck (proof : statement).\nPrint Assumptions proof."
+        )
+        return {"Statement.v": f"{statement}\n", "Proof.v": f"{proof}\n", "Axioms.v": f"{axioms}\n"}
+
+    def digest(self) -> str:
+        """A name made of all that its proof depends on, the core included."""
+        text = "\0".join([core_digest(), self.name, *self.files().values()])
+        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _comment(text: str) -> str:
+    plain = text.encode("ascii", "replace").decode().replace('"', "'")
+    return plain.replace("(*", "( *").replace("*)", "* )")
+
+
+def core_digest() -> str:
+    """A name made of the core's text."""
+    digest = hashlib.blake2b(digest_size=12)
+    for word in CORE:
+        digest.update((CORE_FOLDER / f"{word}.v").read_bytes())
+    return digest.hexdigest()
+
+
+def write_core(folder: Path) -> None:
+    """The core's sources."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for word in CORE:
+        shutil.copyfile(CORE_FOLDER / f"{word}.v", folder / f"{word}.v")
+
+
+def write_theorem_files(theorem: RocqTheorem, folder: Path) -> None:
+    """A theorem's files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in theorem.files().items():
+        (folder / name).write_text(text)
+
+
+def write_folder(theorems: Sequence[RocqTheorem], folder: Path) -> None:
+    """The core, every theorem in a folder of its own, ``_CoqProject``, and a page that says what is there."""
+    write_core(folder / "core")
+    lines = ["-Q core Fedtheory", *(f"-Q {t.name} {t.name}" for t in theorems), *(f"core/{word}.v" for word in CORE)]
+    for theorem in theorems:
+        write_theorem_files(theorem, folder / theorem.name)
+        lines += [f"{theorem.name}/{word}.v" for word in FILES]
+    (folder / "_CoqProject").write_text("\n".join(lines) + "\n")
+    (folder / "README.md").write_text(_page(theorems))
+
+
+def _page(theorems: Sequence[RocqTheorem]) -> str:
+    listed = "\n".join(f"- `{t.name}`: {t.title or t.name}" for t in theorems)
+    return f"""# Theorems that Rocq checks
+
+{listed}
+
+Each folder has three files.
+
+- `Statement.v`: the theorem's statement, without its proof. It imports definitions alone: read it, and `core/Spaces.v` and `core/Classes.v`.
+- `Proof.v`: its proof. `Theorem proof : statement` is the last line but the proof's own.
+- `Axioms.v`: prints what the proof assumes.
+
+To check them, with Rocq (Coq) 8.16 or later and its standard library (`apt install coq`):
+
+```console
+$ coq_makefile -f _CoqProject -o Makefile
+$ make
+```
+
+Each `Axioms.v` should print none but these: the standard library's real numbers (`ClassicalDedekindReals.sig_forall_dec`, `sig_not_dec`),
+`FunctionalExtensionality.functional_extensionality_dep` and `Classical_Prop.classic`.
+
+## What is said
+
+`space` is a real inner-product space of any dimension, `clients V` any clients with weights, or draws: `E` averages numbers over them, `mean`
+averages vectors. `in_class L mu f g` says that g is the gradient of f, L-smooth and mu-strongly convex (weakly convex for negative mu) by the
+textbook's inequalities; `subgradient r x s` is the textbook's. `core/Instances.v` shows that none of this is empty: R^(d+1), and n clients.
+
+A statement about any vectors is one about a method's where these vectors are the method's. Which they are is not said here.
+
+A statement that supposes `played_1 ... (states t) (states (S t))` of every round is about any states of which two, one after the other,
+are what that predicate says: vectors exist of which they are made, with gradients and subgradients at the points that it names, and with what
+it assumes. That there are such states is not said here.
+
+## What the proof is made of
+
+`steps` is data: multipliers of inequalities, and squares. `core/Derivations.v` has a program that reads such data, and the proof that what it
+accepts is true. Rocq runs the program (`vm_compute`); signs of polynomials on the region are shown by halving it (`core/Regions.v`).
+"""

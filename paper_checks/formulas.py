@@ -1,0 +1,32 @@
+"""Functions of a ledger as formulas in the language of theorems, so that statement, runs and proof read one function."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from fedtheory.core.errors import require
+
+
+def exactly(expression: Any) -> Any:
+    """An expression with fractions for the floats 0.5 and 1.0 in it."""
+    return require("sympy", "bounds in symbols").nsimplify(expression, rational=True)
+
+
+def formula(bound: Any, **texts: str) -> str:
+    """A bound in the language of theorems, with ``texts``, formulas of that language, for its arguments."""
+    return str(exactly(bound(**_named(texts))))
+
+
+def formula_as_written(bound: Any, **texts: str) -> str:
+    """The same, and nothing is simplified."""
+    sympy, given = require("sympy", "bounds in symbols"), _named(texts)
+    with sympy.evaluate(False):
+        written = sympy.sstr(bound(**given), order="none")
+    return re.sub(r"\*\*1\b(?![./])", "", written)  # of quotients by whole numbers
+
+
+def _named(texts: dict[str, str]) -> dict[str, Any]:
+    Symbol = require("sympy", "bounds in symbols").Symbol
+    own = {name: text if re.fullmatch(r"\w+(\[[^]]*\])?", text) else f"({text})" for name, text in texts.items()}
+    return {name: Symbol(text, positive=True) for name, text in own.items()}

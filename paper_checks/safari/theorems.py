@@ -1,0 +1,128 @@
+"""Theorems 4 and 5 of SAFARI and their one-step inequalities as formulas, each once: sentences, proofs, instances and pictures read them here.
+
+Symbols: L, mu, sigma2 (of clients), sigma_s2 (of the server), sigma_G2 (dissimilarity); q, eta_s, eta_c, K local steps, m clients, R rounds;
+etabar = eta_c K mu/2 = 2 eta_s L mu/(L+mu). Of the start: gap = F(x_0) - F*, dist = ||x_0 - x*||^2. Of a round: slope = ||grad F(x_r)||^2, G =
+||(1/m) sum_i sum_k grad F_i(x_{r,k}^i)||^2, change = F(x_r) - E F(x_{r+1}), G_3 = slope and G_4 = (1/m) sum_{S_r} (F_i(x_r) - F_i(x*)). Special
+cases are made by putting values in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.symbolic import is_zero, symbols
+
+# ---- Theorem 4 ------------------------------------------------------------------------------------------------------
+
+#: what is left of the mixture of (28) and (50) besides slopes
+DELTA = "L*eta_s*(1 - q)*sigma_s2 + 80*q*L**2*eta_s**2/K*(sigma2 + 6*K*sigma_G2) + 8*L*q*eta_s/(m*K)*sigma2"
+BOUND_4 = f"2*gap/(R*eta_s) + {DELTA}"
+#: ``{power}``: of eta_s, 2 in Theorem 4 as printed and 1 by (55)
+BRACKET_4 = "4*sigma_G2 - 4*G_2*(1/(2*K**2) - 2*L*eta_s**{power}/K**2)"
+#: what R_s/R_c is at least
+RATIO_4 = f"({BRACKET_4})/((1 - L*eta_s)*G_1)"
+THRESHOLD_4 = f"1/({RATIO_4} + 1)"
+STEP_4 = "480*(L*K*eta_c)**2 <= 1"
+#: Theorem 4's step of the clients
+BY_SERVER_STEP = {"eta_c": "2*eta_s/K"}
+#: (28), and (50) with eta_c = 2 eta_s/K: bounds on slope
+SERVER_4 = "2/eta_s*change + (L*eta_s - 1)*slope + L*eta_s*sigma_s2"
+CLIENT_4 = (
+    "2/eta_s*change + 4*sigma_G2 + (8*L*eta_s/K**2 - 2/K**2)*G + 80*L**2*eta_s**2/K*(sigma2 + 6*K*sigma_G2) "
+    "+ 8*L*eta_s/(m*K)*sigma2"
+)
+#: the terms of the mixture that (54) is to make up for 4 q sigma_G^2 with, none of which is positive
+SLOPES_4 = "(1 - q)*(L*eta_s - 1)*slope + q*(8*L*eta_s/K**2 - 2/K**2)*G"
+#: (51)-(52), a round's share of it
+MIXED_4 = f"2/eta_s*change + {DELTA} + 4*q*sigma_G2 + {SLOPES_4}"
+#: (36) and (44) of a client round, ``{drift}``: mean_i ||x_{r,k}^i - x_r||^2 or its bound
+INNER_4 = "-K*eta_c/2*slope - eta_c/(2*K)*G + eta_c*K*sigma_G2 + eta_c*K*L**2*{drift}"
+MOMENT_4 = "L*eta_c**2/2*(2*G + 2*K*sigma2/m)"
+#: orders in R, and what the second is said to need
+ORDER_C1A, ORDER_C1B, NOISE_C1B = "1/sqrt(R)", "1/sqrt(m*K*R)", "sigma_s2 <= sigma2/(m*K)"
+
+# ---- Theorem 5 ------------------------------------------------------------------------------------------------------
+
+#: (41) without its slope
+DRIFT_BOUND = "5*K*eta_c**2*(sigma2 + 6*K*sigma_G2)"
+#: (41)
+DRIFT = f"({DRIFT_BOUND} + 30*K**2*eta_c**2*G_3)"
+DELTABAR = (
+    f"8*q*eta_c*K/mu*sigma_G2 + 2*q*eta_c/(mu*m)*sigma2 + 4*q*L*(1 + K*eta_c*L)/mu*({DRIFT_BOUND}) "
+    "+ (1 - q)*(L + mu)/(2*L*mu)*eta_s*sigma_s2"
+)
+BOUND_5 = f"(1 - etabar)**R*dist + {DELTABAR}"
+#: of G_3 in the condition on q, from client and server rounds: ``{times}`` and ``{share}`` are its two constants
+CLIENTS_5 = "{times}*etabar/mu**2*(1 + 30*L*etabar/mu*(1 + 2*L*etabar/mu))"
+SERVER_5 = "{share} - (L + mu)**2*etabar/(4*L**2*mu**2)"
+THRESHOLD_5 = f"1/(1 + (({CLIENTS_5})*G_3 - 4/mu*G_4)/(({SERVER_5})*G_3))"
+#: the same undivided, with all on one side: at most 0
+EXCESS_5 = f"q*(({CLIENTS_5})*G_3 - 4/mu*G_4) - (1 - q)*({SERVER_5})*G_3"
+PRINTED_5 = {"times": "4", "share": "1/(L + mu)"}
+CORRECTED_5 = {"times": "16", "share": "1/(L*mu)"}
+#: (58) and (77): bounds on E ||x_{r+1} - x*||^2
+SERVER_DISTANCE = "(1 - 2*eta_s*L*mu/(L + mu))*dist + eta_s*(eta_s - 2/(L + mu))*G_3 + eta_s**2*sigma_s2"
+CLIENT_DISTANCE = (
+    "(1 - eta_c*K*mu/2)*dist + 4*eta_c**2*K**2*sigma_G2 + 4*eta_c**2*K**2*(1 + 15*eta_c*K*L*(1 + eta_c*K*L))*G_3 "
+    f"+ K*eta_c**2/m*sigma2 - 2*eta_c*K*G_4 + 2*eta_c*K*L*(1 + K*eta_c*L)*({DRIFT_BOUND})"
+)
+MIXED_5 = f"q*({CLIENT_DISTANCE}) + (1 - q)*({SERVER_DISTANCE})"
+#: (81)-(82), with the constants of `EXCESS_5`
+MIXED_BY_ETABAR = f"(1 - etabar)*dist + etabar*({EXCESS_5} + {DELTABAR})"
+#: (63) at each pair, (70), and the noise of (61)
+INNER_5 = "-2*eta_c*K*(G_4 + mu/4*dist - L*drift)"
+MOMENT_5 = "2*K**2*L**2*drift + 4*K**2*sigma_G2 + 4*K**2*G_3"
+NOISE_5 = "K*sigma2/m"
+ROUND_5 = f"dist + {INNER_5} + eta_c**2*({MOMENT_5} + {NOISE_5})"
+STEP_5 = "0 < eta_s <= 2/(L + mu)"
+#: etabar by the clients' step, and by the server's
+ETABAR = ("eta_c*K*mu/2", "2*eta_s*L*mu/(L + mu)")
+
+
+def in_symbols(text: str, **values: Any) -> Any:
+    """A formula in SymPy, in positive symbols, with values or other formulas in the place of some of them."""
+    expression = Expression.parse(text).substitute(values)
+    return expression.sympy({name: symbols(name, positive=True) for name in expression.names})
+
+
+def value(text: str, instance: Mapping[str, Any]) -> Any:
+    """A formula on an instance, in its numbers: fractions are exact."""
+    return Expression.parse(text).at(instance)
+
+
+#: the steps of Theorem 5 by etabar
+BY_ETABAR = {"eta_c": "2*etabar/(mu*K)", "eta_s": "etabar*(L + mu)/(2*L*mu)"}
+
+
+def largest_ratio(share: Any, shift: Any = 1) -> Any:
+    """R_s/R_c where R_s is this share of all rounds, from Appendix A.1."""
+    return share / (shift - share)
+
+
+def theorem_four_adds_up(times: int = 4) -> bool:
+    """(50) with probability q and (28) with 1 - q: what the bound sums up, ``times`` q sigma_G^2, and `SLOPES_4`."""
+    mixed = in_symbols(f"q*({CLIENT_4}) + (1 - q)*({SERVER_4})")
+    return is_zero(mixed - in_symbols(f"{MIXED_4} + ({times} - 4)*q*sigma_G2"))
+
+
+def theorem_five_adds_up(times: str = CORRECTED_5["times"], share: str = CORRECTED_5["share"]) -> bool:
+    """(77) with probability q and (58) with 1 - q: (1 - etabar) dist + etabar (excess in the condition on q + deltabar)."""
+    stated = MIXED_BY_ETABAR.format(times=times, share=share)
+    return is_zero(in_symbols(MIXED_5, **BY_ETABAR) - in_symbols(stated, **BY_ETABAR))
+
+
+def deltabar_is_of_order(power: int = 1) -> bool:
+    """Deltabar is etabar^power times a polynomial in etabar whose coefficients are not negative."""
+    constant = (
+        "16*q*sigma_G2/mu**2 + 4*q*sigma2/(mu**2*m*K) + (1 - q)*(L + mu)**2/(4*L**2*mu**2)*sigma_s2 "
+        "+ 80*q*L/(mu**3*K)*etabar*(1 + 2*etabar*L/mu)*(sigma2 + 6*K*sigma_G2)"
+    )
+    return is_zero(in_symbols(f"{DELTABAR} - etabar**{power}*({constant})", **BY_ETABAR))
+
+
+def deltabar_is_delta_over_etabar(times: int = 1) -> bool:
+    """What (77) and (58) have besides distance, G_3 and G_4, mixed, is etabar deltabar."""
+    mixed = in_symbols(MIXED_5, dist=0, G_3=0, G_4=0, **BY_ETABAR)
+    return is_zero(mixed - in_symbols(f"{times}*etabar*({DELTABAR})", **BY_ETABAR))

@@ -1,0 +1,335 @@
+"""What claims say of every run of a method, and the runs that claims store: held against each other, so that two verdicts do not contradict.
+
+A saying's assumptions are those that its claim states; `MEANINGS` gives each text a meaning. `tests/soundness/test_contradictions.py` looks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import AFedPD, DualFL, FedADMM, FedDyn, FedPD, FedSLR
+from fedtheory.claims import Claim, Theorem
+from fedtheory.claims.contradictions import AssumptionTest, Saying, StoredRun, list_stored_runs
+from fedtheory.claims.statements.theorems.writing import write_scope
+from fedtheory.core.participation import Clients
+from fedtheory.core.problem import objective
+from fedtheory.core.regularisers import L1, regularised
+from fedtheory.local.solvers import Exact
+from fedtheory.measures.metrics import stationarity
+from paper_checks.afedpd.moment_pictures import FAMILY
+from paper_checks.dualfl.common import CONVEX
+from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
+from paper_checks.dualfl.horizons import BELOW, BEYOND
+from paper_checks.fedpd.baselines import D12
+from paper_checks.fedpd.common import A1, A2
+from paper_checks.fedpd.divergence import STANDS_STILL
+from paper_checks.fedpd.theorem_one import LISTED_CONSTANTS, ZERO_DUALS
+from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, SHORT_STEP
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS
+from problems.dual_drift import moment_map
+from problems.piecewise import plateau
+from problems.quadratics import Quadratic, scalar_quadratics
+
+#: units in which random runs are drawn: lengths and values
+UNITS = tuple((Fraction(10) ** a, Fraction(10) ** b) for a, b in ((0, 0), (6, 0), (-6, 3), (2, -6)))
+
+
+def column(values: Any) -> Any:
+    """A start ``(1, d)`` of fractions."""
+    return np.array([[Fraction(v) for v in values]], dtype=object)
+
+
+def quadratics(curvatures: Any, centres: Any) -> Quadratic:
+    """(a_i/2)(x - b_i)^2 in fractions."""
+    a, b = (np.array([Fraction(v) for v in values], dtype=object) for values in (curvatures, centres))
+    return scalar_quadratics(a, b)
+
+
+def curvatures_of(run: StoredRun) -> Any:
+    """The curvatures of a run's functions on the line."""
+    inner: Any = getattr(run.problem, "inner", run.problem)
+    return inner.A.ravel() if isinstance(inner, Quadratic) else inner.curvatures.ravel()
+
+
+def smoothness(run: StoredRun) -> Any:
+    """L."""
+    return max(abs(curvatures_of(run)))
+
+
+# ---- FedSLR --------------------------------------------------------------------------------------------------------------
+
+
+def find_cycle(run: StoredRun) -> list[Any] | None:
+    """The states of a cycle that a run comes to, exactly, in a dozen rounds; None where it comes to none."""
+    states = run.play(12)
+    rows = [np.concatenate([s.x.ravel(), s.x_i.ravel(), s.gamma_i.ravel()]) for s in states]
+    for period in range(1, 5):
+        if np.all(rows[-1] == rows[-1 - period]):
+            return states[-1 - period :]
+    return None
+
+
+def copies_in_a_cycle(run: StoredRun) -> tuple[Any, Any] | None:
+    """How far copies move in a cycle, against 0: a path that moves in a cycle is as long as one likes."""
+    cycle = find_cycle(run)
+    if cycle is None:
+        return None
+    return max(abs(new.x_i - old.x_i).max() for old, new in itertools.pairwise(cycle)), 0
+
+
+def duals_in_a_cycle(run: StoredRun) -> tuple[Any, Any] | None:
+    """How far duals are from gradients in a cycle, against 0."""
+    cycle = find_cycle(run)
+    return None if cycle is None else (max(abs(s.gamma_i - run.problem.grad(s.x)).max() for s in cycle), 0)
+
+
+def _is_exact(run: StoredRun) -> bool:
+    return isinstance(getattr(run.method, "local", None), Exact)
+
+
+def _is_phase_one(run: StoredRun) -> bool:
+    method: Any = run.method
+    return method.personal is None and not method.printed and method.server == "duals" and run.clients is None
+
+
+# ---- A-FedPD -------------------------------------------------------------------------------------------------------------
+
+
+def name_of_map(run: StoredRun) -> str | None:
+    """The moment map of a run's method."""
+    method: Any = run.method
+    if isinstance(method, AFedPD):
+        return "a-fedpd"
+    if isinstance(method, FedDyn):
+        return "feddyn" if method.server_dual == "new" else "feddyn-printed"
+    return "fedadmm" if method.averages == "active" else None
+
+
+def moments(name: str, run: StoredRun, state: Any) -> list[Any]:
+    """x^2, x h, h^2 and s of a state; distances are from the optimum."""
+    problem: Any = run.problem
+    best = problem.b.sum() / problem.A.sum()
+    x = (state.x_bar if name == "a-fedpd" else state.x).item() - best
+    optimal = problem.b.ravel() - problem.A.ravel() * best
+    d = (state.mu_i if name == "a-fedpd" else state.lam_i).ravel() - optimal
+    h, s = sum(d) / len(d), sum(d * d) / len(d)
+    return [x * x, x * h, h * h, s]
+
+
+def moments_follow_the_map(run: StoredRun) -> tuple[Any, Any] | None:
+    """How far the moments after a round, over all draws, are from those of the linear map, against 0."""
+    name, method = name_of_map(run), run.method
+    if name is None or run.clients is None:
+        return None
+    (before,) = run.play(0)
+    n, active = run.problem.n, run.clients[0].index.size
+    rows = moment_map(name, method.rho, n, active, curvatures_of(run)[0])  # type: ignore[attr-defined]
+    found = [Fraction(0)] * 4
+    for chosen in run.clients:
+        (_, after) = replace(run, clients=(chosen,)).play(1)
+        found = [f + m / len(run.clients) for f, m in zip(found, moments(name, run, after), strict=True)]
+    old = moments(name, run, before)
+    told = [sum((r * m for r, m in zip(row, old, strict=True)), Fraction(0)) for row in rows]
+    return max(abs(f - t) for f, t in zip(found, told, strict=True)), 0
+
+
+def model_falls(run: StoredRun) -> tuple[Any, Any] | None:
+    """How far thetabar - x* after a round is from rho/(a + rho) of what it was, for the first draw, against 0."""
+    problem: Any = run.problem
+    a, rho = curvatures_of(run)[0], run.method.rho  # type: ignore[attr-defined]
+    best = problem.b.sum() / problem.A.sum()
+    before, after = ((s.x_bar.item() - best) for s in run.play(1))
+    return abs(after - rho / (a + rho) * before), 0
+
+
+def is_of_the_family(run: StoredRun) -> bool:
+    """One curvature, exact solves, and all draws of P clients."""
+    given: Any = run.problem
+    return (
+        isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and _is_exact(run) and run.clients is not None
+    )
+
+
+def has_equal_clients(run: StoredRun) -> bool:
+    """One minimiser."""
+    given: Any = run.problem
+    return len(set((given.b / given.A[..., 0]).ravel())) == 1
+
+
+# ---- FedPD, DualFL ---------------------------------------------------------------------------------------------------------
+
+
+def _by_ratio(pair: tuple[Any, Any]) -> tuple[bool, Any]:
+    """Pairs that show a violation last, then by measured over allowed."""
+    measured, allowed = pair
+    return measured > allowed, measured / allowed if allowed else 0
+
+
+def sum_of_gradients(run: StoredRun, rounds: int = 8) -> tuple[Any, Any]:
+    """sum_{r=1}^T ||grad f(x_0^r)||^2 against (4(1+u)^2/eta) max{1, u^2/((1-2u)(1+u))} (f(x^0) - f(x_0^T)); where it fails most."""
+    eta, states = run.method.eta, run.play(rounds)  # type: ignore[attr-defined]
+    u = eta * smoothness(run)
+    factor = 4 * (1 + u) ** 2 / eta * max(Fraction(1), u**2 / ((1 - 2 * u) * (1 + u)))
+    values = [np.asarray(objective(run.problem, s.x)).item() for s in states]
+    squares = [np.asarray(stationarity(run.problem, s)).item() for s in states]
+    sums = itertools.accumulate(squares[1:])
+    pairs = [(total, factor * (values[0] - value)) for total, value in zip(sums, values[1:], strict=True)]
+    return max(pairs, key=_by_ratio)
+
+
+def distance_to_the_minimiser(run: StoredRun, rounds: int = 8) -> tuple[Any, Any]:
+    """||theta^(n) - theta*||^2 against 4/(n+1)^2 mean_j ||grad f_j(theta*)||^2/nu^2, the theorem's with theta* moved to 0."""
+    problem: Any = run.problem
+    best = problem.b.sum() / problem.A.sum()
+    variance = (problem.grad(np.array([[best]], dtype=object)) ** 2).sum() / problem.n
+    nu = run.method.nu  # type: ignore[attr-defined]
+    pairs = [
+        ((s.x.item() - best) ** 2, Fraction(4, (n + 1) ** 2) * variance / nu**2)
+        for n, s in enumerate(run.play(rounds))
+        if n >= 1
+    ]
+    return max(pairs, key=_by_ratio)
+
+
+def _has_tag(run: StoredRun, tag: str) -> bool:
+    return tag in run.tags
+
+
+# ---- sayings, meanings, runs -------------------------------------------------------------------------------------------------
+
+ADMM_LIKE = (FedADMM, FedDyn, AFedPD)
+
+SAYINGS: dict[str, Saying] = {
+    "FEDSLR-T2d": Saying((FedSLR,), "the copies' path has a finite length", copies_in_a_cycle, _is_phase_one),
+    "FEDSLR-T1a": Saying(
+        (FedSLR,),
+        "copies after a cluster point go to the same point",
+        copies_in_a_cycle,
+        _is_phase_one,
+        ("A1 to A3", EXACT, CONTINUOUS, SHORT_STEP),
+    ),
+    "FEDSLR-D6": Saying((FedSLR,), "duals go to the clients' gradients at w_t", duals_in_a_cycle, _is_phase_one),
+    "AFEDPD-D7": Saying(
+        ADMM_LIKE,
+        "the moments obey a linear map",
+        moments_follow_the_map,
+        lambda run: not isinstance(run.method, FedADMM) or has_equal_clients(run),  # of others it is not linear alone
+    ),
+    "AFEDPD-D9": Saying((AFedPD,), "thetabar falls by rho/(a + rho) a round", model_falls),
+    "FEDPD-D1": Saying((FedPD,), "the squared gradients have this sum at most", sum_of_gradients),
+    "DUALFL-T3.2-EXACT": Saying(
+        (DualFL,),
+        "the squared distance is at most 4 V/((n + 1)^2 nu^2)",
+        distance_to_the_minimiser,
+        lambda run: run.method.rho == 0 and isinstance(run.problem, Quadratic),  # type: ignore[attr-defined]
+    ),
+}
+
+MEANINGS: dict[str, AssumptionTest] = {
+    **{text: partial(_has_tag, tag=text) for text in ("A1", "A1 to A3", "A1 to A4", KL_HOLDS, CONTINUOUS)},
+    "f bounded below, as Remark 4 reads A3": lambda run: "A1 to A3" in run.tags,
+    EXACT: lambda run: _is_exact(run) and run.method.init_dual == "grad",  # type: ignore[attr-defined]
+    PRINTED_STEP: lambda run: 0 < run.method.eta * smoothness(run) <= Fraction(1, 2),  # type: ignore[attr-defined]
+    SHORT_STEP: lambda run: 0 < run.method.eta * smoothness(run) < Fraction(1, 2),  # type: ignore[attr-defined]
+    FAMILY: is_of_the_family,
+    "equal clients": has_equal_clients,
+    A1: lambda run: isinstance(run.problem, Quadratic),
+    A2: lambda run: curvatures_of(run).sum() > 0,
+    "u < 1/2": lambda run: run.method.eta * smoothness(run) < Fraction(1, 2),  # type: ignore[attr-defined]
+    "p = 0": lambda run: run.method.p == 0,  # type: ignore[attr-defined]
+    "exact local solves": _is_exact,
+    "lam_i^0 = -grad f_i(x^0)": lambda run: run.method.init_dual == "grad",  # type: ignore[attr-defined]
+    CONVEX: lambda run: 0 < run.method.nu <= min(curvatures_of(run)),  # type: ignore[attr-defined]
+    EXACT_DUALFL: _is_exact,
+}
+
+
+def assumed(claim: Claim) -> tuple[str, ...]:
+    """What a claim's author assumes: without what its steps add of themselves, the region of a lemma, what a theorem's quantities are given by."""
+    steps = getattr(claim.check, "keywords", {}).get("steps", ())
+    own = {f"{step.name}: {said}" for step in steps for said in _scope(step.statement)}
+    return tuple(text for text in claim.assumptions if text not in own)
+
+
+def _scope(statement: Any) -> Sequence[str]:
+    return write_scope(statement) if isinstance(statement, Theorem) else (str(getattr(statement, "region", "")),)
+
+
+def list_sayers(claims: Mapping[str, Claim]) -> list[Claim]:
+    """The claims that say something, each with what its author assumes."""
+    return [replace(claims[id], assumptions=assumed(claims[id])) for id in SAYINGS if id in claims]
+
+
+def all_draws(n: int, active: int) -> tuple[Clients, ...]:
+    """Every choice of so many clients."""
+    return tuple(Clients(n, np.array(chosen)) for chosen in itertools.combinations(range(n), active))
+
+
+def at_the_optimum(problem: Any, method: Any) -> Any:
+    """The state in which every client has its optimal dual."""
+    best = problem.b.sum() / problem.A.sum()
+    return method.fixed_point(problem, np.array([[best]], dtype=object))
+
+
+def stored_runs() -> Iterator[StoredRun]:
+    """The runs that claims store."""
+    third = Fraction(3, 2)
+    unequal = quadratics([1, 1, 1], [1, 2, -3])
+    fedslr = frozenset({"A1", "A1 to A3", "A1 to A4", KL_HOLDS, CONTINUOUS})
+    for eta in ("1/2", "2/5"):
+        yield StoredRun(
+            "FEDSLR-T1a",
+            FedSLR(Fraction(eta)),
+            regularised(plateau(), L1(Fraction(1))),
+            column(["1/10"]),
+            tags=fedslr,
+        )
+    at_optimum: Any = FedADMM(third, averages="active")
+    yield StoredRun("AFEDPD-D12", at_optimum, unequal, column([0]), at_the_optimum, all_draws(3, 1))
+    for method in (FedDyn(third), AFedPD(third)):
+        yield StoredRun("AFEDPD-D8", method, unequal, column([2]), clients=all_draws(3, 2))
+    equal = quadratics([1, 1, 1], [0, 0, 0])
+    yield StoredRun("AFEDPD-D11", at_optimum, equal, column([2]), clients=all_draws(3, 2))
+    for instance in (ZERO_DUALS, LISTED_CONSTANTS):
+        h, b = (np.array([Fraction(v) for v in instance[name]], dtype=object) for name in ("curvature", "linear"))
+        start: Any = "zero" if instance["kind"] == "zero duals" else "grad"
+        fedpd = FedPD(Fraction(instance["eta"]), init_dual=start)
+        yield StoredRun("FEDPD-T1", fedpd, Quadratic(h[:, None, None], b[:, None]), column(instance["x0"]))
+    for claim, statement in (
+        ("DUALFL-N4", BEYOND),
+        ("DUALFL-N4", BELOW),
+        ("FEDPD-D14", STANDS_STILL),
+        *(("FEDPD-D12", stated) for stated in D12.values()),
+    ):
+        yield from list_stored_runs(claim, statement)
+
+
+def random_runs(seed: int, length: Fraction, value: Fraction) -> Iterator[StoredRun]:
+    """Runs on random quadratics on the line in fractions, in units of length and value."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 6))
+
+    def draw(low: int, high: int) -> list[Fraction]:
+        return [Fraction(int(k), 10) for k in rng.integers(low, high, n)]
+
+    unit = value / length**2  # of curvatures and penalties
+    bends, middles = [unit * a for a in draw(int(rng.choice([1, 5])), 11)], [length * b for b in draw(-10, 11)]
+    start, rate = column([length * draw(-10, 11)[0]]), Fraction(int(rng.integers(1, 5)), 10) / unit
+    of_all = quadratics(bends, middles)
+    active = all_draws(n, int(rng.integers(1, n + 1)))
+    alike = quadratics([unit] * n, middles)
+    same = quadratics([unit] * n, [middles[0]] * n)
+    weight = Fraction(int(rng.integers(1, 30)), 10) * unit
+    yield StoredRun("random", FedPD(rate), of_all, start)
+    yield StoredRun("random", DualFL(min(bends)), of_all, start)
+    for method in (FedDyn(weight), AFedPD(weight)):
+        yield StoredRun("random", method, alike, start, clients=active)
+    for method in (FedADMM(weight, averages="active"), FedDyn(weight), AFedPD(weight)):  # type: ignore[assignment]
+        yield StoredRun("random", method, same, start, clients=active)

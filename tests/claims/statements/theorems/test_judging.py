@@ -1,0 +1,136 @@
+"""A theorem as a claim: proved by its term, refuted by an instance that its method's rounds are played on, or open at a line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
+
+from fedtheory.claims import Theorem, checking, state
+from fedtheory.claims.checking import Reference, judge_claim, run_faults
+from fedtheory.claims.claim import Reading
+from fedtheory.claims.context import Context
+from fedtheory.claims.statements.near_misses import judge_near_misses
+from fedtheory.claims.statements.theorems import as_parts
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
+from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
+from fedtheory.claims.statements.theorems.mistakes import is_implied, pick_stronger
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.writing import describe_theorem, write_latex
+from fedtheory.proofs.regions.units import UnlikeUnits
+
+
+def judged(theorem):  # type: ignore[no-untyped-def]
+    return judge_claim(state("X-1", "a paper", "Theorem 1", "In words.", theorem), "x.py", Context())
+
+
+def test_a_theorem_with_a_term_is_proved_and_shows_its_lines() -> None:
+    verdict = judged(GRADIENT_DESCENT)
+    assert verdict.status == "proved"
+    (proof,) = [e["proof"] for e in verdict.evidence if e.get("proof")]
+    assert proof["closed"] and len(proof["lines"]) == 4
+
+
+FALSE = {
+    "gradient descent's gap": replace(GRADIENT_DESCENT, claim="gap[N] <= L*dist2[0]/(5*N)"),
+    "Scaffnew": replace(SCAFFNEW, where={"rho": "max((1 - lr*mu)**2 - 1/100, 1 - p**2 - 1/100)"}),
+    "proximal point": replace(PROXIMAL_POINT, claim="exists t in 1..T: S[t+1] <= (F[1] - F[T+1])/(2*eta*T)"),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_theorem_is_refuted_by_fractions_on_which_its_rounds_are_played(name: str) -> None:
+    verdict = judged(FALSE[name])
+    assert verdict.status == "refuted"
+    assert verdict.counterexample is not None
+    stored = verdict.counterexample["instance"]
+    assert replay_claim(FALSE[name], BrokenClaim.read(stored)) > 0
+
+
+def test_an_instance_of_another_theorem_is_no_violation() -> None:
+    broken = refute_theorem(FALSE["gradient descent's gap"])
+    assert isinstance(broken, BrokenClaim)
+    assert replay_claim(GRADIENT_DESCENT, broken) <= 0
+
+
+def test_an_instance_that_was_changed_is_refused() -> None:
+    broken = refute_theorem(FALSE["gradient descent's gap"])
+    assert isinstance(broken, BrokenClaim)
+    stored = broken.store()
+    data = json.loads(stored["data"])
+    data["values"] = [f"{v}1" if v != "0" else "7" for v in data["values"]]
+    with pytest.raises(Exception, match="does not meet"):
+        replay_claim(FALSE["gradient descent's gap"], BrokenClaim.read({**stored, "data": json.dumps(data)}))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_mistakes_that_are_planted_in_a_proved_theorem_lose_it_the_word(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(as_parts, "PLANTED", 6)
+    claim = state("X-1", "a paper", "Theorem 1", "In words.", EXAMPLES[name])
+    monkeypatch.setattr(checking, "load_claims", lambda source: {"X-1": claim})
+    reports = run_faults(Reference("x.py", "X-1"), Context())
+    assert len(reports) == as_parts.PLANTED and [r.fault for r in reports if not r.caught] == []
+
+
+def test_a_mistake_that_the_term_proves_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a factor 3 to spare the same term proves 99/100 of the right side."""
+    monkeypatch.setattr(as_parts, "PLANTED", 60)
+    slack = replace(GRADIENT_DESCENT, claim="1*gap[N] <= 3*L*dist2[0]/(2*N)")
+    claim = state("X-1", "a paper", "Theorem 1", "In words.", slack)
+    monkeypatch.setattr(checking, "load_claims", lambda source: {"X-1": claim})
+    missed = [int(r.fault.split()[1]) - 1 for r in run_faults(Reference("x.py", "X-1"), Context()) if not r.caught]
+    found = pick_stronger(slack, 60)
+    assert "number: 1 * gap[N] <= 3 * (99 / 100) * L * dist2[0] / (2 * N)" in {
+        found[k % len(found)].what for k in missed
+    }
+
+
+def test_no_weaker_statement_is_planted() -> None:
+    planted = pick_stronger(GRADIENT_DESCENT, 6)
+    assert len(planted) == 6
+    assert not any(is_implied(GRADIENT_DESCENT, mistake.theorem, seed=1) for mistake in planted)
+
+
+def test_a_true_theorem_whose_script_stops_is_supported_and_says_at_which_line() -> None:
+    verdict = judged(
+        replace(GRADIENT_DESCENT, proof=GRADIENT_DESCENT.proof.replace("combine all, pos(t=N)", "combine pos(t=N)"))
+    )
+    assert verdict.status == "supported"
+    assert "line done, by combine" in verdict.evidence[0]["text"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_sentence_is_made_of_the_claim(name: str) -> None:
+    theorem = EXAMPLES[name]
+    assert all(word in describe_theorem(theorem) for word in theorem.quantities)
+    assert write_latex(theorem)
+
+
+def test_unlike_units_are_refused_by_name() -> None:
+    """As for other statements: a power of L too many is seen before anything is computed."""
+    wrong = replace(GRADIENT_DESCENT, claim="gap[N] <= L**2*dist2[0]/(2*N)", proof="")
+    with pytest.raises(UnlikeUnits, match=r"puts unlike units together: .* is value, .* is value\*\*2/length\*\*2"):
+        list(find_of_rounds(wrong, name="statement"))
+    printed = list(find_of_rounds(replace(wrong, units="as printed"), name="statement"))
+    assert any(isinstance(f, Reading) and "not right in all units" in f.text for f in printed)
+
+
+@pytest.mark.parametrize("theorem", [GRADIENT_DESCENT, CONVERGES, SCAFFNEW, FEDAVG, PROXIMAL_POINT])
+def test_right_theorems_are_right_in_all_units(theorem: Theorem) -> None:
+    assert tell_unlike_units(theorem) == ""
+
+
+def test_every_change_of_a_sharp_theorem_is_judged() -> None:
+    found = list(judge_near_misses(GRADIENT_DESCENT))
+    assert len(found) > 20 and sum(change.outcome == "slack" for change in found) <= 0.05 * len(found)
+    assert any(change.outcome == "falls" and change.what.startswith("number") for change in found)
+
+
+def test_a_limit_along_a_set_of_rounds_says_so() -> None:
+    along = replace(CONVERGES, claim="dist2[T] -> 0 as T in J", proof="", where={})
+    assert "J any infinite set of rounds" in describe_theorem(along)
+    assert "(T \\in J)" in write_latex(along)

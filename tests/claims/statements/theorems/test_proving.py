@@ -1,0 +1,171 @@
+"""Theorems for every round: scripts become terms that the checker accepts, and what is forged is refused."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
+
+from fedtheory.claims.statements.theorems.mistakes import judge_near_miss, list_near_misses
+from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.checker.refusals import TermRefused
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_script_becomes_a_term_that_is_its_theorems(name: str) -> None:
+    theorem = EXAMPLES[name]
+    proof = prove_theorem(theorem)
+    assert check_term(proof.data).claims == theorem.claims
+    assert verify_term(theorem, proof.data).claims == theorem.claims
+
+
+def with_proof(theorem: Theorem, old: str, new: str, **change: Any) -> Theorem:
+    assert old in theorem.proof
+    return replace(theorem, proof=theorem.proof.replace(old, new), **change)
+
+
+FORGED = {
+    "all lines say a little too much": with_proof(GRADIENT_DESCENT, "L/2", "L/4", claim="gap[N] <= L*dist2[0]/(4*N)"),
+    "a proof of another claim": with_proof(GRADIENT_DESCENT, "claim ", "gap[N] <= L*dist2[0]/N "),
+    "a negative multiplier": with_proof(GRADIENT_DESCENT, "combine all, pos(t=N)", "combine (1/N)*all, (-1)*pos(t=N)"),
+    "no round between": with_proof(GRADIENT_DESCENT, "ih, step(t=N)", "ih, step(t=N-1)"),
+    "a premise from below": with_proof(GRADIENT_DESCENT, "combine all, pos(t=N)", "combine done, pos(t=N)"),
+    "a faster fall": with_proof(
+        SCAFFNEW, "<= (1 - lr*mu)**2*X", "<= 0.99*(1 - lr*mu)**2*X", where={"rho": "max(0.99*(1 - lr*mu)**2, 1 - p**2)"}
+    ),
+    "the rate of duals for both": with_proof(
+        SCAFFNEW, "<= (1 - lr*mu)**2*X", "<= (1 - p**2)*X", where={"rho": "1 - p**2"}
+    ),
+    "a product of expectations": with_proof(SCAFFNEW, "combine round, near, duals", "combine round, near, X[t]*duals"),
+    "a probability of two": replace(SCAFFNEW, region="0 < mu < L, 0 < lr < 2/(mu + L), 0 < p <= 2"),
+    "a smaller factor": with_proof(FEDAVG, "0.711", "0.709", claim=str(FEDAVG.claim).replace("0.711", "0.709")),
+    "a smaller floor": with_proof(FEDAVG, "0.386", "0.37", claim=str(FEDAVG.claim).replace("0.386", "0.37")),
+    "the sum starts before rounds do": with_proof(
+        PROXIMAL_POINT, "t, 1, T", "t, 0, T", claim="exists t in 0..T: S[t+1] <= 2*(F[1] - F[T+1])/(eta*T)"
+    ),
+    "the least of an empty sum": replace(PROXIMAL_POINT, rounds={"t": 1, "T": 0}),
+    "the witness outside of the sum": replace(
+        PROXIMAL_POINT, claim="exists t in 1..1: S[t+1] <= 2*(F[1] - F[T+1])/(eta*T)"
+    ),
+    "a limit without a bound": with_proof(CONVERGES, "squeeze pos(t=T), all", "squeeze pos(t=T), step(t=T)"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_is_forged_is_refused(name: str) -> None:
+    with pytest.raises(TermRefused):
+        prove_theorem(FORGED[name])
+
+
+def test_a_refusal_names_line_rule_what_was_expected_and_what_was_found() -> None:
+    with pytest.raises(TermRefused, match=r"line step, by derivation: expected .* in one round; found refuted at L = "):
+        prove_theorem(FORGED["all lines say a little too much"])
+
+
+def test_states_that_keep_too_much_are_refused() -> None:
+    """That y is zero is not kept."""
+    wrong = replace(PROXIMAL_POINT.states, keeps=lambda world, p, s: ([s.y], []))
+    with pytest.raises(Exception, match="it was not shown that"):
+        wrong.first_round(PROXIMAL_POINT.parameters)
+
+
+def test_lines_do_not_speak_of_rounds_before_states_have_what_is_taken_of_them() -> None:
+    """At the start the proximal point method has no gradient at x."""
+    with pytest.raises(TermRefused, match="let t begin there"):
+        prove_theorem(replace(PROXIMAL_POINT, rounds={"t": 0, "T": 1}))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_mistake_that_says_more_passes_with_the_proof_as_it_stands(name: str) -> None:
+    theorem = EXAMPLES[name]
+    proof = prove_theorem(theorem)
+    found = {mistake.what: judge_near_miss(theorem, proof.data, mistake) for mistake in list_near_misses(theorem)}
+    assert len(found) > 10
+    assert "slack" not in found.values()
+
+
+def tampered(data: Any, change: Any) -> Any:
+    fresh = copy.deepcopy(dict(data))
+    change(fresh)
+    return fresh
+
+
+def _first(data: Any, line: str) -> Any:
+    return data["derivations"][line][0]
+
+
+TAMPERED = {
+    "another class": lambda d: d["functions"]["f"].update(L="2*L"),
+    "another region": lambda d: d["parameters"][0].update(low="-1"),
+    "an earlier round": lambda d: d["rounds"].update(t=-1),
+    "a form twice as large": lambda d: _first(d, "step")["quantities"]["forms"].update(
+        {"gap[1]": _first(d, "step")["quantities"]["forms"]["gap[0]"]}
+    ),
+    "no derivation": lambda d: d["derivations"].update(step=[]),
+    "the derivation of another line": lambda d: d["derivations"].update(step=d["derivations"]["pos"]),
+    "another format": lambda d: d.update(format="fedtheory proof 0"),
+    "no lines": lambda d: d.update(lines=[]),
+    "a list for a mapping": lambda d: d.update(derivations=[]),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_term_that_was_tampered_with_is_refused(name: str) -> None:
+    data = tampered(prove_theorem(GRADIENT_DESCENT).data, TAMPERED[name])
+    with pytest.raises(TermRefused):
+        check_term(data)
+
+
+def test_a_term_about_other_states_is_refused() -> None:
+    """The derivations of twice the distance are consistent, and not the theorem's."""
+    data = prove_theorem(CONVERGES).data
+    other = replace(CONVERGES, quantities={"dist2": "2*norm2(x - x_star)"})
+    forged = {**data, "quantities": dict(other.quantities)}
+    assert check_term(forged).claims  # a consistent term about other quantities than its text says
+    with pytest.raises(TermRefused, match="about other states"):
+        verify_term(other, forged)
+
+
+def test_a_symbol_that_decides_nothing_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="'mu' decides nothing"):
+        replace(GRADIENT_DESCENT, region="0 < mu, 0 < L")
+    with pytest.raises(InvalidInput, match="'V' decides nothing"):
+        replace(GRADIENT_DESCENT, quantities={**GRADIENT_DESCENT.quantities, "V": "norm2(x)"})
+
+
+def test_a_number_of_each_client_must_be_averaged() -> None:
+    with pytest.raises(TermRefused, match=r"mean\(norm2\(x_i - x_star\)\)"):
+        prove_theorem(replace(SCAFFNEW, quantities={**SCAFFNEW.quantities, "X": "norm2(x_i - x_star)"}))
+
+
+def test_multipliers_beside_roots_of_quantities_are_asked_for() -> None:
+    """None are looked for where equations are no polynomials in quantities: the refusal says what to write."""
+    lines = "low: 0 <= S[t] by derivation\nsame: 0 <= S[t] + sqrt(S[t]) by combine 1*low\ndone: claim by combine {}same"
+    stated = replace(PROXIMAL_POINT, claim="0 <= 2*S[t] + 2*sqrt(S[t])", rounds={"t": 1}, quantities={"S": "norm2(y)"})
+    assert prove_theorem(replace(stated, proof=lines.format("2*"))).proved.claims
+    with pytest.raises(TermRefused, match="every multiplier"):
+        prove_theorem(replace(stated, proof=lines.format("")))
+
+
+def test_a_term_is_this_theorems_whatever_the_order_of_its_factors() -> None:
+    """Another process may write the factors of stored forms in another order; what they say is the same."""
+    data = copy.deepcopy(dict(prove_theorem(SCAFFNEW).data))
+    stored = data["derivations"]["round"][0]["quantities"]
+    count = len(stored["factors"])
+    stored["factors"].reverse()
+    for form in stored["forms"].values():
+        for place in (form["S"], form["Q"], form["f"], form):
+            for key, value in place.items():
+                if isinstance(value, list):
+                    place[key] = [value[0], {str(count - 1 - int(k)): power for k, power in value[1].items()}]
+    stored["forms"] = dict(reversed(stored["forms"].items()))
+    assert count > 1 and verify_term(SCAFFNEW, data).claims == SCAFFNEW.claims
+    stored["forms"]["X[1]"]["S"] = {}
+    with pytest.raises(TermRefused):
+        verify_term(SCAFFNEW, data)

@@ -1,0 +1,205 @@
+"""Theorems about states that a function plays, sequences, roots and limits as theorems that Rocq accepts; and wrong ones, which it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem
+from fedtheory.claims.statements.theorems.rocq.exporting import write_theorem_for_rocq
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, find_compiler
+from fedtheory.proofs.rocq.folders import RocqTheorem
+from tests.support.theorems import PROXIMAL_POINT
+
+needs_rocq = pytest.mark.skipif(
+    find_compiler() is None, reason="Rocq's compiler 'coqc' is not installed (Debian: apt install coq)"
+)
+
+
+def clients_at_a_number(world: Any, p: Any, last: int) -> list[Any]:
+    """Any points of clients, divided by t[n] in round n; a regulariser with a subgradient at their average, and at least a number there."""
+    reg, states = world.function(None, 0, name="R"), []
+    x, low = world.vector("x_i", True), world.value("low")
+    for k in range(last + 1):
+        s, mean = world.vector(f"s{k}"), x.averaged(None)
+        _, value = world.at(reg, mean, f"R{k}", g=s)
+        world.assume(f"bounded below {k}", low - value)
+        states.append(SimpleNamespace(x_i=x, mean=mean, s=s, R=reg, low=low))
+        x = x * (1 / getattr(p, f"t_{k}", 1))
+    return states
+
+
+EXAMPLES = {
+    "proximal point": PROXIMAL_POINT,
+    "a sequence of numbers": Theorem(
+        name="a sequence of numbers",
+        region="",
+        rounds={"n": 0},
+        sequences={"t": "0"},
+        given={"first": "t[0] == 1", "next": "t[n+1] == (1 + sqrt(1 + 4*t[n]**2))/2"},
+        claim="1 <= t[n]",
+        proof="""
+          least2: 1**2 <= sqrt(1 + 4*t[n]**2)**2            by combine
+          least:  1 <= sqrt(1 + 4*t[n]**2)                  by root least2
+          done:   claim          by induction n: base combine (-1)*first; step combine (-1)*next, (1/2)*least
+        """,
+    ),
+    "clients, a regulariser and a hypothesis": Theorem(
+        name="clients, a regulariser and a hypothesis",
+        region="0 < a",
+        states=PlayedStates(clients_at_a_number),
+        rounds={"n": 0},
+        sequences={"t": "1"},
+        assumed={"bounded below": "R is at least some number at the averages"},
+        quantities={"gap": "R(mean) - low", "X": "mean(norm2(x_i))", "M": "norm2(mean)"},
+        claim=("0 <= a*gap[n]", "M[n+1] <= X[n]/t[n]**2"),
+        proof="""
+          low:   0 <= gap[n]               by derivation
+          all:   claim 1                   by combine a*low
+          done:  claim 2                   by derivation
+        """,
+    ),
+    "a limit along some rounds": Theorem(
+        name="a limit along some rounds",
+        region="0 < L, 0 < eta",
+        states=PROXIMAL_POINT.states,
+        rounds={"t": 1},
+        quantities={"S": "norm2(y)", "F": "f(x)"},
+        given={"values": "F[t] -> 0 as t in J"},
+        claim=("0 <= F[t]", "S[t+1] -> 0 as t"),
+        proof="""
+          fall:  F[t+1] <= F[t] - eta/2*S[t+1]      by derivation
+          size:  0 <= S[t+1]                        by derivation
+          falls: F[t+1] <= F[t]                     by combine fall, (eta/2)*size
+          above: claim 1                            by monotone falls, values
+          F_lim: F[t] -> 0 as t                     by monotone falls, values
+          small: S[t+1] <= 2/eta*(F[t] - F[t+1])    by combine (2/eta)*fall
+          done:  claim 2                            by squeeze size, small, F_lim
+        """,
+    ),
+    "the best of all s": Theorem(
+        name="the best of all s",
+        region="0 < L, 0 < eta",
+        auxiliary="0 < s",
+        states=PROXIMAL_POINT.states,
+        rounds={"t": 1},
+        quantities={"S": "norm2(y)", "D": "norm2(x)", "P": "2*dot(x, y)"},
+        claim="P[t] <= 2*sqrt(S[t])*sqrt(D[t])",
+        proof="""
+          y:     0 <= S[t]                  by derivation
+          x:     0 <= D[t]                  by derivation
+          young: P[t] <= s*S[t] + D[t]/s    by derivation
+          done:  claim                      by least s of young
+        """,
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the compiled core is, for all tests of a run."""
+    return tmp_path_factory.getbasetemp().parent / "rocq"
+
+
+@pytest.fixture(scope="module")
+def proofs() -> dict[str, ProvedTheorem]:
+    """The examples with their terms."""
+    return {name: prove_theorem(theorem) for name, theorem in EXAMPLES.items()}
+
+
+def ask(theorem: RocqTheorem, kept: Path) -> str:
+    """What Rocq says against a theorem; nothing where it accepts it."""
+    answer = check_theorem(theorem, kept)
+    assert not answer.accepted or set(answer.axioms) <= AXIOMS
+    return "" if answer.accepted else answer.said
+
+
+# ---- what is written, without Rocq ----------------------------------------------------------------------------------------
+
+
+def test_states_are_any_that_are_what_the_function_makes_of_them(proofs: dict[str, ProvedTheorem]) -> None:
+    """Vectors exist, states are equations in them, gradients are at their points; the theorem supposes it of every round."""
+    said = write_theorem_for_rocq(proofs["proximal point"], "prox").files()["Statement.v"]
+    assert "state_x st0 = x /\\\n  state_y st0 = (f_grad x)" in said
+    assert "state_x st1 = (x - eta *: g0)%V" in said and "f_grad (x - eta *: g0)%V = g0" in said
+    assert "(forall t : nat, (1 <= t)%nat -> played_1 eta f_grad (states t) (states (S t))) ->" in said
+    assert "exists t : nat, (1%nat <= t <= T)%nat /\\ S_ (S t) <= 2 * (F 1%nat - F (S T)) / (eta * INR T)" in said
+
+
+def test_sequences_and_hypotheses_are_premises(proofs: dict[str, ProvedTheorem]) -> None:
+    """With the ranges of sequences; what states assume is a part of their predicate."""
+    said = write_theorem_for_rocq(proofs["a sequence of numbers"], "numbers").statement
+    assert "forall t : nat -> R," in said and "(forall n : nat, 0 <= t n) ->" in said and "(t 0%nat = 1) ->" in said
+    said = write_theorem_for_rocq(proofs["clients, a regulariser and a hypothesis"], "clients").files()["Statement.v"]
+    assert "subgradient R_ (mean x_i) s0" in said and "low - R_ (mean x_i) <= 0" in said.replace("low' ", "low ")
+    said = write_theorem_for_rocq(proofs["a limit along some rounds"], "limit").statement
+    assert "forall J : nat -> Prop,\n  endless J ->" in said and "tends_in J (fun t : nat => F t) 0" in said
+
+
+def test_what_is_not_written_is_named(proofs: dict[str, ProvedTheorem]) -> None:
+    """Powers with real exponents, theorems that rest on others, and coins of states that a function plays."""
+    power = prove_theorem(
+        Theorem("0 < x, 1 <= s", "1 + s*x <= (1 + x)**s", "done: claim by bernoulli x, s", name="Bernoulli")
+    )
+    with pytest.raises(NotAvailable, match="whose exponent is no round"):
+        write_theorem_for_rocq(power, "bernoulli")
+    resting = replace(
+        PROXIMAL_POINT,
+        rests={"other": PROXIMAL_POINT},
+        quantities=PROXIMAL_POINT.quantities,
+        proof="""
+      done: claim by combine other""",
+    )
+    with pytest.raises(NotAvailable, match="rests on others"):
+        write_theorem_for_rocq(prove_theorem(resting), "resting")
+
+
+# ---- accepted and refused ---------------------------------------------------------------------------------------------------
+
+
+@needs_rocq
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_rocq_accepts_theorems_about_played_states_and_numbers(
+    name: str, proofs: dict[str, ProvedTheorem], kept: Path
+) -> None:
+    """Without a hand."""
+    assert ask(write_theorem_for_rocq(proofs[name], "accepted"), kept) == ""
+
+
+@needs_rocq
+def test_rocq_refuses_a_claim_about_played_states_that_is_one_percent_too_strong(
+    proofs: dict[str, ProvedTheorem], kept: Path
+) -> None:
+    """In statement and lines alike."""
+    theorem = write_theorem_for_rocq(proofs["proximal point"], "refused")
+    old, new = "<= 2 * (F 1%nat - F (S T)) / (eta * INR T)", "<= 2 * (F 1%nat - F (S T)) / (101 / 100 * eta * INR T)"
+    assert old in theorem.statement and old in theorem.proof
+    wrong = replace(theorem, statement=theorem.statement.replace(old, new), proof=theorem.proof.replace(old, new))
+    assert "Error" in ask(wrong, kept)
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("name", "premise"),
+    [
+        ("clients, a regulariser and a hypothesis", "low - R_ (mean x_i) <= 0 /\\\n"),
+        ("a sequence of numbers", "(t 0%nat = 1) ->\n"),
+        ("a limit along some rounds", "endless J ->\n"),
+        ("proximal point", "in_class L 0 f f_grad ->\n"),
+    ],
+)
+def test_rocq_refuses_a_theorem_without_one_of_its_hypotheses(
+    name: str, premise: str, proofs: dict[str, ProvedTheorem], kept: Path
+) -> None:
+    """The proof as it was, for a statement that supposes less."""
+    theorem = write_theorem_for_rocq(proofs[name], "refused")
+    whole = f"{theorem.definitions}\n\n{theorem.statement}"
+    assert premise in whole
+    assert "Error" in ask(replace(theorem, definitions="", statement=whole.replace(premise, "", 1)), kept)

@@ -1,0 +1,63 @@
+"""Mutants of the FedPD and A-FedPD ledgers' own formulas: one changed number each, killed by a claim that rests on the formula.
+
+A bound stands once, and statement, runs, instance and proof read it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
+
+from paper_checks.afedpd import lemmas, moments, stability
+from paper_checks.fedpd import common, neighbourhood, oracle_two_lemmas, variance_reduced
+
+MUTANTS = {
+    "fedpd": (
+        Mutant("an eighth of the neighbourhood", neighbourhood.radius, "share * 2", "share / 4", ("R2",)),
+        Mutant("an eighth of the sum of squares", neighbourhood.squares_below, "/ 6", "/ 48", ("R2",)),
+        Mutant("Oracle II's steps three times as long", variance_reduced.step_limit, "1 / (3 *", "1 / (1 *", ("T2",)),
+        Mutant("what Oracle II spends without gamma", variance_reduced.spent_at_most, "(1 + eta / gamma)", "1", ("T2",)),
+        Mutant("L for L^2 in Lemma 10", oracle_two_lemmas.error_allowed, "L**2", "L", ("L10s",)),
+        Mutant("1/B^2 for 1/B in Lemma 10", oracle_two_lemmas.error_allowed, "/ B", "/ B**2", ("L10s",)),
+    ),
+    "afedpd": (
+        Mutant("rho/2 for rho in (8)", lemmas.numerator_of_8, "rho * gap", "rho / 2 * gap", ("D14",)),
+        Mutant("(8) without R_0", lemmas.numerator_of_8, "+ first", "+ 0 * first", ("D14",)),
+        Mutant("one G for two in Lemma 6", stability.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6",), True),
+        Mutant("a tenth of FedADMM's noise", moments.noise_of_fedadmm, "v * (squares", "v / 10 * (squares", ("D12",)),
+    ),
+}  # fmt: skip
+ROWS = [
+    pytest.param(
+        paper, mutant, killer, id=f"{mutant.name} ({killer})", marks=[] if mutant.everyday else [pytest.mark.slow]
+    )
+    for paper, mutants in MUTANTS.items()
+    for mutant in mutants
+    for killer in mutant.killers
+]
+
+
+@pytest.fixture(autouse=True)
+def _afresh() -> Iterator[None]:
+    """Nothing is kept from before, and nothing of a mutant after."""
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.parametrize(("paper", "mutant", "killer"), ROWS)
+def test_a_claim_takes_back_its_word(paper: str, mutant: Mutant, killer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_mutant(mutant, monkeypatch)
+    assert word_of(f"paper_checks.{paper}", f"{paper.upper()}-{killer}") not in SAYS_IT_HOLDS
+
+
+def test_the_corrected_theorem_1_is_exact_in_fractions() -> None:
+    """4 (1+u)^2/eta while the maximum is one, and from u where u^2 > (1-2u)(1+u) on its other case."""
+    u, v = Fraction(3, 10), Fraction(9, 20)
+    assert common.theorem_one_factor(u, u) == 4 * (1 + u) ** 2 / u
+    assert (
+        common.theorem_one_factor(v, v) == 4 * (1 + v) ** 2 / v * v**2 / ((1 - 2 * v) * (1 + v)) > 4 * (1 + v) ** 2 / v
+    )

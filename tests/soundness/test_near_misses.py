@@ -1,0 +1,212 @@
+"""Changes of a statement towards a stronger claim: what falls was refuted or is not proved, what is slack is true, and nothing else is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fedtheory.claims import Equivalence, Lemma, dot, norm2
+from fedtheory.claims.claim import JudgedChange
+from fedtheory.claims.sharpness import ChangedClaim, Score, list_scores
+from fedtheory.claims.statements import near_misses
+from fedtheory.claims.statements.near_lemmas import judge_near_lemmas, read_near
+from fedtheory.claims.statements.near_misses import judge_near_misses
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.proofs.every_n.vectors import Form
+from paper_checks.fedslr.lemmas import lemma_3_monotone
+from paper_checks.safari.lemmas import DESCENT, DRIFT_STEP, PERTURBED
+
+
+def _below(w: Any, p: Any, c: Any) -> Any:
+    """f(y) <= f(0) + <grad f(0), y> + (c L/2) ||y||^2."""
+    f = w.function(p.L, -p.L)
+    y = w.vector("y")
+    g, at_zero = w.at(f, y * 0, "g")
+    _, at_y = w.at(f, y, "gy")
+    return at_y - at_zero - dot(g, y) - norm2(y) * (c.c * p.L / 2)
+
+
+SHARP = Lemma("descent", "textbook", "0 < L", _below, {"c": 1})
+
+
+def judged(lemma: Lemma) -> dict[str, JudgedChange]:
+    return {change.what: change for change in judge_near_lemmas(lemma)}
+
+
+def slack(changes: Mapping[str, JudgedChange]) -> dict[str, str]:
+    return {what: change.detail for what, change in changes.items() if change.outcome == "slack"}
+
+
+def test_of_a_sharp_lemma_everything_falls_but_what_its_proof_does_not_use() -> None:
+    """The upper bound of a smooth function needs no lower bound of its curvature."""
+    changes = judged(SHARP)
+    assert list(slack(changes)) == ["mu - (k - 1)*L, k = 101/100, of f"]
+    assert changes["number x 99/100: term 4 of 4 of the conclusion"].outcome == "falls"
+    assert changes["number x 101/100: term 4 of 4 of the conclusion"].outcome == "weaker"
+    assert changes["without the class of f"].outcome == "falls"
+    assert changes["exponent, one more L: term 4 of 4 of the conclusion"].outcome == "falls"
+
+
+def test_a_constant_that_is_twice_what_is_needed_is_slack_with_its_size() -> None:
+    found = slack(judged(replace(SHARP, constants={"c": 2})))
+    assert found["constant c = 99/50"] == found["constant c = 1"] == "would reject c from x 0.499962"
+    assert found["number x 1/2: term 4 of 4 of the conclusion"] == "would reject it from x 0.499962"
+    assert "dropped: term 4 of 4 of the conclusion" not in found
+
+
+def _with_premise(premise: str) -> Lemma:
+    def build(w: Any, p: Any, c: Any) -> Any:
+        a, b, other = w.vector("a"), w.vector("b"), w.vector("other")
+        w.assume("first", norm2(a) - p.r)
+        w.assume(
+            "second",
+            {"of another": norm2(other) - p.r, "implied": norm2(a) - 2 * p.r, "needed": norm2(b) - p.r}[premise],
+        )
+        return norm2(a) - p.r + (norm2(b) - p.r if premise == "needed" else 0)
+
+    return Lemma(premise, "an example", "0 < r", build)
+
+
+@pytest.mark.parametrize(("premise", "outcome"), [("of another", "slack"), ("implied", "weaker"), ("needed", "falls")])
+def test_a_hypothesis_that_decides_nothing_is_slack_and_one_that_follows_from_others_is_none(
+    premise: str, outcome: str
+) -> None:
+    assert judged(_with_premise(premise))["without the hypothesis second"].outcome == outcome
+
+
+def test_a_false_lemma_has_no_near_misses() -> None:
+    assert judged(replace(SHARP, constants={"c": Fraction(1, 2)})) == {}
+
+
+def _plain(form: Form) -> tuple[Any, ...]:
+    return form.gram, form.values, form.constant
+
+
+LEMMAS = {"descent": DESCENT, "drift": DRIFT_STEP, "perturbed": PERTURBED, "monotone": lemma_3_monotone}
+
+
+@pytest.mark.parametrize("name", LEMMAS)
+def test_a_text_read_with_its_terms_says_what_it_says_without(name: str) -> None:
+    lemma = LEMMAS[name]
+    case = lemma.cases[0]
+    read, plain = read_near(lemma, case.fixed, case.field).system, case.system
+    point = lemma.region.simple_points(1)[0]
+    read, plain = read.at(point), plain.at(point)
+    assert _plain(read.conclusion) == _plain(plain.conclusion)
+    assert [(n, _plain(form)) for n, form in read.rows] == [(n, _plain(form)) for n, form in plain.rows]
+
+
+def test_terms_are_the_summands_with_their_factors() -> None:
+    def build(w: Any, p: Any, c: Any) -> Any:
+        x, y = w.vector("x"), w.vector("y")
+        return 3 * (norm2(x) - 2 * dot(x, y)) - (norm2(y) + p.r) / 4 - norm2(x * 0)
+
+    case = Lemma("terms", "an example", "0 < r", build).cases[0]
+    terms = read_near(case.lemma, case.fixed, case.field).system.conclusion.terms
+    read = [(dict(t.gram), t.constant) for t in terms]
+    xx, xy, yy, r = ("S", 0, 0), ("S", 0, 1), ("S", 1, 1), case.field.parameters()["r"]
+    assert read == [
+        ({xx: 3, xy: -6}, 0),
+        ({xx: 3}, 0),
+        ({xy: -6}, 0),
+        ({yy: Fraction(-1, 4)}, r * Fraction(-1, 4)),
+        ({yy: Fraction(-1, 4)}, 0),
+        ({}, r * Fraction(-1, 4)),
+        ({}, 0),
+    ]
+
+
+@pytest.mark.parametrize("lemma", [SHARP, PERTURBED], ids=["descent", "perturbed"])
+def test_what_falls_with_one_per_cent_falls_farther_out(lemma: Lemma) -> None:
+    """What the judge concludes from linearity, asked of the engine."""
+    case = lemma.cases[0]
+    near, asked = read_near(lemma, case.fixed, case.field), 0
+    form = near.system.conclusion
+    for what, change in judged(lemma).items():
+        if what.startswith("dropped") and "the conclusion" in what and change.outcome == "falls":
+            term = form.terms[int(what.split()[2]) - 1]
+            for factor in (Fraction(1, 2), Fraction(0), Fraction(-1)):
+                assert near.refute(near.system.with_conclusion(form + term * (factor - 1)))
+                asked += 1
+    assert asked > 5
+
+
+def test_a_range_that_a_proof_does_not_need_is_slack_though_its_derivations_were_made_for_it() -> None:
+    changes = {
+        change.what: change
+        for change in judge_near_misses(Theorem("0 < x <= 1", "x <= 2", "done: claim by derivation"))
+    }
+    assert changes["x up to 11/10 of its end"].outcome == "slack"
+    assert {change.about for change in changes.values()} == {"x <= 2; 0 < x <= 1"}
+    sharp = {
+        change.what: change
+        for change in judge_near_misses(Theorem("0 < x <= 1", "x <= 1", "done: claim by derivation"))
+    }
+    assert sharp["x up to 11/10 of its end"].outcome == "falls"
+
+
+def test_what_is_proved_and_refuted_survives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that finds an instance against what a term proves: one of the two is wrong, and the score says so."""
+    broken = BrokenClaim.__new__(BrokenClaim)
+    object.__setattr__(broken, "gap", Fraction(1))
+    monkeypatch.setattr(near_misses, "refute_theorem", lambda theorem: broken)
+    changes = tuple(judge_near_misses(Theorem("0 < x <= 1", "x <= 2", "done: claim by derivation")))
+    assert {c.outcome for c in changes if c.what == "x up to 11/10 of its end"} == {"survives"}
+    assert "SURVIVE" in str(Score.of([ChangedClaim("A", "a page", changes)]))
+
+
+def test_a_score_counts_a_statement_that_two_claims_share_once() -> None:
+    falls, same = JudgedChange("sign", "falls", "", "Lemma 1"), JudgedChange("number", "slack", "x 2", "Lemma 1")
+    weaker = JudgedChange("root", "weaker", "", "Lemma 2")
+    found = [ChangedClaim("A", "a page", (falls, same)), ChangedClaim("B", "a page", (falls, weaker))]
+    words, other = ChangedClaim("C", "a page", is_data=False), ChangedClaim("D", "another", error="no time")
+    scores = dict(list_scores([*found, words, other]))
+    assert str(scores["a page"]) == (
+        "1 of 2 changes of 2 statements fall (50.0 %), 1 is slack; left out: 1 weaker ones. Not data: 1 of 3 claims"
+    )
+    assert scores["all"].not_run == ("D",) and scores["all"].not_data == ("C",)
+
+
+def _triangle(w: Any, p: Any, c: Any) -> Any:
+    x, y = w.vector("x"), w.vector("y")
+    return norm2(x + y) - (norm2(x) + norm2(y)) * c.c
+
+
+def test_what_is_true_of_all_vectors_is_not_called_weaker_for_that() -> None:
+    """Twice the constant that is needed, and no hypotheses: the stronger constant follows from nothing, and all the more from the lemma."""
+    loose = judged(Lemma("triangle", "an example", "", _triangle, {"c": 4}))
+    assert {what: loose[what].outcome for what in loose if "constant" in what} == {
+        "constant c = 101/25": "weaker",
+        "constant c = 99/25": "slack",
+        "constant c = 8": "weaker",
+        "constant c = 2": "slack",
+    }
+    sharp = judged(Lemma("triangle", "an example", "", _triangle, {"c": 2}))
+    assert sharp["constant c = 99/50"].outcome == sharp["constant c = 1"].outcome == "falls"
+
+
+def test_a_multiple_of_a_conclusion_is_the_same_conclusion() -> None:
+    def build(w: Any, p: Any, c: Any) -> Any:
+        x, y = w.vector("x"), w.vector("y")
+        return (norm2(x + y) - (norm2(x) + norm2(y)) * 2) * c.c
+
+    assert judged(Lemma("scaled", "an example", "", build, {"c": 3}))["constant c = 303/100"].outcome == "weaker"
+
+
+def test_a_power_that_shows_where_two_parameters_are_not_one_is_refuted() -> None:
+    """The power of s2 in a local step: it shows where s2 < 1 and G2 is small, which a search of five parameters misses."""
+    case = DRIFT_STEP.cases[0]
+    near = read_near(DRIFT_STEP, case.fixed, case.field)
+    term, s2 = near.system.conclusion.terms[4], case.field.parameters()["s2"]
+    assert near.search(near.system.with_conclusion(near.system.conclusion + term * s2 - term))
+
+
+def test_kinds_have_their_own_near_misses_and_false_statements_none() -> None:
+    same = Equivalence("safari", "fedavg", "q = 1, lr, steps = K", "lr, steps = K", region="0 < lr <= 1, K in 1..2")
+    assert {change.outcome for change in judge_near_misses(same)} == {"falls"}
+    assert list(judge_near_misses(replace(same, options="q = 0, lr, steps = K"))) == []

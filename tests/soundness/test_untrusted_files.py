@@ -1,0 +1,276 @@
+"""Foreign files in every place where a command or function reads one: each is answered by one line, soon, with a status of its own."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lemma_cases
+import numpy as np
+import pytest
+from claim_files import GOOD
+from click.testing import CliRunner
+
+from fedtheory import FedAvg, FunctionClass, GradientSteps
+from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.context import Context
+from fedtheory.claims.experiments import Training
+from fedtheory.claims.identity import FILE, SHARED, Identity
+from fedtheory.claims.report import as_json, read_json
+from fedtheory.claims.statements.lemma import prove_lemma
+from fedtheory.command_line.main import main
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.checker import certificates, derivations, files
+from fedtheory.proofs.checker.refusals import NotChecked, Refused
+from fedtheory.tools.untrusted import read_arrays, read_json_file
+
+SECONDS = 2.0  #: of computing
+
+TEXTS = {
+    "many levels": "[" * 100_000,
+    "many levels of names": '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "levels that end": "[" * 60 + "]" * 60,
+    "a huge exponent": '{"format": 1e99999999}',
+    "a long number": '{"format": ' + "9" * 400_000 + "}",
+    "a number of 400 digits": '{"format": ' + "9" * 400 + "}",
+    "no number": '{"format": NaN}',
+    "infinity": '{"format": -Infinity}',
+    "a name twice": '{"format": 1, "format": 1}',
+    "a list": "[1, 2]",
+    "nothing": "null",
+    "a word": '"word"',
+    "a number": "3",
+    "empty": "",
+    "no mapping inside": '{"verdicts": [3], "identities": [3], "claim": [], "format": {}}',
+    "bytes": b"\xff\xfe\x00",
+    "a null byte": "\0",
+}
+PLACES = ("a folder", "a pipe", "a device", "a huge file", "a missing file")
+
+
+def put(path: Path, what: str) -> Path:
+    """Put such a file at a path, or something else in its place."""
+    path.unlink(missing_ok=True)
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(path)
+    elif what == "a device":
+        path.symlink_to("/dev/zero")
+    elif what == "a huge file":
+        path.touch()
+        os.truncate(path, 5_000_000_000)
+    elif what != "a missing file":
+        text = TEXTS[what]
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def run_command(*arguments: str) -> Any:
+    """Run a command, which must answer soon."""
+    begun = time.process_time()
+    result = CliRunner().invoke(main, list(arguments))
+    assert time.process_time() - begun < SECONDS
+    return result
+
+
+def require_one_line(code: int, out: str, err: str) -> None:
+    assert (
+        code == 2 and out == "" and len(err.splitlines()) == 1 and len(err) < 700 and err.isprintable() <= err.isascii()
+    ), err
+
+
+COMMANDS = {
+    "replay": lambda file: ("replay", file),
+    "verify-certificate": lambda file: ("verify-certificate", file),
+    "check --expect": lambda file: ("check", "good.py", "--expect", file),
+}
+
+
+@pytest.mark.parametrize("what", [*TEXTS, *PLACES])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_foreign_file_is_answered_by_one_line_and_status_two(command, what) -> None:
+    Path("good.py").write_text(GOOD)
+    result = run_command(*COMMANDS[command](str(put(Path("file.json"), what))))
+    require_one_line(result.exit_code, result.stdout, result.stderr)
+
+
+@pytest.mark.parametrize("what", [*TEXTS, *PLACES])
+def test_the_checker_by_itself_answers_alike(what, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["checker", str(put(Path("file.json"), what))])
+    begun = time.process_time()
+    with pytest.raises(SystemExit) as left:
+        files.check_named_file()
+    assert time.process_time() - begun < SECONDS
+    printed = capsys.readouterr()
+    require_one_line(left.value.code, printed.out, printed.err)
+
+
+RUN = ("run", "fedavg", "quadratics", "--rounds", "3", "--results", "out")
+
+
+@pytest.mark.parametrize("what", [name for name in (*TEXTS, *PLACES) if name != "a missing file"])
+@pytest.mark.parametrize("name", ["configuration.json", "checkpoint.npz"])
+def test_a_folder_of_results_with_a_foreign_file_is_answered_alike(name, what) -> None:
+    Path("out").mkdir()
+    put(Path("out") / name, what)
+    result = run_command(*RUN)
+    require_one_line(result.exit_code, result.stdout, result.stderr)
+
+
+KEPT = Training(
+    "fedavg", "digits-softmax", 2, {"lr": 0.1, "steps": 1, "batch": 8}, {"clients": 3, "split": "iid"}, ("value",)
+)
+
+
+@pytest.mark.parametrize("what", [name for name in (*TEXTS, *PLACES) if name != "a missing file"])
+@pytest.mark.parametrize("name", ["metrics.csv", "summary.json", FILE, SHARED])
+def test_a_kept_run_with_a_foreign_file_is_refused(name, what) -> None:
+    folder = Path("runs") / KEPT.key
+    Identity({}, "cpu", {}).begin(folder)
+    (folder / "metrics.csv").write_text("round,value,floats_up,floats_down\n2,1.0,0,0\n")
+    (folder / "summary.json").write_text('{"seconds": 1.0, "algorithm": ""}')
+    if name == SHARED:
+        (folder / FILE).unlink()
+    put(folder.parent / name if name == SHARED else folder / name, what)
+    begun = time.process_time()
+    with pytest.raises(InvalidInput) as refused:
+        KEPT.read(Context(results="runs"))
+    assert time.process_time() - begun < SECONDS and "\n" not in str(refused.value)
+
+
+# ---- documents that were edited ---------------------------------------------------------------------------------------
+
+JUNK: tuple[Any, ...] = (None, [], {}, "x", -1, 10**6, 1.5, True, "1e99999999", "9" * 390, [[[]]], "1/0", "")
+
+
+def list_edits(document: Any, at: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """The document with a value of junk at every place, with a name more in every mapping, and with one less."""
+    inside = document
+    for name in at:
+        inside = inside[name]
+    names = inside if isinstance(inside, dict) else range(min(2, len(inside))) if isinstance(inside, list) else ()
+    for name in names:
+        for junk in JUNK:
+            yield _changed(document, at, lambda d, name=name, junk=junk: d.__setitem__(name, junk))
+        yield _changed(document, at, lambda d, name=name: d.__delitem__(name))
+        yield from list_edits(document, (*at, name))
+    if isinstance(inside, dict):
+        yield _changed(document, at, lambda d: d.__setitem__("a name more", "1"))
+
+
+def _changed(document: Any, at: tuple[Any, ...], change: Any) -> Any:
+    edited = copy.deepcopy(document)
+    inside = edited
+    for name in at:
+        inside = inside[name]
+    change(inside)
+    return edited
+
+
+def judge_edits(document: Any, read: Any, *refusals: type[Exception]) -> int:
+    """How many edits are refused, each by one of these errors, in one line and soon."""
+    refused = 0
+    for edited in list_edits(document):
+        begun = time.process_time()
+        try:
+            read(edited)
+        except refusals as error:
+            assert "\n" not in str(error)
+            refused += 1
+        assert time.process_time() - begun < SECONDS, edited
+    return refused
+
+
+def test_every_edit_of_a_derivation_is_refused_in_one_line_or_proved() -> None:
+    (data, *_) = prove_lemma(lemma_cases.TRUE["descent_lemma"]).derivations
+    assert judge_edits(json.loads(json.dumps(data)), derivations.check_derivation, Refused) > 500
+
+
+def test_every_edit_of_a_certificate_is_refused_in_one_line_or_proved() -> None:
+    data = dict(prove(FedAvg(GradientSteps(1, 1.0)), FunctionClass(L=1.0, mu=0.1, zeta=1.0), rounds=1).data)
+    assert judge_edits(json.loads(json.dumps(data)), certificates.check, Refused) > 500
+
+
+@pytest.mark.parametrize("checker", [certificates, derivations], ids=["certificates", "derivations"])
+def test_a_field_that_nothing_reads_is_an_error(checker) -> None:
+    places: list[tuple[Any, ...]] = [()]
+    if checker is certificates:
+        data = dict(prove(FedAvg(GradientSteps(1, 1.0)), FunctionClass(L=1.0, mu=0.1, zeta=1.0), rounds=1).data)
+        check, refused = certificates.check, NotChecked
+        places += [("evaluations", 0), ("evaluations", 0, "x"), ("objectives", 0)]
+    else:
+        data = dict(prove_lemma(lemma_cases.TRUE["descent_lemma"]).derivations[0])
+        check, refused = derivations.check_derivation, NotChecked
+        places += [("parameters", 0), ("functions", "f"), ("conclusion",), ("pivots",)]
+    check(data)
+    for at in places:
+        edited = _changed(data, at, lambda d: d.__setitem__("note", {}))
+        with pytest.raises(refused, match="has the unknown field 'note'"):
+            check(edited)
+
+
+def test_every_edit_of_stored_verdicts_is_read_or_refused(tmp_path) -> None:
+    file = tmp_path / "good.py"
+    file.write_text(GOOD)
+    stored = json.loads(as_json([check_one(Reference(str(file), "TOY-FALSE"), Context())]))
+
+    def read(document: Any) -> None:
+        (tmp_path / "stored.json").write_text(json.dumps(document))
+        for verdict in read_json(tmp_path / "stored.json").values():
+            assert isinstance(verdict["id"], str) and isinstance(verdict["status"], str)
+
+    assert judge_edits(stored, read, InvalidInput) > 30
+
+
+def test_every_edit_of_what_made_a_run_is_read_or_refused(tmp_path) -> None:
+    stored = json.loads(
+        '{"code": {"a": "1"}, "device": "cpu", "versions": {"numpy": "2"}, "defaults": {"l2": 0.0}, "data": {"f": "0"}, "files": {"m": "1"}}'
+    )
+    here = Identity({}, "cpu", {})
+
+    def read(document: Any) -> None:
+        (tmp_path / "run").mkdir(exist_ok=True)
+        (tmp_path / "run" / FILE).write_text(json.dumps(document))
+        found = Identity.read(tmp_path / "run")
+        assert found is not None and found.differences(here) + found.remarks(here)
+
+    assert judge_edits(stored, read, InvalidInput) > 50
+
+
+# ---- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def test_arrays_that_are_larger_than_their_file_are_refused(tmp_path) -> None:
+    with (tmp_path / "good.npz").open("wb") as file:
+        np.savez(file, x=np.arange(5.0), y=np.arange(3))
+    assert {name: value.tolist() for name, value in read_arrays(tmp_path / "good.npz").items()} == {
+        "x": [0.0, 1.0, 2.0, 3.0, 4.0],
+        "y": [0, 1, 2],
+    }
+    with zipfile.ZipFile(tmp_path / "shape.npz", "w") as archive, archive.open("x.npy", "w") as inside:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**13,)}
+        np.lib.format.write_array_header_1_0(inside, header)
+    np.savez_compressed(tmp_path / "small.npz", x=np.zeros(10**6))
+    np.savez(tmp_path / "objects.npz", x=np.array([{}], dtype=object))
+    for name, message in (("shape", "has not the size"), ("small", "is compressed"), ("objects", "has not the size")):
+        with pytest.raises(InvalidInput, match=message):
+            read_arrays(tmp_path / f"{name}.npz")
+
+
+def test_numbers_that_are_short_are_read(tmp_path) -> None:
+    file = tmp_path / "good.json"
+    file.write_text('{"a": [1, -2.5e300, "1e99999999"], "b": {"c": true}}')
+    assert read_json_file(file, "it") == {"a": [1, -2.5e300, "1e99999999"], "b": {"c": True}}
+    file.write_text('{"a": NaN}')
+    assert np.isnan(read_json_file(file, "it", finite=False)["a"])
+    with pytest.raises(InvalidInput, match=r"good.json is not a list of songs \(NaN is no number\)"):
+        read_json_file(file, "a list of songs")
