@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import pickle
 import signal
 import threading
@@ -17,6 +18,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fedtheory.core.errors import JobsStopped, NotAvailable, describe, require
@@ -120,39 +122,44 @@ def _run_packed(
             left.extendleft(reversed(follow(outcome).items()))
             yield outcome
         return
-    at_once = (
-        None if scheduler is not None else 2 * workers
-    )  # a job waits for each worker; those that come later may overtake the rest
-    with _local_workers(workers) if scheduler is None else _dask_workers(scheduler) as executor:
-        lost = yield from _submit_and_wait(executor, packed, at_once, follow)
+    local = scheduler is None
+    at_once = 2 * workers if local else None  # a job waits for each worker; those that come later may overtake the rest
+    folder = os.getcwd() if local else None  # workers that are kept were started in another one, perhaps
+    submit_and_wait = partial(_submit_and_wait, at_once=at_once, follow=follow, folder=folder)
+    with _local_workers(workers) if local else _dask_workers(scheduler) as executor:
+        lost = yield from submit_and_wait(executor, packed)
         while lost:
             key = next(iter(lost))  # alone: the workers may have died of a neighbour
             del lost[key]
             alone = {key: packed[key]}
-            more = yield from _submit_and_wait(executor, alone, at_once, follow)
+            more = yield from submit_and_wait(executor, alone)
             packed |= alone
             if key in more:
                 outcome = Outcome(key, None, describe(more.pop(key)), 0.0)
                 following = follow(outcome)
                 yield outcome
-                more |= yield from _submit_and_wait(executor, following, at_once, follow)
+                more |= yield from submit_and_wait(executor, following)
                 packed |= following
             lost |= more
 
 
 def _submit_and_wait(
-    executor: Executor, packed: dict[str, bytes], at_once: int | None = None, follow: Follow = lambda outcome: {}
+    executor: Executor,
+    packed: dict[str, bytes],
+    at_once: int | None = None,
+    follow: Follow = lambda outcome: {},
+    folder: str | None = None,
 ) -> Generator[Outcome, None, dict[str, BaseException]]:
     """Yield outcomes as they are ready; return the errors of jobs that no worker could bring to an outcome.
 
-    What follows an outcome is added to the jobs ``packed``, and comes next.
+    What follows an outcome is added to the jobs ``packed``, and comes next. Workers work in ``folder``.
     """
     left, waiting, lost = deque(packed), dict[Future[Outcome], str](), dict[str, BaseException]()
     while left or waiting:
         with _holding_signals_back():  # processes inherit it: both may reach them all, and are this one's affair alone
             while left and (at_once is None or len(waiting) < at_once):
                 key = left.popleft()
-                waiting[executor.submit(_call, key, packed[key])] = key
+                waiting[executor.submit(_call, key, packed[key], folder)] = key
         for future in wait(waiting, return_when=FIRST_COMPLETED).done:
             key, error = waiting.pop(future), future.exception()
             if error is None:
@@ -170,7 +177,9 @@ def _submit_and_wait(
     return lost
 
 
-def _call(key: str, packed: bytes) -> Outcome:
+def _call(key: str, packed: bytes, folder: str | None = None) -> Outcome:
+    if folder is not None:
+        os.chdir(folder)
     begun = time.perf_counter()
     value, error = None, None
     try:

@@ -208,7 +208,7 @@ def test_what_is_ready_beside_an_interruption_is_not_lost(monkeypatch) -> None:
     """Futures that are ready at once come in no order: the interruption is made the first of them."""
 
     class AtOnce:
-        def submit(self, task, key, job):
+        def submit(self, task, key, *job):
             future = Future()
             if key == "stops":
                 future.set_exception(KeyboardInterrupt())
@@ -225,6 +225,13 @@ def test_what_is_ready_beside_an_interruption_is_not_lost(monkeypatch) -> None:
     assert {next(running), next(running)} == {"a", "b"}
     with pytest.raises(KeyboardInterrupt):
         next(running)
+
+
+def test_workers_that_are_kept_work_in_the_folder_of_today(tmp_path, monkeypatch) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        assert [outcome.value for outcome in run_jobs(os.getcwd, {"folder": ()}, apart=True)] == [os.getcwd()]
 
 
 def test_errors_are_not_kept(tmp_path) -> None:
