@@ -126,7 +126,7 @@ def _run_packed(
     at_once = 2 * workers if local else None  # a job waits for each worker; those that come later may overtake the rest
     folder = os.getcwd() if local else None  # workers that are kept were started in another one, perhaps
     submit_and_wait = partial(_submit_and_wait, at_once=at_once, follow=follow, folder=folder)
-    with _local_workers(workers) if local else _dask_workers(scheduler) as executor:
+    with _local_workers(workers) if scheduler is None else _dask_workers(scheduler) as executor:
         lost = yield from submit_and_wait(executor, packed)
         while lost:
             key = next(iter(lost))  # alone: the workers may have died of a neighbour

@@ -164,7 +164,7 @@ BAD = {
     "noise not bounded": ((*EVERY, "--batch", 1), "StochasticSteps: it draws samples at random"),
     "certificate of one n": ((*FEDAVG, "--certificate", "c.json"), "--certificate goes with --clients any"),
     "agreement of one n": ((*FEDAVG, "--agree"), "--agree goes with --clients any"),
-    "time": ((*EVERY, "--rounds", 4, "--time-limit", 0.001), "takes about 0."),
+    "time": ((*EVERY, "--rounds", 4, "--time-limit", 0.001), "more than the time limit of 0.001 s"),
     "no time": ((*EVERY, "--time-limit", 0), "not in the range"),
     "no bound to hold": ((*EVERY, "--largest", "lr", 0.1, 1), "state it with --bound"),
     "negative bound": ((*EVERY, "--bound", -1), "--bound must be positive"),

@@ -44,7 +44,10 @@ def test_another_tolerance_changes_the_word(claim: str, exponent: int, monkeypat
 
 
 NOT_UPDATED = (
-    ("from collections.abc import Callable\n", "from collections.abc import Callable\nfrom dataclasses import replace\n"),
+    (
+        "from collections.abc import Callable\n",
+        "from collections.abc import Callable\nfrom dataclasses import replace\n",
+    ),
     ("    return DualFL(p.nu, ", "    return replace(DualFL(p.nu, "),
     (
         ".round(nobody_asks(answers), own, None, Key(0, 0))",
