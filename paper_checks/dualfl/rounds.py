@@ -8,7 +8,6 @@ theta_j^{n+1}), and eta of Algorithm 2 has nu zeta as its part of mean zero. E_d
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace as State
 from typing import Any
 
@@ -112,12 +111,6 @@ def start(world: World, p: Parameters, last: int) -> list[State]:
     return [State(zeta=zeta, z=z, xi=(z - x) * p.nu, s_star=s, u=zeta * p.nu - s, A=norm2(s * 0), t=1)]
 
 
-def keeps(world: World, p: Parameters, state: State, rho: Any) -> Any:
-    """What the inertia acts on has the mean zero, and control variates are what u says."""
-    eta = extrapolate(p, rho, state.t, state.xi, state.u + state.s_star)
-    return [bar(state.z), state.zeta * p.nu - (eta - bar(eta))], []
-
-
 # ---- clients and answers --------------------------------------------------------------------------------------------------
 
 
@@ -156,16 +149,13 @@ def play_any_inertia(world: World, p: Parameters, last: int) -> list[State]:
     return play(world, p, last, L=None, rho=p.q / (1 + p.q), exact=False)
 
 
-def states(made: Any, rho: Callable[[Any], Any]) -> PlayedStates:
-    """States that ``made`` plays."""
-    return PlayedStates(made, start, lambda w, p, s: keeps(w, p, s, rho(p)), lambda w, p: start(w, p, 0)[0])
-
-
-EXACT, ANY, ANY_SMOOTH = (states(made, lambda p: p.nu * 0) for made in (play_exact, play_any, play_any_smooth))
-EXACT_RANGE, ANY_RANGE, ANY_END = (
-    states(made, lambda p: p.r**2) for made in (play_exact_range, play_any_range, play_any_end)
+EXACT, ANY, ANY_SMOOTH, EXACT_RANGE, ANY_RANGE, ANY_END, ANY_INERTIA = (
+    PlayedStates(made, start)
+    for made in (
+        *(play_exact, play_any, play_any_smooth, play_exact_range, play_any_range, play_any_end),
+        play_any_inertia,
+    )
 )
-ANY_INERTIA = states(play_any_inertia, lambda p: p.q / (1 + p.q))
 
 
 # ---- any models and dual points ------------------------------------------------------------------------------------------------

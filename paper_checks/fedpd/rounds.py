@@ -56,11 +56,6 @@ def own_round(p: Any, state: State, answers: Any) -> dict[str, Any]:
     return {name: vector_of(getattr(new, name), answers) for name in ("x", "x_i", "lam_i")}
 
 
-def keeps(world: World, p: Parameters, state: State) -> Any:
-    """e_i - lam_i is grad f_i(x_i)."""
-    return [], [(state.f_i, state.x_i, state.e_i - state.lam_i)]
-
-
 def start(world: World, p: Parameters, last: int, *, exact: bool) -> list[State]:
     """x_i = x_0 = x^0 and lam_i = -grad f_i(x^0), up to an error as in a local solve."""
     f = world.function(p.L, -p.L, client=True, name="f_i")
@@ -94,6 +89,6 @@ def play_inexact(world: World, p: Parameters, last: int) -> list[State]:
 
 
 EXACT, INEXACT = (
-    PlayedStates(made, partial(start, exact=exact), keeps, partial(first, exact=exact))
+    PlayedStates(made, partial(start, exact=exact), partial(first, exact=exact))
     for made, exact in ((play_exact, True), (play_inexact, False))
 )

@@ -203,12 +203,7 @@ def play_proximal_steps(w: World, p: Parameters, last: int) -> list[Any]:
     return states[: last + 1]
 
 
-def keeps(w: World, p: Parameters, state: Any) -> tuple[list[Any], list[Any]]:
-    """gamma_i = grad f_i(w_i), and what the server's step leaves is a subgradient of R at w."""
-    return [], [(state.f_i, state.w_i, state.gamma_i), (state.R, state.w, state.s)]
-
-
-ROUNDS = PlayedStates(play_rounds, keeps=keeps, begins=first_round, least=1)
+ROUNDS = PlayedStates(play_rounds, begins=first_round, least=1)
 
 
 LEMMA_3 = Theorem(
@@ -262,7 +257,7 @@ FACTORED = Theorem(
     quantities={"D": POTENTIAL, "S": STEPS},
     where={"C2": "1/(2*eta) - L/2 - L**2*eta"},
 )
-CONVEX_ROUNDS = PlayedStates(play_convex, keeps=keeps, begins=partial(first_round, convex=True), least=1)
+CONVEX_ROUNDS = PlayedStates(play_convex, begins=partial(first_round, convex=True), least=1)
 CONVEX_SHORT = Theorem(
     "0 < L, 0 < eta <= 1/(2*L)",
     "D[t+1] <= D[t] - 1/(2*eta)*S[t]",
@@ -332,7 +327,7 @@ NEXT_POINT = Theorem(
     assumed={"an element": DISTANCE, "a square": "it is at least 0"},
 )
 
-NEAR = PlayedStates(play_near_cluster_point, keeps=keeps, begins=first_round, least=1)
+NEAR = PlayedStates(play_near_cluster_point, begins=first_round, least=1)
 RESIDUAL = f"{POTENTIAL} - D_star"
 VALUES, MODELS = "r[t] -> 0 as t in J", "w[t] -> 0 as t in J"
 #: what is at most 0 for all z where 0 is in dR(w*) + grad f(w*), and what does not change from round to round
@@ -407,7 +402,7 @@ DUALS_APPROACH = Theorem(
       bound:   C2/(L**2*(1 + L*eta)**2)*sum(error[t], t, 1, T) <= D[1] - low[1]   by combine sum, above(t=T+1), fixed(T=T+1)
       done:    claim                                                 by series size, bound
     """,
-    states=PlayedStates(play_bounded_below, keeps=keeps, begins=first_round, least=1),
+    states=PlayedStates(play_bounded_below, begins=first_round, least=1),
     rounds={"t": 1, "T": 1},
     quantities={"D": POTENTIAL, "S": STEPS, "error": "mean(norm2(gamma_i - grad(f_i, w)))", "low": "low"},
     where={"C2": C2},
@@ -436,7 +431,7 @@ STATIONARY = Theorem(
       sign:    0 <= A[t]                                            by derivation
       done:    claim                                                by least a of limit
     """,
-    states=PlayedStates(play_towards_stationarity, keeps=keeps, begins=first_round, least=1),
+    states=PlayedStates(play_towards_stationarity, begins=first_round, least=1),
     rounds={"t": 1, "T": 1},
     auxiliary="0 < a",
     quantities={
@@ -480,7 +475,7 @@ STATIONARY_AT_THE_END = Theorem(
       k_one:   0 <= K[T]                                            by combine k_sign(t=T), one_k(T=T+1), one_k
       done:    claim                                                by least a of limit
     """,
-    states=PlayedStates(play_at_the_end, keeps=keeps, begins=first_at_the_end, least=1),
+    states=PlayedStates(play_at_the_end, begins=first_at_the_end, least=1),
     rounds={"t": 1, "T": 1},
     auxiliary="0 < a",
     quantities={
@@ -515,7 +510,7 @@ LEMMA_2 = Theorem(
       every:   gap[1] <= d[t] - f[t] - (1/(2*eta) - L/2)*apart[t]      by combine low, (-1)*one(T=t)
       done:    claim                                               by limit of every, potentials, values, distances
     """,
-    states=PlayedStates(play_with_values, keeps=keeps, begins=first_round, least=1),
+    states=PlayedStates(play_with_values, begins=first_round, least=1),
     rounds={"t": 1, "T": 1},
     quantities={
         "gap": "F_star + (1/(2*eta) - L/2)*away_star - D_star",
@@ -540,7 +535,7 @@ RECURSION = Theorem(
       slope:   E[t] <= C3**2*S[t]           by combine sharp, (1 + eta**2)/(M*eta**2)*near, copies
       done:    claim                        by combine descent, (C2/C3**2)*slope, C4*kl
     """,
-    states=PlayedStates(play_with_slope, keeps=keeps, begins=first_round, least=1),
+    states=PlayedStates(play_with_slope, begins=first_round, least=1),
     rounds={"t": 1},
     quantities={"r": RESIDUAL, "S": STEPS, "A": "mean(norm2(w - w_i))", "E": "distance"},
     where={"C2": "1/(2*eta) - L/2 - L**2*eta", "C3": "L + eta*L + 1/eta + 1", "C4": "C2/(C3**2*c**2*(1 - theta)**2)"},

@@ -94,7 +94,7 @@ def begins(world: Any, p: Any) -> Any:
 
 PROXIMAL_POINT = Theorem(
     region="0 < L, 0 < eta",
-    states=PlayedStates(proximal_point, keeps=lambda world, p, s: ([], [(s.f, s.x, s.y)]), begins=begins, least=1),
+    states=PlayedStates(proximal_point, begins=begins, least=1),
     rounds={"t": 1, "T": 1},
     quantities={"S": "norm2(y)", "F": "f(x)"},
     claim="exists t in 1..T: S[t+1] <= 2*(F[1] - F[T+1])/(eta*T)",

@@ -209,6 +209,11 @@ class Sentence:
             said = cls(read(limit[1]), "->", read(limit[2]), None, _fixed(at, text), limit[3], limit[4] or "")
             return said.substitute({name: ast.Constant(number) for name, number in said.fixed})
         found = _EXISTS.fullmatch(body)
+        bound = Exists(found[1], read(found[2]), read(found[3])) if found else None
+        if bound is not None and bound.variable in names(bound.low) | names(bound.high):
+            raise Unreadable(
+                f"{bound.variable!r} is the variable of {str(bound)!r} and stands in its range; rename one"
+            )
         tree = _parse(found[4] if found else body)
         if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in _SIGNS):
             raise Unreadable(f"{text.strip()[:120]!r} is not 'left <= right', 'left < right' or 'left == right'")
@@ -218,7 +223,7 @@ class Sentence:
         if sign in (">", ">="):
             left, right, sign = right, left, sign.replace(">", "<")
         fixed = _fixed(at, text)
-        said = cls(left, sign, right, Exists(found[1], read(found[2]), read(found[3])) if found else None, fixed)
+        said = cls(left, sign, right, bound, fixed)
         return said.substitute({name: ast.Constant(number) for name, number in fixed})
 
     def substitute(self, values: Mapping[str, ast.expr]) -> Sentence:

@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from .algebra import AtomPolynomial, PowerOfAtom, Quotient, value_of
-from .formulas import Sentence, read, show_tree, split_pieces, substitute
+from .formulas import Sentence, names, read, show_tree, split_pieces, substitute
 from .limits import Premises, by_limit, by_monotone, by_series, by_squeeze
 from .lines import check_identity, check_line
 from .refusals import TermRefused
@@ -251,9 +251,9 @@ def _one_round(checker: Checker, line: ProofLine, text: str) -> tuple[str, str, 
 
 
 def _bound(line: ProofLine, premise: Sentence) -> Sentence:
-    """A premise that is no limit."""
-    if premise.sign == "->":
-        raise TermRefused(line.name, line.rule, "an inequality or equality", premise)
+    """A premise that is no limit, and holds in every round that it speaks of."""
+    if premise.sign == "->" or premise.exists is not None:
+        raise TermRefused(line.name, line.rule, "an inequality or equality, in every round", premise)
     return premise
 
 
@@ -267,8 +267,15 @@ def by_mean(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: 
     premise = checker.premise(line, goal, text, more)
     gap = checker.gap(_bound(line, premise))
     sums = [atom for atom in gap.atoms if atom.startswith("sum(")]
-    if len(sums) != 1 or goal.exists is None or goal.sign == "==" or premise.exists is not None:
+    if len(sums) != 1 or goal.exists is None or goal.sign == "==":
         raise TermRefused(line.name, line.rule, "a premise with one sum, and a line 'exists t in a..b:'", premise)
+    if goal.exists.variable in premise.names:
+        raise TermRefused(
+            line.name,
+            line.rule,
+            f"a premise that does not speak of {goal.exists.variable}, which is the line's",
+            premise,
+        )
     parts = gap.linear_in(sums[0])
     tree = read(sums[0])
     assert isinstance(tree, ast.Call)
@@ -315,7 +322,7 @@ def by_root(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: 
         raise TermRefused(line.name, line.rule, "squares that are less, for less", f"{pieces[0]}: {squares}")
     if len(pieces) == 2:
         sign = _bound(line, checker.premise(line, goal, pieces[1], more))
-        shown = sign.sign != "==" and sign.exists is None and checker.is_nonnegative(y - checker.gap(sign))
+        shown = sign.sign != "==" and checker.is_nonnegative(y - checker.gap(sign))
     else:
         shown = checker.is_nonnegative(y)
     if not shown:
@@ -335,12 +342,16 @@ def by_least(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
     if found is None or parameter is None:
         raise TermRefused(line.name, line.rule, "'least s of NAME', s a parameter", text)
     s, ends = found[1], parameter.ends
+    if s not in checker.signature.auxiliary:
+        raise TermRefused(
+            line.name, line.rule, "a parameter of which quantities and claims know nothing (auxiliary)", s
+        )
     if not ends.low.zero or ends.high is not None or any(s in p.ends.atoms for p in checker.signature.parameters):
         raise TermRefused(line.name, line.rule, f"0 < {s}, without another end", parameter)
     premise = _bound(line, checker.premise(line, goal, found[2], more))
     gap = checker.gap(premise) * Quotient.atom(s)
     a, b, rest = _quadratic_in(line, gap, s, premise)
-    if premise.sign == "==" or premise.exists or goal.exists or s in goal.names or goal.sign != "<=":
+    if premise.sign == "==" or goal.exists or s in goal.names or goal.sign != "<=":
         raise TermRefused(line.name, line.rule, f"lines 'X <= ...', of which only {text} speaks of {s}", goal)
     if not (checker.is_nonnegative(a) and checker.is_nonnegative(b)):
         raise TermRefused(
@@ -386,6 +397,8 @@ def by_cases(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
     checker.require_readable(line, Sentence(ast.Constant(0), "<=", tree))
     if checker.quantities_in(checker.value(tree)) and checker.signature.drawn:
         raise TermRefused(line.name, line.rule, "cases of parameters, where rounds are drawn", head)
+    if goal.exists and goal.exists.variable in names(tree):
+        raise TermRefused(line.name, line.rule, f"cases that do not speak of {goal.exists.variable}", head)
     name = f"case{len(checker.facts) + 1}" if checker.facts else "case"
     written = []
     for rule, e in zip(rules, (tree, ast.UnaryOp(ast.USub(), tree)), strict=True):
@@ -467,7 +480,7 @@ def by_power(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
         raise TermRefused(line.name, line.rule, "'power NAME, s', and a line '<='", text)
     premise = _bound(line, checker.premise(line, goal, pieces[0], more))
     left, right, exponent = checker.value(premise.left), checker.value(premise.right), checker.value(read(pieces[1]))
-    if premise.exists or not (checker.is_positive(left) and checker.is_positive(right)):
+    if not (checker.is_positive(left) and checker.is_positive(right)):
         raise TermRefused(line.name, line.rule, "sides that were shown to be above zero", f"{pieces[0]}: {premise}")
     if not checker.is_nonnegative(exponent):
         raise TermRefused(line.name, line.rule, "an exponent that is never negative", show_briefly(exponent))

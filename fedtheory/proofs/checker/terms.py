@@ -4,6 +4,7 @@ A term is plain data:
 
     {"format": "fedtheory proof 1",
      "parameters": [{"name": "L", "low": "0", "high": null, "closed": [false, false]}, ...],     "wholes": {"K": [1, 4]},
+     "auxiliary": ["s"],                parameters of which no quantity knows
      "rounds": {"t": 0, "N": 1},        each variable for a round, and its least value
      "quantities": {"gap": "f(x) - f(x_star)", ...},      numbers of a round, gap[t], and what they are, as text
      "states": "gd(lr = 1/L)",          what they are quantities of, as text
@@ -143,6 +144,7 @@ class Signature:
     functions: Mapping[str, tuple[Quotient | None, Quotient]]
     assumed: frozenset[str]
     drawn: bool
+    auxiliary: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Signature:
@@ -171,6 +173,7 @@ class Signature:
             functions,
             frozenset(data["assumed"]),
             bool(data["drawn"]),
+            frozenset(data["auxiliary"]),
         )
         found._require_one_meaning()
         return found
@@ -290,6 +293,11 @@ class Checker:
                     line.name, "reading", f"'exists' of a round ({', '.join(own.rounds)})", sentence.exists.variable
                 )
             trees += [sentence.exists.low, sentence.exists.high]
+            least = own.rounds[sentence.exists.variable]
+            if not self.domain.is_nonnegative(self.value(sentence.exists.low) - Quotient.number(least)):
+                raise TermRefused(
+                    line.name, "reading", f"a range in which {sentence.exists.variable} >= {least}", sentence.exists
+                )
         for tree in trees:
             self._require_sums(line, tree)
             for quantity in indexed(tree):

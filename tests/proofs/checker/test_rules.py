@@ -33,6 +33,7 @@ def term(claim: str | list[str], lines: str, region: str = "", **more: Any) -> d
         "states": "",
         "assumed": [],
         "drawn": [],
+        "auxiliary": [],
         "claims": [claim] if isinstance(claim, str) else claim,
         "lines": join_lines(lines),
         **more,
@@ -210,6 +211,24 @@ REFUSED = {
         "which may be less",
     ),
     "a name with two meanings": ("0 <= n", "done: claim by combine", "0 < n", "one meaning"),
+    "a round that is the witness's, in the range of the witness": (
+        "exists t in 0..t: t <= n",
+        "done: claim by combine",
+        "",
+        "stands in its range",
+    ),
+    "a witness before the first round": (
+        "exists t in -1..T: t <= T",
+        "done: claim by combine",
+        "",
+        "a range in which t >= 0",
+    ),
+    "cases that speak of the witness": (
+        "exists t in 0..T: 0 <= t",
+        "done: claim by cases t - 1: combine; combine",
+        "",
+        "cases that do not speak of t",
+    ),
     "squares without a sign of the root": (
         "a <= -a",
         "sq: a**2 <= (-a)**2 by combine\ndone: claim by root sq",
@@ -325,6 +344,18 @@ NO_LIMITS = {
         {"sum": "sum(Y[t], t, 0, T) -> 1 as T"},
         "an inequality or equality",
     ),
+    "a mean that speaks of the witness's round": (
+        "exists t in 0..T: Y[t] <= X[t]/(T + 1)",
+        "done: claim by mean sum",
+        {"sum": "sum(Y[k], k, 0, T) <= X[t]"},
+        "does not speak of t",
+    ),
+    "a root of what holds in one round": (
+        "Y[t] <= a",
+        "done: claim by root some",
+        {"some": "exists t in 0..T: Y[t]**2 <= a**2"},
+        "in every round",
+    ),
     "a set of rounds that has a parameter's name": (
         "a <= X[t]",
         "done: claim by monotone falls, along",
@@ -372,9 +403,12 @@ def test_the_best_of_all_s_is_cauchy_and_schwarz() -> None:
     lines = "done: claim by least s of young"
     given = {"young": "2*c <= s*a + b/s"}
     region = "0 < a, 0 < b, 0 < c, 0 < s"
-    assert check_term(term("2*c <= 2*sqrt(a)*sqrt(b)", lines, region, given=given)).given == ("young",)
+    more: dict[str, Any] = {"given": given, "auxiliary": ["s"]}
+    assert check_term(term("2*c <= 2*sqrt(a)*sqrt(b)", lines, region, **more)).given == ("young",)
     with pytest.raises(TermRefused, match="not shown to be nonnegative"):
-        check_term(term("2*c <= 1.9*sqrt(a)*sqrt(b)", lines, region, given=given))
+        check_term(term("2*c <= 1.9*sqrt(a)*sqrt(b)", lines, region, **more))
+    with pytest.raises(TermRefused, match="of which quantities and claims know nothing"):
+        check_term(term("2*c <= 2*sqrt(a)*sqrt(b)", lines, region, given=given))
 
 
 def test_values_of_a_whole_number_are_all_looked_at() -> None:

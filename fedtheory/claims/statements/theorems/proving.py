@@ -13,7 +13,7 @@ from typing import Any
 
 from fedtheory.claims.statements.theorems.multipliers import find_factors
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
-from fedtheory.claims.statements.theorems.states import StateTrace, SymbolicSpace
+from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds, write_index
@@ -137,17 +137,17 @@ class _Finder:
             return {"functions": {}, "drawn": []}
         fixed, region = next(iter(self._with_sequences().cases()))
         numbers = {**fixed, **ParameterField(region).parameters()}
-        trace = states.trace(numbers, self.theorem.all_parameters, 1, start=False)
+        trace = states.trace(self._told(numbers), self.theorem.parameters, 1, start=False)
         system = trace.system(Form())
         functions = {f.name: {"L": None if f.L is None else _show(f.L), "mu": _show(f.mu)} for f in system.functions}
         drawn = trace.drawn
         return {"functions": functions, "drawn": [_show(p) for p in drawn] if len(drawn) > 1 else []}
 
-    def _with_sequences(self) -> Region:
-        """The parameters, and the first numbers of the sequences."""
+    def _with_sequences(self, count: int = AHEAD) -> Region:
+        """The parameters, and the first ``count`` numbers of the sequences."""
         theorem = self.theorem
-        ends = [str(theorem.all_parameters)] if theorem.all_parameters.parameters else []
-        ends += [_within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in range(AHEAD)]
+        ends = [str(theorem.parameters)] if theorem.parameters.parameters else []
+        ends += [_within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in range(count)]
         return Region.parse(", ".join(ends))
 
     def multipliers(self, checker: Checker, line: ProofLine, want: Quotient, rows: Sequence[PremiseRow]) -> list[str]:
@@ -196,7 +196,7 @@ class _Finder:
         offsets = {atom: _offset(atom) for atom in sorted(inside)}
         variables = sorted({v for v, _ in offsets.values() if v is not None})
         start, last = bool(offsets) and not variables, max((k for _, k in offsets.values()), default=0)
-        self._require_rounds(variables)
+        self._require_rounds(variables, last)
         symbols = self._symbols(left, variables, last)
         ends = [str(own)] if own.parameters else []
         ends += [_within(self.theorem.sequences[atom.partition("[")[0]], name) for name, atom in symbols.items()]
@@ -214,7 +214,7 @@ class _Finder:
         rename |= {name: f"({number})" for name, number in idle.items() if name not in parameters.names}
         trace = None
         if self.theorem.states is not None and offsets:
-            trace = self.theorem.states.trace(numbers, self.theorem.all_parameters, last, start=start)
+            trace = self.theorem.states.trace(self._told(numbers), self.theorem.parameters, last, start=start)
         conclusion, rest, forms = Form(), left, dict[str, Form]()
         for atom, (_, k) in offsets.items():
             parts = rest.linear_in(atom)
@@ -223,21 +223,32 @@ class _Finder:
             rest, factor = parts
             name = f"{atom.partition('[')[0]}[{k}]"
             assert trace is not None
-            forms[name] = self._form(trace, k, atom.partition("[")[0], numbers)
+            forms[name] = self._form(trace, k, atom.partition("[")[0], self._told(numbers))
             conclusion = conclusion + forms[name] * _read(parameters, factor, rename)
         conclusion = conclusion + _read(parameters, rest, rename)
         system = trace.system(conclusion) if trace is not None else System((), (), 0, (), (), conclusion)
         return _Posed(parameters, system, forms, at, start, symbols, trace)
 
-    def _require_rounds(self, variables: Sequence[str]) -> None:
-        """Lines about any state speak of rounds from which on states have what is taken of any state."""
+    def _told(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
+        """What states and quantities know: neither auxiliary parameters, which lines may choose, nor the number of the round."""
+        hidden = {*self.theorem.own_auxiliary, *self.theorem.rounds}
+        return {name: value for name, value in numbers.items() if name not in hidden}
+
+    def _require_rounds(self, variables: Sequence[str], last: int) -> None:
+        """Lines about any state speak of rounds from which on states have what is taken of any state, and one follows another."""
         states = self.theorem.states
-        if variables and states is not None and self._first is None:
-            self._first = states.first_round(self._with_sequences())
+        if states is None or not variables:
+            return
+        if last == 0 and isinstance(states, PlayedStates) and states.start is None and states.begins is None:
+            first = states.least
+        else:
+            if self._first is None:
+                self._first = states.first_round(self._with_sequences(AHEAD + 1), tuple(self.theorem.sequences))
+            first = self._first
         for name in variables:
-            if self.theorem.rounds[name] < (self._first or 0):
+            if self.theorem.rounds[name] < first:
                 raise InvalidInput(
-                    f"any state has what lines take of it from round {self._first} on; let {name} begin there, and not at {self.theorem.rounds[name]}"
+                    f"any state has what lines take of it from round {first} on; let {name} begin there, and not at {self.theorem.rounds[name]}"
                 )
 
     def _symbols(self, left: Quotient, variables: Sequence[str], last: int) -> dict[str, str]:

@@ -135,7 +135,7 @@ def _on_symbols(
     """The rounds on leaves, and left side less right side as a form."""
     base, last, start = _extent(theorem, sentence, rounds, point)
     assert theorem.states is not None
-    trace = theorem.states.trace(point, theorem.all_parameters, last, start=start)
+    trace = theorem.states.trace(point, theorem.parameters, last, start=start)
 
     def lookup(name: str, k: int) -> Form:
         return _expected(theorem, trace.states[k - base], name, SymbolicSpace(), point)  # type: ignore[no-any-return]

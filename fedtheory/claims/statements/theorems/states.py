@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.statements.named_methods import NamedMethod, read_settings
+from fedtheory.claims.statements.theorems.recurring import require_state_again
 from fedtheory.claims.statements.worlds import FunctionOf, Parameters, SymbolicWorld, World
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.exact import rational
@@ -82,7 +83,7 @@ class States(Protocol):
     def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
         """Any state and the ``last`` ones after it; with ``start``, the states of a run from the method's start."""
 
-    def first_round(self, region: Region) -> int:
+    def first_round(self, region: Region, sequences: Sequence[str] = ()) -> int:
         """The round from which on a state has everything that is taken of any state."""
 
     @property
@@ -162,7 +163,7 @@ class MethodStates:
         """The method with these numbers for its parameters."""
         return rational(self.named_method.over(numbers))  # type: ignore[no-any-return]
 
-    def first_round(self, region: Region) -> int:
+    def first_round(self, region: Region, sequences: Sequence[str] = ()) -> int:
         """From the start, or after one round."""
         return self._followed(region)[1]
 
@@ -265,11 +266,10 @@ class PlayedStates:
     Parameters
     ----------
     play : (world, parameters, last) -> any state and the ``last`` ones after it, each with names as attributes
-        For what is no round of a listed method, such as the steps inside of a proof. After a draw, a list of pairs (probability, state).
+        For what is no round of a listed method, such as the steps inside of a proof. After a draw, a list of pairs (probability, state). That the
+        state after any state is any state again is proved (`fedtheory.claims.statements.theorems.recurring`).
     start : (world, parameters, last) -> the same from the start, optional
-    keeps : (world, parameters, state) -> vectors that are zero, and triples (function, point, gradient) of which the gradient is one
-        What ``play`` takes of any state. It is proved that the first state (``begins``) has it, and that the state after one that has it has it.
-    begins : (world, parameters) -> the first state that lines speak of
+    begins : (world, parameters) -> the first state that lines speak of, optional
     least : int
         The first round that lines speak of.
 
@@ -284,12 +284,9 @@ class PlayedStates:
     0
     """
 
-    play: Callable[[World, Parameters, int], Played] = field(compare=False)
-    start: Callable[[World, Parameters, int], Played] | None = field(default=None, compare=False)
-    keeps: Callable[[World, Parameters, Any], tuple[Sequence[Vector], Sequence[Any]]] | None = field(
-        default=None, compare=False
-    )
-    begins: Callable[[World, Parameters], Any] | None = field(default=None, compare=False)
+    play: Callable[[World, Parameters, int], Played]
+    start: Callable[[World, Parameters, int], Played] | None = None
+    begins: Callable[[World, Parameters], Any] | None = None
     least: int = 0
 
     def __str__(self) -> str:
@@ -300,10 +297,9 @@ class PlayedStates:
         """A function may read any parameter."""
         return
 
-    def first_round(self, region: Region) -> int:
-        """The first round that lines speak of; that its state has what any state has is proved here."""
-        if self.keeps is not None:
-            _require_kept(self, region)
+    def first_round(self, region: Region, sequences: Sequence[str] = ()) -> int:
+        """The first round that lines speak of; that its state, and each after it, is what any state may be is proved here."""
+        _require_any_state(self, region, tuple(sequences))
         return self.least
 
     def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
@@ -341,31 +337,57 @@ def _names(world: SymbolicWorld, state: Any) -> dict[str, Any]:
     return {name: WorldFunction(world, v) if isinstance(v, FunctionOf) else v for name, v in found.items()}
 
 
-def _require_kept(states: PlayedStates, region: Region) -> None:
-    """I(first state), and I(state) gives I(the state after it)."""
-    assert states.keeps is not None
-    if states.begins is None:
-        raise InvalidInput("states that keep something need the first one that lines speak of: 'begins'")
+@lru_cache(maxsize=200)
+def _require_any_state(states: PlayedStates, region: Region, sequences: tuple[str, ...]) -> None:
+    """The first state is what any state may be, and so is the state after any state, where numbers of sequences are those of its own round."""
     for fixed, case in region.cases():
-        numbers = SimpleNamespace(**{**fixed, **ParameterField(case).parameters()})
+        numbers = {**fixed, **ParameterField(case).parameters()}
+        later = _one_round_later(numbers, sequences)
         world = SymbolicWorld()
-        _require_has(states, world, numbers, states.begins(world, numbers), "the first state has")
-        world = SymbolicWorld()
-        _require_has(states, world, numbers, states.play(world, numbers, 1)[1], "a round keeps")
+        for _, known in states.play_in(world, numbers, 1, start=False)[1]:
+            require_state_again(_any_state(states, later, known), (world, known), "a round keeps")
+        if states.begins is not None:
+            world = SymbolicWorld()
+            _require_begun(states, numbers, world, states.begins(world, SimpleNamespace(**numbers)))
+        if states.start is not None:
+            world = SymbolicWorld()
+            begun = states.start(world, SimpleNamespace(**numbers), 1)
+            _require_begun(states, numbers, world, begun[0])
+            if len(begun) > 1:
+                _require_first_round(states, numbers, world, begun)
 
 
-def _require_has(states: PlayedStates, world: SymbolicWorld, numbers: Any, state: Any, what: str) -> None:
-    assert states.keeps is not None
-    for _, outcome in outcomes_of(state):
-        zeros, gradients = states.keeps(world, numbers, outcome)
-        for k, vector in enumerate(zeros):
-            if any(value != 0 for value in vector.terms.values()):
-                raise CannotTrace(f"it was not shown that {what} vector {k} zero")
-        for k, (function, point, slope) in enumerate(gradients):
-            known = [e for e in function.evaluations if _equal(e.x, point) and _equal(e.g, slope)]
-            if not known:
-                raise CannotTrace(f"it was not shown that {what} gradient {k}, of {function.name}")
+def _require_begun(states: PlayedStates, numbers: Mapping[str, Any], world: SymbolicWorld, first: Any) -> None:
+    for _, state in outcomes_of(first):
+        known = _names(world, state)
+        require_state_again(_any_state(states, numbers, known), (world, known), "the first state has")
 
 
-def _equal(u: Vector, v: Vector) -> bool:
-    return all(value == 0 for value in (u - v).terms.values())
+def _require_first_round(states: PlayedStates, numbers: Mapping[str, Any], world: SymbolicWorld, begun: Played) -> None:
+    """The first round of a run is the round of any state."""
+    pattern = SymbolicWorld()
+    of_any = states.play_in(pattern, numbers, 1, start=False)
+    before = {f"{name} at the start": value for name, value in _names(world, outcomes_of(begun[0])[0][1]).items()}
+    any_before = {f"{name} at the start": value for name, value in of_any[0][0][1].items()}
+    for (chance, state), (own_chance, known) in zip(outcomes_of(begun[1]), of_any[1], strict=True):
+        if chance != own_chance:
+            raise CannotTrace("the first round has other probabilities than any round")
+        after = _names(world, state)
+        require_state_again((pattern, {**any_before, **known}), (world, {**before, **after}), "the first round makes")
+
+
+def _any_state(states: PlayedStates, numbers: Mapping[str, Any], reached: Known) -> tuple[SymbolicWorld, Known]:
+    """Any state, where a number of it that may be any, as t_0 is of a state with a field t, is that of the state that was reached."""
+    known = states.play_in(SymbolicWorld(), numbers, 0, start=False)[0][0][1]
+    for name, value in known.items():
+        if name in reached and not isinstance(value, Vector | Form | WorldFunction):
+            same = [other for other, number in numbers.items() if number is value]
+            numbers = {**numbers, **dict.fromkeys(same, reached[name])}
+    world = SymbolicWorld()
+    return world, states.play_in(world, numbers, 0, start=False)[0][0][1]
+
+
+def _one_round_later(numbers: Mapping[str, Any], sequences: Sequence[str]) -> dict[str, Any]:
+    """t_1 in the place of t_0, and so on."""
+    later = {f"{name}_{k}": f"{name}_{k + 1}" for name in sequences for k in range(len(numbers))}
+    return {name: numbers.get(later.get(name, name), value) for name, value in numbers.items()}

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.theorems.quantities import read_quantity
+from fedtheory.claims.statements.theorems.quantities import names_of_quantity
 from fedtheory.claims.statements.theorems.states import States
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, substitute
@@ -99,8 +99,12 @@ class Theorem:
             raise InvalidInput(
                 f"quantities {', '.join(self.quantities)} are those of a state; give the theorem its states"
             )
-        for text in self.quantities.values():
-            read_quantity(text)
+        for name, text in self.quantities.items():
+            spoken = sorted(names_of_quantity(text) & {*self.rounds, *self.own_auxiliary})
+            if spoken:
+                raise InvalidInput(
+                    f"the quantity {name} = {text} speaks of {spoken[0]!r}; states know neither rounds nor auxiliary parameters"
+                )
         try:
             sentences = self.sentences
             for sentence in (*sentences, *self.hypotheses.values()):
@@ -108,6 +112,9 @@ class Theorem:
             _ = self.formulas
         except Unreadable as error:
             raise InvalidInput(f"{self.name or 'the theorem'}: {error}") from None
+        for name, other in self.rests.items():
+            if other.states is not None and other.states != self.states:
+                raise InvalidInput(f"the theorem {name}, on which this one rests, is about other states")
         if self.proof:
             self._require_useful()
 
@@ -143,6 +150,11 @@ class Theorem:
     def all_parameters(self) -> Region:
         """The region with the auxiliary parameters."""
         return Region.parse(", ".join(filter(None, (self.region, self.auxiliary))))
+
+    @cached_property
+    def own_auxiliary(self) -> tuple[str, ...]:
+        """The parameters of which only lines speak; states and quantities know nothing of them."""
+        return tuple(name for name in self.all_parameters.names if name not in self.parameters.names)
 
     def _require_known(self, sentence: Sentence) -> None:
         known = {*self.all_parameters.names, *self.rounds, *self.where}
@@ -198,6 +210,7 @@ class Theorem:
                 for p in real
             ],
             "wholes": {p.name: [p.values()[0], p.values()[-1]] for p in region.parameters if p.integer},
+            "auxiliary": list(self.own_auxiliary),
             "rounds": dict(self.rounds),
             "quantities": dict(self.quantities),
             "states": "" if self.states is None else str(self.states),

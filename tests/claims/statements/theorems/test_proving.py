@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POI
 
 from fedtheory.claims.statements.theorems.mistakes import judge_near_miss, list_near_misses
 from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
+from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.errors import InvalidInput
+from fedtheory.claims.statements.worlds import norm2
+from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.refusals import TermRefused
 
@@ -68,11 +71,43 @@ def test_a_refusal_names_line_rule_what_was_expected_and_what_was_found() -> Non
         prove_theorem(FORGED["all lines say a little too much"])
 
 
-def test_states_that_keep_too_much_are_refused() -> None:
-    """That y is zero is not kept."""
-    wrong = replace(PROXIMAL_POINT.states, keeps=lambda world, p, s: ([s.y], []))
-    with pytest.raises(Exception, match="it was not shown that"):
-        wrong.first_round(PROXIMAL_POINT.parameters)
+def stale(world, p, last):
+    """Gradient descent that never asks for another gradient: what it takes of any state, that y is the gradient at x, no round leaves."""
+    f, x = world.function(p.L, 0), world.vector("x")
+    y, _ = world.at(f, x, "g")
+    return [SimpleNamespace(x=x - y * k / p.L, y=y, f=f) for k in range(last + 1)]
+
+
+def forgets(world, p, last):
+    """A number that is ||x||^2 of any state, and nothing after a round."""
+    x = world.vector("x")
+    return [SimpleNamespace(x=x / 2**k, size=norm2(x) if k == 0 else norm2(x * 0)) for k in range(last + 1)]
+
+
+def begins_elsewhere(world, p):
+    """A first state with a gradient of nothing."""
+    f, x, y = world.function(p.L, 0), world.vector("x"), world.vector("y")
+    return SimpleNamespace(x=x, y=y, f=f)
+
+
+NOT_AGAIN = {
+    "a gradient that is not asked for anew": (PlayedStates(stale), "y", "gradient of f"),
+    "a number that is another one after a round": (PlayedStates(forgets), "size", "number size"),
+    "a first state that is no state": (replace(PROXIMAL_POINT.states, begins=begins_elsewhere), "y", "gradient of f"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_AGAIN)
+def test_the_state_after_any_state_is_any_state(name: str) -> None:
+    states, field, reason = NOT_AGAIN[name]
+    with pytest.raises(CannotTrace, match=reason):
+        states.first_round(PROXIMAL_POINT.parameters)
+    quantity = "size" if field == "size" else f"norm2({field})"
+    theorem = Theorem(
+        "0 < L, 0 < eta", "S[T+1] <= S[T]", "done: claim by derivation", states, {"S": quantity}, {"T": 1}
+    )
+    with pytest.raises(TermRefused, match="it was not shown that"):
+        prove_theorem(theorem)
 
 
 def test_lines_do_not_speak_of_rounds_before_states_have_what_is_taken_of_them() -> None:
