@@ -22,15 +22,16 @@ ACCURACY = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """Rows and conclusion (the last) as floats, every leaf and row in a unit that makes its largest coefficient one.
+    """Rows and conclusion (the last) as floats, every leaf, value and row in a unit that makes its largest coefficient one.
 
-    ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``rows``: the units.
+    ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``numbers``, ``rows``: the units.
     """
 
     blocks: tuple[int, ...]
     matrices: tuple[Matrix, ...]
     values: Matrix
     leaves: tuple[Matrix, ...]
+    numbers: Matrix
     rows: Matrix
 
     @classmethod
@@ -53,19 +54,18 @@ class Balanced:
         matrices = [dense[k] for k in blocks]
         row_units = np.ones(len(forms))
         leaf_units = [np.ones(m.shape[1]) for m in matrices]
+        numbers = np.ones(system.values)
         for _ in range(4):
             for k, m in enumerate(matrices):
                 inside = np.abs(m * row_units[:, None, None] * np.outer(leaf_units[k], leaf_units[k]))
-                largest = inside.max(axis=(0, 1), initial=0.0)
-                leaf_units[k] = leaf_units[k] / np.sqrt(np.where(largest > 0, largest, 1.0))
-            largest = np.max(
-                [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaf_units, strict=True)]
-                or [np.ones(len(forms))],
-                axis=0,
-            )
-            row_units = 1 / np.where(largest > 0, largest, 1.0)
+                leaf_units[k] = leaf_units[k] / np.sqrt(_or_one(inside.max(axis=(0, 1), initial=0.0)))
+            numbers = 1 / _or_one(np.abs(values * row_units[:, None]).max(axis=0, initial=0.0))
+            sizes_of_rows = [
+                np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaf_units, strict=True)
+            ]
+            row_units = 1 / _or_one(np.max([np.abs(values * numbers).max(axis=1, initial=0.0), *sizes_of_rows], axis=0))
         scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
-        return cls(blocks, tuple(scaled), values * row_units[:, None], tuple(leaf_units), row_units)
+        return cls(blocks, tuple(scaled), values * row_units[:, None] * numbers, tuple(leaf_units), numbers, row_units)
 
     def program(self, bounds: Matrix, delta: float = 0.0, *, limited: bool) -> Program:
         """Maximise the conclusion (plus delta times the trace) where the rows are at most ``bounds``; limited: and the trace at most one."""
@@ -77,6 +77,11 @@ class Balanced:
             linear = np.vstack([linear, np.zeros((1, linear.shape[1]))])
             bounds = np.append(bounds, 1.0)
         return Program(tuple(m.shape[1] for m in self.matrices), goal, self.values[-1], tuple(own), linear, bounds)
+
+
+def _or_one(sizes: Matrix) -> Matrix:
+    """What to divide by: sizes, and one where there is nothing."""
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 def violation(

@@ -232,7 +232,9 @@ def _rounded(
             coordinates.append(
                 tuple(tuple(Fraction(round(float(x) * denominator), denominator) for x in row) for row in rows)
             )
-        values = tuple(Fraction(round(float(v) * scale * denominator**2), denominator**2) for v in found.values)
+        values = tuple(
+            Fraction(round(float(v) * scale * denominator**2), denominator**2) for v in found.values * balanced.numbers
+        )
         made = _made(INTERPOLATED, system, point, coordinates[0], coordinates[1], values)
         if made is not None:
             return made

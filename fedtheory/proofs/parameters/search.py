@@ -75,7 +75,7 @@ class MultiplierSearch:
 
     def run(self) -> dict[str, Any] | None:
         """The derivation as data, or None."""
-        begun = time.monotonic()
+        begun = time.process_time()
         self._until = begun + self._seconds
         try:
             self._at = [self.system.at(point) for point in self.points]
@@ -98,7 +98,7 @@ class MultiplierSearch:
             self._from_one_point()
         if self.data is None:
             self._from_all_points()
-        self.log["seconds"] = round(time.monotonic() - begun, 2)
+        self.log["seconds"] = round(time.process_time() - begun, 2)
         return self.data
 
     def _from_one_point(self) -> None:
@@ -125,7 +125,7 @@ class MultiplierSearch:
         for places in (self._kept, range(len(self.system.rows))):
             rows = [self.system.rows[c] for c in places]
             for candidate in joint_multipliers(self.field, rows, points, edges, systems, places, self.scalings):
-                if time.monotonic() > self._until:
+                if time.process_time() > self._until:
                     return
                 if self._try_named({name: value for name, value in candidate.items() if value != 0}):
                     self.log["polynomial multipliers"] = len(rows)
@@ -156,7 +156,7 @@ class MultiplierSearch:
 
     def _search(self, fixed: Mapping[int, RationalFunction]) -> bool:
         """Fix one multiplier after the other; whether a derivation was found."""
-        if time.monotonic() > self._until or self._tries <= 0:
+        if time.process_time() > self._until or self._tries <= 0:
             return False
         known = self._propagate(fixed)
         if known is None:

@@ -153,7 +153,7 @@ def _refute(asked: Asked, claimed: Fraction, proposal: Proposal, patience: float
         )
     if proposal.value <= claimed * (1 - Fraction(1, 10**6)):
         raise SolverFailed(f"there is nothing to refute: the worst case is about {proposal.value:.9g}")
-    attempt = _Attempts(asked, claimed, time.perf_counter() + patience)
+    attempt = _Attempts(asked, claimed, time.process_time() + patience)
     found = attempt.simplest(proposal.data) if smallest else attempt.finest(proposal.data)
     if found is None:
         raise SolverFailed(f"no refutation in fractions: {attempt.reason}")
@@ -174,7 +174,7 @@ class _Attempts:
     @property
     def in_time(self) -> bool:
         """Whether there is time for another candidate."""
-        return time.perf_counter() < self.end
+        return time.process_time() < self.end
 
     def built(self, data: WorstData, denominator: int) -> Candidate:
         """The functions with this denominator."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,11 @@ from fedtheory.claims.claim import (
 )
 from fedtheory.claims.parts import proved_by_term
 from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
+from fedtheory.claims.statements.theorems.meaning import (
+    find_contradiction,
+    find_contradiction_of_states,
+    require_meaning,
+)
 from fedtheory.claims.statements.theorems.mistakes import (
     NearMiss,
     change_term,
@@ -28,12 +34,15 @@ from fedtheory.claims.statements.theorems.mistakes import (
     list_near_misses,
     pick_stronger,
 )
-from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem
+from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
+from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, prove_theorem
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_claim
 from fedtheory.claims.statements.unit_reading import require_units
-from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.claims.statements.unstated import find_hanging, tell_unstated
+from fedtheory.core.errors import EnginesDisagree, InvalidInput
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.formulas import Sentence, show_tree
 from fedtheory.proofs.checker.refusals import TermRefused
@@ -43,18 +52,26 @@ from fedtheory.tools.remembered import Remembered
 #: mistakes that are planted in the check of a claim
 PLANTED = 2
 
-_proofs = Remembered[tuple[Theorem, ProvedTheorem | str]]()
+_proofs = Remembered["tuple[Theorem, ProvedTheorem | Stopped]"]()
 _near = Remembered[tuple[Theorem, list[NearMiss]]]()
 _mistaken = Remembered[tuple[Theorem, Theorem]]()  # mistakes that were planted, and whose terms they are tried with
 
 
-def find_proof(theorem: Theorem) -> ProvedTheorem | str:
+class Stopped(str):
+    """Why a script proves nothing; ``empty``: since what is supposed contradicts itself."""
+
+    empty = False
+
+
+def find_proof(theorem: Theorem) -> ProvedTheorem | Stopped:
     """The theorem with its term, or why its script proves nothing; claims share theorems, and one that was proved is not proved again."""
     if id(theorem) not in _proofs:
         try:
             _proofs[id(theorem)] = theorem, _prove(theorem)
         except TermRefused as reason:
-            _proofs[id(theorem)] = theorem, str(reason)
+            why = Stopped(reason)
+            why.empty = isinstance(reason, Contradictory)
+            _proofs[id(theorem)] = theorem, why
     return _proofs[id(theorem)][1]
 
 
@@ -75,10 +92,10 @@ def judged_like(theorem: Theorem, own: Theorem) -> Theorem:
     return theorem
 
 
-def _prove(theorem: Theorem) -> ProvedTheorem | str:
+def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
     """By its script; of a mistake that was planted, by the term of the theorem that it is near."""
     if id(theorem) not in _mistaken:
-        return prove_theorem(theorem) if theorem.proof else "there is no script"
+        return prove_theorem(theorem) if theorem.proof else Stopped("there is no script")
     own = _mistaken[id(theorem)][1]
     proof = find_proof(own)
     if isinstance(proof, str):
@@ -88,59 +105,97 @@ def _prove(theorem: Theorem) -> ProvedTheorem | str:
 
 
 def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> Iterator[Finding]:
-    """Judge a theorem: its units, its script, then instances of its claim at a few rounds."""
+    """Judge a theorem: its units, its script, instances of its claim at a few rounds, and runs with several numbers of clients.
+
+    Raises
+    ------
+    InvalidInput
+        It asks for what there is not, such as a field that no state has.
+    EnginesDisagree
+        An exact instance refutes what a term proves.
+    """
     if id(theorem) not in _mistaken:
+        require_meaning(theorem)
         unlike = tell_unlike_units(theorem)
         require_units(unlike, theorem.units)
         if unlike:
             yield Reading(f"As it is printed it is not right in all units: {unlike}.")
-    proof = find_proof(theorem)
-    against = refute_theorem(theorem)
+    proof, against = find_proof(theorem), refute_theorem(theorem)
+    impossible = isinstance(against, Guarded) and against.impossible and not against.points
+    contradiction = find_contradiction(theorem) or (find_contradiction_of_states(theorem) if impossible else "")
+    if contradiction or (isinstance(proof, Stopped) and proof.empty):
+        yield Part(name, True, "exact", f"it is true of nothing: {contradiction or proof}", role, empty=True)
+        return
+    if isinstance(against, Guarded) and impossible:
+        text = f"at none of {against.impossible} points of the region anything was found that meets what is assumed"
+        yield Part(name, None, "worst case", text, role)
+        return
+    options = tell_unstated(theorem) if isinstance(theorem.states, MethodStates) else ""
+    if options:
+        yield Reading(options)
     if isinstance(against, BrokenClaim):
-        if isinstance(proof, ProvedTheorem):
-            raise FedtheoryError(
-                f"{theorem.name or name}: a term proves what an exact instance refutes; one of the two engines is wrong"
-            )
-        yield _refuted(theorem, against, name, role)
+        yield _against(theorem, against, proof, name, role, options)
         return
     if isinstance(proof, ProvedTheorem):
         told = [f"a proof of {len(proof.proved.lines)} lines, checked without packages: {', '.join(_rules(proof))}"]
-        text = "; ".join([*told, *(f"given {hypothesis}" for hypothesis in theorem.given.values())])
-        yield proved_by_term(name, proof.data, theorem.claims, text, role=role)
+        told += [f"given {hypothesis}" for hypothesis in theorem.given.values()]
+        yield proved_by_term(name, proof.data, theorem.claims, "; ".join([*told, *_tell_runs(against)]), role=role)
         yield from _slack(proof)
         return
     looked = _describe(against)
     if id(theorem) in _mistaken:
         looked += f"; what is said instead: {'; '.join(theorem.claims)}, {theorem.region}"
-    if against.points:
+    if against.points and not against.suspected:
         covered = Covered(against.points, "points")
-        yield Part(
-            name,
-            True,
-            "worst case",
-            f"no violation over the whole class at {looked}; the proof stops: {proof}",
-            role,
-            covered=covered,
-        )
+        text = f"no violation over the whole class at {looked}; the proof stops: {proof}"
+        yield Part(name, True, "worst case", text, role, covered=covered)
     else:
         yield Part(name, None, "worst case", f"the proof stops: {proof}; {looked}", role)
+
+
+def _against(
+    theorem: Theorem, broken: BrokenClaim, proof: ProvedTheorem | Stopped, name: str, role: Role, options: str
+) -> Part:
+    """What an instance against a theorem comes to."""
+    part = _refuted(theorem, broken, name, role)
+    if isinstance(proof, ProvedTheorem):
+        if not proof.proved.cited:
+            raise EnginesDisagree(
+                f"{theorem.name or name}: a term proves what an exact instance refutes; one of the two engines is wrong"
+            )
+        return replace(
+            part, text=f"{part.text}; so what the proof cites is false as it is cited: {', '.join(proof.proved.cited)}"
+        )
+    hangs = find_hanging(theorem, lambda other: isinstance(refute_theorem(other), BrokenClaim)) if options else ""
+    if hangs:
+        return replace(part, holds=None, text=f"{hangs}. {part.text}", margin=None, counterexample=None)
+    return part
 
 
 def _rules(proof: ProvedTheorem) -> list[str]:
     return list(dict.fromkeys(line.partition(" by ")[2].partition(" ")[0] for line in proof.proved.lines))
 
 
+def _tell_runs(guarded: Guarded) -> list[str]:
+    n = ", ".join(map(str, guarded.clients))
+    return [f"held against runs with n = {n}"] if n else []
+
+
 def _describe(guarded: Guarded) -> str:
     rounds = "; ".join(", ".join(f"{name} = {k}" for name, k in rounds.items()) for rounds in guarded.rounds[:4])
-    left = f"; left out: {guarded.left_out[0]}" if guarded.left_out else ""
-    return f"{guarded.points} points of the region{f', {rounds}' if rounds else ''}{left}"
+    told = [f"{guarded.points} points of the region{f', {rounds}' if rounds else ''}", *_tell_runs(guarded)]
+    told += guarded.suspected[:1]
+    return "; ".join([*told, *(f"left out: {why}" for why in guarded.left_out[:1])])
 
 
 def _refuted(theorem: Theorem, broken: BrokenClaim, name: str, role: Role) -> Part:
     instance = broken.store()
     replay = replay_theorem(instance, theorem=theorem)
     at = ", ".join(f"{key} = {value}" for key, value in {**broken.instance.point, **broken.rounds}.items())
-    text = f"at {at}: left side less right side is {broken.gap} > 0 ({broken.instance.kind})"
+    kind = broken.instance.kind
+    if isinstance(broken.instance, QuadraticRun):
+        kind = f"a run with {broken.instance.clients} clients, {kind}"
+    text = f"at {at}: left side less right side is {broken.gap} > 0 ({kind})"
     return Part(name, False, "exact", text, role, margin=-1.0, counterexample=Counterexample(instance, replay))
 
 
@@ -162,9 +217,15 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     gap, numeric = replay_claim(theorem, broken), float(replay_claim(theorem, broken, floats=True))
     if theorem.sentences[broken.claim].sign == "==":
         gap, numeric = abs(gap), abs(numeric)
+    of_run = isinstance(broken.instance, QuadraticRun)
+    functions = (
+        "quadratics with curvatures in the class"
+        if of_run
+        else "the functions interpolate their classes, client by client"
+    )
     met = (
         Assumption("the parameters and rounds are those that the claim is about", True, "exact arithmetic"),
-        Assumption("the functions interpolate their classes, client by client", True, "exact arithmetic"),
+        Assumption(functions, True, "exact arithmetic"),
     )
     what = f"left side less right side of {write_claim(theorem.sentences[broken.claim])}"
     return Replay(what, numeric, 0.0, gap, 0, "fractions", met)

@@ -193,7 +193,8 @@ def _play_method(
     }
     world.functions.append(FunctionOf("f", function.L, function.mu, True, list(table)))
     return [
-        [(chance, {**_concrete(state, place.clients), **given}) for chance, state in of_round] for of_round in played
+        [(chance, {**concrete_fields(state, place.clients), **given}) for chance, state in of_round]
+        for of_round in played
     ]
 
 
@@ -219,7 +220,8 @@ class _Places:
         return Concrete(tuple(rows))
 
 
-def _concrete(state: Any, clients: int) -> dict[str, Concrete]:
+def concrete_fields(state: Any, clients: int) -> dict[str, Concrete]:
+    """The vectors of a state, for each client."""
     from fedtheory.core.states import arrays_of
 
     return {

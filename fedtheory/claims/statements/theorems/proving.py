@@ -36,6 +36,10 @@ LINE_SECONDS = 20.0
 AHEAD = 2
 
 
+class Contradictory(TermRefused):
+    """What is supposed of states contradicts itself, so that anything would follow."""
+
+
 @dataclass(frozen=True)
 class ProvedTheorem:
     """A theorem with its term: ``data`` is what the checker without packages accepted, ``proved`` what it says of it."""
@@ -172,7 +176,7 @@ class _Finder:
         if judged is None or judged.derivation is None or posed is None:
             raise TermRefused(line.name, line.rule, f"{goal} in one round", _why_not(judged))
         if "vacuous" in judged.log:
-            raise TermRefused(line.name, line.rule, "hypotheses that hold together", judged.log["vacuous"])
+            raise Contradictory(line.name, line.rule, "hypotheses that hold together", judged.log["vacuous"])
         data = _store(full, judged.derivation)
         self.stored.setdefault(line.name, []).append(data)
         return data

@@ -1,7 +1,8 @@
 """Exact instances against a theorem: its claim at a few rounds and parameters, by substitution, and fractions that break it.
 
-At a point of the region and for small rounds the claim is one inequality about the quantities of a few states; where a semidefinite program sees it
-fail, fractions are looked for, and the method's own rounds are played on them.
+At a point of the region and for small rounds the claim is one inequality about the quantities of a few states. What is given of their rounds are
+further inequalities. Where a semidefinite program sees the claim fail, fractions are looked for, and the method's own rounds are played on them.
+Runs on random quadratics of several clients are tried besides, which ask no engine (`fedtheory.claims.statements.theorems.on_quadratics`).
 """
 
 from __future__ import annotations
@@ -9,14 +10,25 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from fedtheory.claims.statements.theorems.on_quadratics import (
+    NUMBERS,
+    QUADRATICS,
+    QuadraticRun,
+    draw_runs,
+    play_run,
+    require_run,
+)
 from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_instance
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.sequences import find_numbers
 from fedtheory.claims.statements.theorems.sides import Sides
-from fedtheory.claims.statements.theorems.states import StateTrace, SymbolicSpace
+from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
@@ -24,11 +36,15 @@ from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
-from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.parameters.system import NamedForm, System
 from fedtheory.tools.untrusted import parse_json
 
 #: rounds beyond the least that are tried, points of each case, and most states that are unrolled
 LATER, POINTS, CORNERS, MOST_STATES = 3, 6, 27, 6
+#: points at which runs on quadratics are tried, and rounds after those of a claim in which what is given must hold, too
+RUN_POINTS, FURTHER = 3, 1
+#: by how much a claim must fail, in floats, where numbers of a sequence are known to some digits only
+SUSPECT_OF_DIGITS = 1e-4
 #: the kind of an instance that has parameters and rounds alone
 WITHOUT_STATES = "numbers"
 
@@ -39,7 +55,7 @@ class BrokenClaim:
 
     claim: int
     rounds: Mapping[str, int]
-    instance: Instance
+    instance: Instance | QuadraticRun
     gap: Fraction
 
     def store(self) -> dict[str, str]:
@@ -54,37 +70,98 @@ class BrokenClaim:
     @classmethod
     def read(cls, data: Mapping[str, str]) -> BrokenClaim:
         """From plain data."""
-        instance = Instance.read(parse_json(data["data"]), (WITHOUT_STATES,))
+        stored = parse_json(data["data"])
+        of_run = isinstance(stored, Mapping) and stored.get("kind") == QUADRATICS
+        instance = QuadraticRun.read(stored) if of_run else Instance.read(stored, (WITHOUT_STATES,))
         rounds = {str(name): int(k) for name, k in parse_json(data["rounds"]).items()}
         return cls(int(data["claim"]), rounds, instance, instance.left)
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """What was looked at without finding a violation: points, rounds, and why some could not be."""
+    """What was looked at without finding a violation: points, rounds, and why some could not be; ``clients``: numbers of clients that were run.
+
+    ``suspected``: where floats see the claim fail and no exact instance was found. ``impossible``: at how many of the points nothing meets what is
+    assumed, so that the claim cannot fail there.
+    """
 
     points: int
     rounds: tuple[Mapping[str, int], ...]
     left_out: tuple[str, ...] = ()
+    clients: tuple[int, ...] = ()
+    suspected: tuple[str, ...] = ()
+    impossible: int = 0
+
+
+class _Impossible(InvalidInput):
+    """Nothing meets what is assumed at a point."""
+
+
+class _Suspected(InvalidInput):
+    """Floats see a claim fail, and nothing exact does."""
 
 
 def refute_theorem(theorem: Theorem) -> BrokenClaim | Guarded:
     """An exact instance against a claim; or what was looked at."""
-    looked, left_out, seen = 0, list[str](), list[Mapping[str, int]]()
+    looked, impossible, left_out, suspected, seen = 0, 0, list[str](), list[str](), list[Mapping[str, int]]()
     for claim, sentence in enumerate(theorem.sentences):
         for rounds in _small_rounds(theorem, sentence):
             for point in _points(theorem, sentence):
                 try:
                     found = _refute_at(theorem, claim, sentence, rounds, point)
-                except (FedtheoryError, ZeroDivisionError, TypeError, ValueError) as error:
-                    left_out.append(str(error))
+                except _Impossible:
+                    impossible += 1
+                    continue
+                except (FedtheoryError, ArithmeticError, TypeError, ValueError) as error:
+                    (suspected if isinstance(error, _Suspected) else left_out).append(str(error))
                     continue
                 if found is not None:
                     return found
                 looked += 1
                 if rounds not in seen:
                     seen.append(rounds)
-    return Guarded(looked, tuple(seen), tuple(dict.fromkeys(left_out)))
+    clients: tuple[int, ...] = ()
+    if isinstance(theorem.states, MethodStates) and not theorem.given and not theorem.sequences:
+        against, clients = _try_runs(theorem, theorem.states)
+        if against is not None:
+            return against
+    return Guarded(
+        looked, tuple(seen), tuple(dict.fromkeys(left_out)), clients, tuple(dict.fromkeys(suspected)), impossible
+    )
+
+
+def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | None, tuple[int, ...]]:
+    """A run on random quadratics that breaks a claim, or None; and the numbers of clients for which all claims were tried."""
+    rng, tried = np.random.default_rng(0), set[int]()
+    for claim, sentence in enumerate(theorem.sentences):
+        for point in itertools.islice(_points(theorem, sentence), RUN_POINTS):
+            for run in draw_runs(states, point, rng):
+                for rounds in _small_rounds(theorem, sentence):
+                    try:
+                        gap = _gap_of_run(theorem, BrokenClaim(claim, rounds, run, Fraction(0)))
+                    except (FedtheoryError, ArithmeticError, TypeError, ValueError):
+                        continue
+                    tried.add(run.clients)
+                    if isinstance(gap, Fraction) and (gap > 0 or (gap and sentence.sign == "==")):
+                        return BrokenClaim(claim, rounds, replace(run, left=gap), gap), NUMBERS
+    return None, tuple(n for n in NUMBERS if n in tried)
+
+
+def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
+    """Left side less right side on a run; a fraction where nothing is a root."""
+    sentence, run, states = theorem.sentences[broken.claim], broken.instance, theorem.states
+    assert isinstance(run, QuadraticRun)
+    if not isinstance(states, MethodStates):
+        raise InvalidInput("a run on quadratics is one of a listed method")
+    require_run(states, run)
+    _, last, _ = _extent(theorem, sentence, broken.rounds, run.point)
+    played = play_run(states, run, last, floats=floats)
+    point: Mapping[str, Any] = in_floats(dict(run.point)) if floats else run.point
+
+    def lookup(name: str, k: int) -> Any:
+        return _expected(theorem, played[k], name, ConcreteSpace(), point)
+
+    return Sides({**point, **_fractions(broken.rounds)}, lookup, theorem.formulas).gap(sentence)
 
 
 def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
@@ -93,7 +170,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
     Raises
     ------
     InvalidInput
-        The instance lies outside of the region, or does not meet the classes.
+        The instance lies outside of the region, or does not meet the classes, or what is given.
     """
     sentence, instance = theorem.sentences[broken.claim], broken.instance
     if not theorem.parameters.inside(instance.point):
@@ -101,26 +178,31 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
     low = any(broken.rounds.get(name, least) < least for name, least in theorem.rounds.items())
     if low or any(instance.point.get(name) != k for name, k in sentence.fixed):
         raise InvalidInput("the rounds lie before those that the claim is about")
+    if isinstance(instance, QuadraticRun):
+        return _gap_of_run(theorem, broken, floats=floats)
     plain = in_floats(instance) if floats else instance
     numbers = {**plain.point, **_fractions(broken.rounds)}
     if theorem.states is None:
         _require_hypotheses(theorem, instance.point)
         return Sides(numbers, _none, theorem.formulas).gap(sentence)
-    base, last, start = _extent(theorem, sentence, broken.rounds, instance.point)
-    trace, _ = _on_symbols(theorem, sentence, broken.rounds, instance.point)
-    played, world = play_on_instance(theorem.states, trace, plain, last, start=start)
+    posed, _, _ = _on_symbols(theorem, sentence, broken.rounds, instance.point)
+    told = replace(plain, point=in_floats(posed.told) if floats else posed.told)
+    played, world = play_on_instance(theorem.states, posed.trace, told, posed.played, start=posed.start)
 
     def lookup(name: str, k: int) -> Any:
-        return _expected(theorem, played[k - base], name, ConcreteSpace(), plain.point)
+        if name in theorem.sequences:
+            return posed.numbers[name, k]
+        return _expected(theorem, played[k - posed.base], name, ConcreteSpace(), plain.point)
 
     gap = Sides(numbers, lookup, theorem.formulas).gap(sentence)
     unmet = [] if floats else world.broken()
+    unmet += [] if floats else [name for name, left in _given(theorem, posed, instance.point, lookup) if left > 0]
     if unmet:
         raise InvalidInput(f"the instance does not meet {unmet[0]}")
     return gap
 
 
-def _expected(theorem: Theorem, outcomes: Any, name: str, space: Any, point: Mapping[str, Fraction]) -> Any:
+def _expected(theorem: Theorem, outcomes: Any, name: str, space: Any, point: Mapping[str, Any]) -> Any:
     """A quantity's expectation over the outcomes of the draws."""
     total: Any = Form() if isinstance(space, SymbolicSpace) else Fraction(0)
     for chance, known in outcomes:
@@ -129,32 +211,145 @@ def _expected(theorem: Theorem, outcomes: Any, name: str, space: Any, point: Map
     return total
 
 
-def _on_symbols(
-    theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
-) -> tuple[StateTrace, Any]:
-    """The rounds on leaves, and left side less right side as a form."""
+@dataclass(frozen=True)
+class _Posed:
+    """A claim at a point, for some rounds: states from the round ``base`` on, of which the claim speaks of the first ``last`` and one.
+
+    ``played``: how many more there are than one; ``numbers``: of sequences, ``exact`` unless they are known to some digits only; ``told``: parameters
+    and these, as states know them.
+    """
+
+    trace: StateTrace
+    base: int
+    last: int
+    played: int
+    start: bool
+    numbers: Mapping[tuple[str, int], Fraction]
+    told: Mapping[str, Fraction]
+    exact: bool
+
+
+def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]) -> _Posed:
     base, last, start = _extent(theorem, sentence, rounds, point)
+    of_rounds = any(hypothesis.names & theorem.rounds.keys() for hypothesis in theorem.hypotheses.values())
+    played = last + FURTHER if of_rounds else last
     assert theorem.states is not None
-    trace = theorem.states.trace(point, theorem.parameters, last, start=start)
+    numbers, exact, told = {}, True, dict(point)
+    if theorem.sequences:
+        found = find_numbers(theorem, point, base + played + 2)
+        numbers, exact = dict(found.values), found.exact
+        told |= {f"{name}_{k - base}": value for (name, k), value in numbers.items() if k >= base}
+    trace = theorem.states.trace(told, theorem.parameters, played, start=start)
+    return _Posed(trace, base, last, played, start, numbers, told, exact)
 
-    def lookup(name: str, k: int) -> Form:
-        return _expected(theorem, trace.states[k - base], name, SymbolicSpace(), point)  # type: ignore[no-any-return]
 
-    return trace, Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gap(sentence)
+def _given(theorem: Theorem, posed: _Posed, point: Mapping[str, Any], lookup: Any) -> Iterator[tuple[str, Any]]:
+    """What is given of the rounds that are played: by name, left side less right side, which is at most zero."""
+    for name, hypothesis in theorem.hypotheses.items():
+        if hypothesis.sign == "->" or hypothesis.exists is not None:
+            raise InvalidInput("the claim rests on hypotheses about limits, so that it is not tried on instances")
+        rounds = sorted(hypothesis.names & theorem.rounds.keys())
+        first = [max(theorem.rounds[n], 0 if posed.start else posed.base) for n in rounds]
+        for ks in itertools.product(*(range(low, posed.base + posed.played + 1) for low in first)):
+            at = dict(zip(rounds, map(Fraction, ks), strict=True))
+            asked: list[int] = []
+            try:
+                _ask(theorem, hypothesis, {**point, **at}, asked)
+                if asked and not posed.base <= min(asked) <= max(asked) <= posed.base + posed.played:
+                    continue
+                gap = Sides({**point, **at}, lookup, theorem.formulas).gap(hypothesis)
+            except (TypeError, KeyError):
+                raise InvalidInput(
+                    f"the hypothesis {name} is not linear in quantities, or speaks of other rounds"
+                ) from None
+            yield name, gap
+            if hypothesis.sign == "==":
+                yield name, -gap
+
+
+def _ask(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Any], asked: list[int]) -> None:
+    """Note the rounds of the quantities of which a sentence speaks."""
+
+    def lookup(name: str, k: int) -> Fraction:
+        if name in theorem.quantities:
+            asked.append(k)
+        return Fraction(1)
+
+    Sides(numbers, lookup, theorem.formulas).gap(sentence)
 
 
 def _refute_at(
     theorem: Theorem, claim: int, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
 ) -> BrokenClaim | None:
     if theorem.states is None:
+        return _refute_numbers(theorem, claim, sentence, rounds, point)
+    posed, gaps, rows = _on_symbols(theorem, sentence, rounds, point)
+    system = _all_above_zero(posed.trace, gaps)
+    system = replace(system, hypotheses=(*system.hypotheses, *rows))
+    return _instance(theorem, claim, system, rounds, point, exact=posed.exact)
+
+
+def _on_symbols(
+    theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
+) -> tuple[_Posed, list[Any], list[NamedForm]]:
+    """The rounds on leaves, left side less right side as a form (of 'exists', of each round), and what is given of these rounds."""
+    posed = _pose(theorem, sentence, rounds, point)
+
+    def lookup(name: str, k: int) -> Any:
+        if name in theorem.sequences:
+            return posed.numbers[name, k]
+        return _expected(theorem, posed.trace.states[k - posed.base], name, SymbolicSpace(), point)
+
+    gaps = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gaps(sentence)
+    rows: list[NamedForm] = []
+    for k, (name, left) in enumerate(_given(theorem, posed, point, lookup)):
+        if isinstance(left, Form):
+            rows.append((f"given {name} {k}", left))
+        elif left > (0 if posed.exact else SUSPECT):
+            raise InvalidInput(f"the point does not meet the hypothesis {name}")
+    return posed, gaps, rows
+
+
+def _refute_numbers(
+    theorem: Theorem, claim: int, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
+) -> BrokenClaim | None:
+    """A claim about numbers alone."""
+    numbers: Mapping[tuple[str, int], Fraction] = {}
+    exact = True
+    if theorem.sequences:
+        found = find_numbers(theorem, point, max(rounds.values(), default=0) + 2)
+        numbers, exact = found.values, found.exact
+    else:
         _require_hypotheses(theorem, point)
-        gap = Fraction(Sides({**point, **_fractions(rounds)}, _none, theorem.formulas).gap(sentence))
-        failed = gap > 0 or (sentence.sign == "==" and gap != 0)
+
+    def lookup(name: str, k: int) -> Fraction:
+        if (name, k) not in numbers:
+            raise InvalidInput(f"{name}[{k}] has no value")
+        return numbers[name, k]
+
+    gap = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gap(sentence)
+    failed = gap > 0 or (sentence.sign == "==" and gap != 0) or (sentence.sign == "<" and gap == 0)
+    if exact and isinstance(gap, Fraction) and not theorem.sequences:
         empty = Instance(WITHOUT_STATES, dict(point), (), (), (), gap)
         return BrokenClaim(claim, dict(rounds), empty, gap) if failed else None
-    trace, conclusion = _on_symbols(theorem, sentence, rounds, point)
-    system = trace.system(conclusion if isinstance(conclusion, Form) else Form(constant=conclusion))
-    return _instance(theorem, claim, system, rounds, point)
+    if abs(gap) > SUSPECT_OF_DIGITS and failed:
+        raise _Suspected(f"in floats the claim fails by {float(gap):.3g} at {_show(point)}, rounds {dict(rounds)}")
+    return None
+
+
+def _all_above_zero(trace: StateTrace, gaps: list[Any]) -> System:
+    """The system whose conclusion fails where all of these are above zero: a number that is below each of them is at most zero."""
+    forms = [gap if isinstance(gap, Form) else Form(constant=gap) for gap in gaps]
+    if len(forms) == 1:
+        return trace.system(forms[0])
+    system = trace.system(Form())
+    least = Form(values={system.values: 1})
+    below = tuple((f"least {k}", least - form) for k, form in enumerate(forms))
+    return replace(system, values=system.values + 1, hypotheses=(*system.hypotheses, *below), conclusion=least)
+
+
+def _show(point: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in point.items()) or "no parameters"
 
 
 def _require_hypotheses(theorem: Theorem, point: Mapping[str, Fraction]) -> None:
@@ -169,21 +364,39 @@ def _require_hypotheses(theorem: Theorem, point: Mapping[str, Fraction]) -> None
 
 
 def _instance(
-    theorem: Theorem, claim: int, system: System, rounds: Mapping[str, int], point: Mapping[str, Fraction]
+    theorem: Theorem,
+    claim: int,
+    system: System,
+    rounds: Mapping[str, int],
+    point: Mapping[str, Fraction],
+    *,
+    exact: bool,
 ) -> BrokenClaim | None:
+    supposes = any(form.constant for _, form in system.hypotheses)
+    if supposes and violation(system.with_conclusion(Form(constant=1)))[0] <= SUSPECT:
+        raise _Impossible(f"nothing meets what is assumed at {_show(point)}")
     worst, _, _ = violation(system)
-    if worst <= SUSPECT:
+    if worst <= (SUSPECT if exact else SUSPECT_OF_DIGITS):
         return None
-    instance = find_instance(system, point, worst)
+    if np.isnan(worst):
+        raise InvalidInput(f"no solver's answer was good at {_show(point)}, rounds {dict(rounds)}")
+    instance = find_instance(system, point, worst) if exact else None
     if instance is None:
-        raise InvalidInput(
-            f"floats see the claim fail at {dict(point)}, rounds {dict(rounds)}, and no exact instance was found"
+        raise _Suspected(
+            f"floats see the claim fail at {_show(point)}, rounds {dict(rounds)}, and no exact instance was found"
         )
+    instance = replace(instance, values=instance.values[: _own_values(theorem, system, instance)])
     broken = BrokenClaim(claim, dict(rounds), instance, instance.left)
     gap = replay_claim(theorem, broken)
-    if gap != instance.left or gap <= 0:
+    if gap < instance.left or gap <= 0:
         raise InvalidInput(f"on the instance the states' own rounds come to {gap}, and not to {instance.left}")
-    return broken
+    return replace(broken, gap=gap, instance=replace(instance, left=gap))
+
+
+def _own_values(theorem: Theorem, system: System, instance: Instance) -> int:
+    """How many values of an instance are those of its states, and not the least of several gaps."""
+    several = any(name.startswith("least ") for name, _ in system.hypotheses)
+    return len(instance.values) - several
 
 
 def _extent(
@@ -191,18 +404,7 @@ def _extent(
 ) -> tuple[int, int, bool]:
     """The first round of the states that are played, how many follow, and whether they begin at the start."""
     asked: list[int] = []
-
-    def lookup(name: str, k: int) -> Fraction:
-        if name in theorem.sequences:
-            raise InvalidInput(
-                f"the numbers {name}[t] are known by hypotheses only, so that the claim is not tried on instances"
-            )
-        asked.append(k)
-        return Fraction(1)
-
-    if theorem.given:
-        raise InvalidInput("the claim rests on hypotheses about quantities, so that it is not tried on instances")
-    Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gap(sentence)
+    _ask(theorem, sentence, {**point, **_fractions(rounds)}, asked)
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None
     base = 0 if begins else min(asked, default=0)
     last = max(asked, default=0) - base

@@ -24,14 +24,21 @@ class Sides:
 
     def gap(self, sentence: Sentence) -> Any:
         """Left side less right side; of 'exists', the least over its range."""
-        if sentence.exists is None:
-            return self.value(sentence.left) - self.value(sentence.right)
-        low, high = int(self.value(sentence.exists.low)), int(self.value(sentence.exists.high))
-        gaps = []
-        for k in range(low, high + 1):
-            inner = Sides({**self.numbers, sentence.exists.variable: Fraction(k)}, self.lookup, self.where)
-            gaps.append(inner.value(sentence.left) - inner.value(sentence.right))
+        gaps = self.gaps(sentence)
         return gaps[0] if len(gaps) == 1 else min(gaps)
+
+    def gaps(self, sentence: Sentence) -> list[Any]:
+        """Left side less right side; of 'exists', for each round of its range, of which there is one at least."""
+        if sentence.exists is None:
+            return [self.value(sentence.left) - self.value(sentence.right)]
+        low, high = int(self.value(sentence.exists.low)), int(self.value(sentence.exists.high))
+        if high < low:
+            raise InvalidInput(f"there is no round from {low} to {high}")
+        every = (
+            Sides({**self.numbers, sentence.exists.variable: Fraction(k)}, self.lookup, self.where)
+            for k in range(low, high + 1)
+        )
+        return [inner.value(sentence.left) - inner.value(sentence.right) for inner in every]
 
     def value(self, tree: ast.expr) -> Any:
         """A formula's value.
@@ -82,7 +89,7 @@ def _operate(sign: ast.operator, a: Any, b: Any, tree: ast.expr) -> Any:
         if isinstance(a, Quantity):
             return a**b
         return a ** int(b) if whole else float(a) ** float(b)
-    except (TypeError, ZeroDivisionError) as error:
+    except (TypeError, ArithmeticError) as error:
         raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated here: {error}") from None
 
 
@@ -103,5 +110,8 @@ def _call(name: str, parts: list[Any], tree: ast.expr) -> Any:
                 return Fraction(above, below)
         return math.sqrt(inside)
     if name in ("exp", "log"):
-        return getattr(math, name)(parts[0])
+        try:
+            return getattr(math, name)(parts[0])
+        except ArithmeticError as error:
+            raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated here: {error}") from None
     raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated")

@@ -25,14 +25,18 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from fedtheory.claims.statements.named_methods import NamedMethod
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
-from fedtheory.claims.statements.theorems.states import States
+from fedtheory.claims.statements.theorems.states import MethodStates, States
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, substitute
-from fedtheory.proofs.checker.terms import TERM_FORMAT, join_lines
+from fedtheory.proofs.checker.refusals import TermRefused
+from fedtheory.proofs.checker.rules import RULES
+from fedtheory.proofs.checker.terms import TERM_FORMAT, ProofLine, join_lines
 from fedtheory.proofs.regions.region import Region
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -115,7 +119,11 @@ class Theorem:
         for name, other in self.rests.items():
             if other.states is not None and other.states != self.states:
                 raise InvalidInput(f"the theorem {name}, on which this one rests, is about other states")
+        for name, least in self.rounds.items():
+            if not isinstance(least, int) or least < 0:
+                raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")
         if self.proof:
+            self._require_script()
             self._require_useful()
 
     @property
@@ -168,6 +176,16 @@ class Theorem:
             if name not in self.quantities and name not in self.sequences:
                 there = ", ".join({**self.quantities, **self.sequences}) or "none"
                 raise InvalidInput(f"{name!r} in {str(sentence)!r} is no quantity; there are {there}")
+
+    def _require_script(self) -> None:
+        """Lines can be read, and their rules are some that there are."""
+        for text in join_lines(self.proof):
+            try:
+                line = ProofLine.parse(text, self.claims)
+            except (TermRefused, Unreadable) as error:
+                raise InvalidInput(f"{self.name or 'the theorem'}: {error}") from None
+            if line.rule not in RULES:
+                raise InvalidInput(f"the line {line.name} is by {line.rule!r}; the rules are {', '.join(RULES)}")
 
     def _require_useful(self) -> None:
         """Every symbol that is introduced is used by the claim, the hypotheses, the states or the proof."""
@@ -225,6 +243,21 @@ class Theorem:
             "lines": join_lines(self.proof),
             "derivations": {},
         }
+
+    @property
+    def stated_methods(self) -> Mapping[str, NamedMethod]:
+        """The listed method, where states are its own."""
+        return {"options": self.states.named_method} if isinstance(self.states, MethodStates) else {}
+
+    @property
+    def some_point(self) -> Mapping[str, Fraction]:
+        """A point of the region."""
+        fixed, region = next(iter(self.parameters.cases()))
+        return {**fixed, **region.simple_points(1)[0]}
+
+    def with_options(self, changed: Mapping[str, str]) -> Theorem:
+        """The same on the method with other options."""
+        return replace(self, states=replace(self.states, **changed))  # type: ignore[type-var]
 
     def with_claim(self, *claims: str) -> Theorem:
         """The same with another claim, and the same proof."""

@@ -1,0 +1,76 @@
+"""Whether a theorem means something: classes and methods that there are, quantities that states have, and hypotheses that may hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from fedtheory.claims.statements.on_region import require_sense
+from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.states import MethodStates, SymbolicSpace
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
+from fedtheory.proofs.checker.terms import Checker, Signature
+from fedtheory.proofs.every_n.vectors import Form
+from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.judge import judge_system
+
+#: seconds for the search of a contradiction
+SECONDS = 5.0
+
+
+def require_meaning(theorem: Theorem) -> None:
+    """See that there are such methods, classes and quantities, at some points of the region.
+
+    Raises
+    ------
+    InvalidInput
+        There are not; the message says at which point, and what is missing.
+    """
+    states = theorem.states
+    if not isinstance(states, MethodStates):
+        return
+
+    def build(point: Mapping[str, Fraction]) -> None:
+        low, high = (states.constants[name].at(point) for name in ("mu", "L"))
+        if not (high > 0 and low < high):
+            raise InvalidInput(f"a class needs 0 < L and mu < L, got mu = {low}, L = {high}")
+        states.algorithm(point)
+
+    require_sense(theorem.parameters, (), build)
+    point = dict(theorem.some_point)
+    try:
+        trace = states.trace(point, theorem.parameters, 0, start=True)
+    except CannotTrace:
+        return  # told where the proof stops
+    for text in theorem.quantities.values():
+        evaluate_quantity(text, SymbolicSpace(), {**trace.states[0][0][1], **point}, theorem.formulas)
+
+
+def find_contradiction(theorem: Theorem) -> str:
+    """A hypothesis that no parameters meet, in words; "" where none was found."""
+    if not theorem.given:
+        return ""
+    checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
+    for name, hypothesis in theorem.hypotheses.items():
+        if hypothesis.sign in ("<=", "<") and hypothesis.exists is None:
+            gap = checker.gap(hypothesis)
+            if checker.is_positive(-gap) or (hypothesis.sign == "<" and checker.is_nonnegative(-gap)):
+                return f"the hypothesis {name}, {hypothesis}, holds nowhere on the region"
+    return ""
+
+
+def find_contradiction_of_states(theorem: Theorem, seconds: float = SECONDS) -> str:
+    """That what states assume contradicts itself, for all parameters, in words; "" where that was not derived."""
+    if theorem.states is None or theorem.sequences:
+        return ""
+    for fixed, region in theorem.parameters.cases():
+        field = ParameterField(region)
+        try:
+            trace = theorem.states.trace({**fixed, **field.parameters()}, theorem.parameters, 1, start=False)
+            judged = judge_system(field, trace.system(Form(constant=1)), seconds)
+        except FedtheoryError:
+            return ""
+        if judged.derivation is None:
+            return ""
+    return "what is assumed of states contradicts itself: 1 <= 0 follows"

@@ -1,0 +1,168 @@
+"""A theorem on a listed method, tried without any engine: its own rounds on random quadratics of several clients, in fractions.
+
+Clients have f_i(x) = sum_k a_ik (x_k - b_ik)^2/2 with curvatures a_ik in the class, and mean_i a_i b_i = 0, so that the origin is stationary for
+the average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.claims.statements.theorems.played import Outcomes, concrete_fields
+from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.worlds import Concrete
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.exact import in_floats
+from fedtheory.proofs.checker.reading import read_number
+from fedtheory.proofs.members import SeparableQuadratics
+from fedtheory.proofs.potentials.invariants import outcomes_of_round
+
+#: numbers of clients that are tried, and coordinates of the functions
+NUMBERS, COORDINATES = (1, 2, 3, 5, 8, 30), 2
+#: the kind of an instance that is such a run
+QUADRATICS = "quadratics of n clients"
+
+
+@dataclass(frozen=True)
+class QuadraticRun:
+    """Curvatures and centres of the clients, rows of numbers, where a run starts, and the parameters; ``left``: by how much a claim fails there."""
+
+    point: Mapping[str, Fraction]
+    curvature: tuple[tuple[Fraction, ...], ...]
+    centre: tuple[tuple[Fraction, ...], ...]
+    start: tuple[Fraction, ...]
+    left: Fraction = Fraction(0)
+    kind: str = QUADRATICS
+
+    @property
+    def clients(self) -> int:
+        """How many."""
+        return len(self.curvature)
+
+    def store(self) -> dict[str, Any]:
+        """As plain data: fractions as text."""
+        rows = {name: [[str(x) for x in row] for row in getattr(self, name)] for name in ("curvature", "centre")}
+        point = {name: str(value) for name, value in self.point.items()}
+        return {"kind": self.kind, "point": point, **rows, "start": [*map(str, self.start)], "left": str(self.left)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> QuadraticRun:
+        """From plain data.
+
+        Raises
+        ------
+        ValueError
+            They are malformed; the message is one line.
+        """
+        if {*data} != {"kind", "point", "curvature", "centre", "start", "left"}:
+            raise ValueError("a run on quadratics has the fields kind, point, curvature, centre, start, left")
+        curvature, centre = (
+            tuple(tuple(map(read_number, row)) for row in data[name]) for name in ("curvature", "centre")
+        )
+        start = tuple(map(read_number, data["start"]))
+        if (
+            not curvature
+            or {len(row) for row in (*curvature, *centre)} != {len(start)}
+            or len(curvature) != len(centre)
+        ):
+            raise ValueError("curvatures and centres are one row a client, as long as the start")
+        point = {str(name): read_number(value) for name, value in data["point"].items()}
+        return cls(point, curvature, centre, start, read_number(data["left"]))
+
+
+def draw_runs(states: MethodStates, point: Mapping[str, Fraction], rng: np.random.Generator) -> Iterator[QuadraticRun]:
+    """A random run for each number of clients; half of all curvatures are ends of the class.
+
+    Raises
+    ------
+    InvalidInput
+        mu may not be below L.
+    """
+    low, high = (states.constants[name].at(point) for name in ("mu", "L"))
+    if not low < high:
+        raise InvalidInput(f"the class needs mu < L, got mu = {low}, L = {high}")
+    for n in NUMBERS:
+        shares = np.where(
+            rng.random((n, COORDINATES)) < 0.5,
+            4 * rng.integers(0, 2, (n, COORDINATES)),
+            rng.integers(0, 5, (n, COORDINATES)),
+        )
+        curvature = [[low + Fraction(int(k), 4) * (high - low) for k in row] for row in shares]
+        centre = [[Fraction(int(k), 3) for k in row] for row in rng.integers(-9, 10, (n, COORDINATES))]
+        for k in range(COORDINATES):
+            centre = _balanced(curvature, centre, k)
+        start = tuple(Fraction(int(k), 2) for k in rng.integers(-9, 10, COORDINATES))
+        yield QuadraticRun(dict(point), tuple(map(tuple, curvature)), tuple(map(tuple, centre)), start)
+
+
+def _balanced(curvature: Sequence[Sequence[Fraction]], centre: list[list[Fraction]], k: int) -> list[list[Fraction]]:
+    """Centres with sum_i a_ik b_ik = 0: the last client that has a curvature is moved."""
+    last = max((i for i, row in enumerate(curvature) if row[k]), default=None)
+    if last is not None:
+        rest = sum((curvature[i][k] * centre[i][k] for i in range(len(centre)) if i != last), Fraction(0))
+        centre[last][k] = -rest / curvature[last][k]
+    return centre
+
+
+def require_run(states: MethodStates, run: QuadraticRun) -> None:
+    """See that the functions are of the class, and that the origin is stationary.
+
+    Raises
+    ------
+    InvalidInput
+        They are not.
+    """
+    low, high = (states.constants[name].at(run.point) for name in ("mu", "L"))
+    if not (low < high and all(low <= a <= high for row in run.curvature for a in row)):
+        raise InvalidInput("the curvatures are not between mu and L")
+    pulls = [sum(a[k] * b[k] for a, b in zip(run.curvature, run.centre, strict=True)) for k in range(len(run.start))]
+    if any(pulls):
+        raise InvalidInput("the origin is not stationary for the average")
+
+
+@dataclass(frozen=True)
+class _OfClients:
+    """f_i, or the average f, as a quantity asks for it."""
+
+    functions: SeparableQuadratics
+    average: bool
+
+    def at(self, x: Concrete) -> tuple[Concrete, Any]:
+        """Gradients, and the mean value."""
+        points = np.array([list(row) for row in x.clients], dtype=object)
+        slope = Concrete(tuple(map(tuple, self.functions.grad(points))))
+        values = self.functions.value(points)
+        return slope.averaged() if self.average else slope, sum(values) / len(values)
+
+    def of_each(self, x: Concrete) -> bool:
+        """Whether its values are one of each client."""
+        return not self.average
+
+
+def play_run(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool = False) -> Outcomes:
+    """The states of a run from its start: of every round its outcomes, and what names stand for."""
+    plain = in_floats(run) if floats else run
+    functions = SeparableQuadratics(_array(plain.curvature), _array(plain.centre))
+    algorithm: Any = states.named_method.over(plain.point, float) if floats else states.algorithm(plain.point)
+    problem: Any = functions
+    played: list[list[tuple[Any, Any]]] = [[(Fraction(1), algorithm.init(problem, _array([plain.start])))]]
+    for _ in range(last):
+        played.append(
+            [(a * b, after) for a, before in played[-1] for b, after in outcomes_of_round(algorithm, problem, before)]
+        )
+    zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)
+    given = {"x_star": zero, "f": _OfClients(functions, True), "f_i": _OfClients(functions, False)}
+    return [
+        [(chance, {**concrete_fields(state, functions.n), **given}) for chance, state in of_round]
+        for of_round in played
+    ]
+
+
+def _array(rows: Any) -> NDArray[Any]:
+    return np.array([list(row) for row in rows], dtype=object)

@@ -1,0 +1,99 @@
+"""Numbers of the sequences of a theorem, where its hypotheses say what they are: t[0] == 1, t[n+1] == (1 + sqrt(1 + 4*t[n]**2))/2.
+
+Other numbers are the lower ends of their ranges. A number with a root is known to some digits, as a fraction.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.claims.statements.theorems.sides import Sides
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
+from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of, read, show_tree
+
+#: largest denominator of a number that is known to some digits, and by how much such numbers may miss a hypothesis
+DENOMINATOR, MISSED = 10**12, 1e-9
+
+
+@dataclass(frozen=True)
+class SequenceNumbers:
+    """Numbers by sequence and place; ``exact``: whether they are these and not only close to them."""
+
+    values: Mapping[tuple[str, int], Fraction]
+    exact: bool
+
+
+def find_numbers(theorem: Theorem, point: Mapping[str, Fraction], count: int) -> SequenceNumbers:
+    """The first ``count`` numbers of each sequence at a point.
+
+    Raises
+    ------
+    InvalidInput
+        A hypothesis about them fails, or it speaks of more than them.
+    """
+    values: dict[tuple[str, int], Fraction] = {}
+    exact = True
+
+    def lookup(name: str, k: int) -> Fraction:
+        if (name, k) not in values:
+            raise InvalidInput(f"{name}[{k}] is not known by hypotheses on numbers alone")
+        return values[name, k]
+
+    for k in range(count):
+        for name, ends in theorem.sequences.items():
+            rule = _find_rule(theorem, name, k)
+            if rule is None:
+                values[name, k] = Fraction(Sides(point, lookup, theorem.formulas).value(read(ends.partition("..")[0])))
+                continue
+            sentence, rounds = rule
+            found = Sides({**point, **rounds}, lookup, theorem.formulas).value(sentence.right)
+            exact = exact and isinstance(found, Fraction)
+            values[name, k] = found if isinstance(found, Fraction) else Fraction(found).limit_denominator(DENOMINATOR)
+    _require_met(theorem, point, count, lookup)
+    return SequenceNumbers(values, exact)
+
+
+def _find_rule(theorem: Theorem, name: str, k: int) -> tuple[Sentence, dict[str, Fraction]] | None:
+    """A hypothesis that says what name[k] is, and the round for which it says so."""
+    for sentence in theorem.hypotheses.values():
+        match sentence:
+            case Sentence(left=ast.Subscript(value=ast.Name(id=own), slice=index), sign="==", exists=None) if (
+                own == name
+            ):
+                variables, shift = whole_number_of_rounds(value_of(index), show_tree(index))
+                if not variables and shift == k:
+                    return sentence, {}
+                if [*variables.values()] == [1] and k - shift >= theorem.rounds.get(next(iter(variables)), 0):
+                    return sentence, {next(iter(variables)): Fraction(k - shift)}
+    return None
+
+
+def speaks_of_numbers_alone(theorem: Theorem, sentence: Sentence) -> bool:
+    """Whether a hypothesis is about parameters and sequences, and no quantity."""
+    spoken = {quantity_of(node) for side in sentence.sides for node in indexed(side)}
+    return sentence.sign != "->" and not spoken & theorem.quantities.keys()
+
+
+def _require_met(theorem: Theorem, point: Mapping[str, Fraction], count: int, lookup: Any) -> None:
+    for name, sentence in theorem.hypotheses.items():
+        if not speaks_of_numbers_alone(theorem, sentence):
+            continue
+        rounds = sorted(sentence.names & theorem.rounds.keys())
+        if len(rounds) > 1:
+            raise InvalidInput(f"the hypothesis {name} speaks of several rounds")
+        for k in range(count) if rounds else (0,):
+            at = {n: Fraction(theorem.rounds[n] + k) for n in rounds}
+            sides = Sides({**point, **at}, lookup, theorem.formulas)
+            try:
+                left, right = sides.value(sentence.left), sides.value(sentence.right)
+            except InvalidInput:
+                break  # of numbers beyond those that are asked for
+            room = 0 if isinstance(left - right, Fraction) else MISSED * (1 + abs(float(left)) + abs(float(right)))
+            if left - right > room or (sentence.sign == "==" and right - left > room):
+                raise InvalidInput(f"no numbers were found that meet the hypothesis {name}")
