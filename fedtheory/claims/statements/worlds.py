@@ -8,7 +8,7 @@ all parameters); with `ConcreteWorld` the same text is run on the coordinates of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -148,6 +148,15 @@ class SymbolicWorld(_World):
         super().__init__()
         self.mean: list[str] = []
         self.deviation: list[str] = []
+
+    def fork(self) -> tuple[SymbolicWorld, dict[FunctionOf, FunctionOf]]:
+        """A world with all that was said in this one, in which more may be said; and its functions by those of this one."""
+        other = SymbolicWorld()
+        other.mean, other.deviation, other.value_names = [*self.mean], [*self.deviation], [*self.value_names]
+        other.hypotheses = [*self.hypotheses]
+        twins = {f: replace(f, evaluations=[*f.evaluations]) for f in self.functions}
+        other.functions = [*twins.values()]
+        return other, twins
 
     def vector(self, name: str, client: bool = False) -> Vector:
         """A vector; ``client``: one of every client, so that it has a mean part and a deviation part."""

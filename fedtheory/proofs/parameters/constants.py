@@ -100,7 +100,11 @@ def judge_through_strongest(
     begun = time.process_time()
     system = system_of(stated)
     judged = judge_system(field, system, seconds) if judged is None else judged
-    if judged.word in ("proved for all parameters", "refuted") or stated == 0 or time.process_time() - begun > 2 * seconds:
+    if (
+        judged.word in ("proved for all parameters", "refuted")
+        or stated == 0
+        or time.process_time() - begun > 2 * seconds
+    ):
         return judged
     for value in _strongest(sensitivities(field, system_of, name, stated)):
         if time.process_time() - begun > 4 * seconds:

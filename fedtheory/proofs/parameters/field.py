@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,34 @@ class ParameterField:
         if not isinstance(value, RationalFunction):
             return Sign(1 if value >= 0 else -1, value != 0)
         return self._signs.sign(value)
+
+
+@lru_cache(maxsize=64)
+def field_over(region: Region) -> ParameterField:
+    """The field of a region; asked again, the same one, with the signs that are known."""
+    return ParameterField(region)
+
+
+def carry_over(value: Any, field: ParameterField) -> Any:
+    """A number of another field, whose parameters that it speaks of this field has in the same order; other numbers as they are."""
+    if not isinstance(value, RationalFunction) or value.field is field:
+        return value
+    place = [field.names.index(name) if name in field.names else None for name in value.field.names]
+    made, width = field.elements.field, len(field.elements.gens)
+
+    def carried(polynomial: Any) -> Any:
+        terms = {}
+        for powers, coefficient in polynomial.terms():
+            moved = [0] * width
+            for k, power in zip(place, powers, strict=False):
+                if power:
+                    if k is None:
+                        raise InvalidInput(f"{value} speaks of more than the parameters {', '.join(field.names)}")
+                    moved[k] = power
+            terms[tuple(moved)] = coefficient
+        return made.ring.from_dict(terms)
+
+    return RationalFunction(field, made.raw_new(carried(value.element.numer), carried(value.element.denom)))
 
 
 class RationalFunction:

@@ -6,7 +6,7 @@ parameters; the latter are evaluated at points.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,14 @@ from typing import Any
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector
 from fedtheory.proofs.parameters.field import RationalFunction
+
+
+def map_form(form: Form, number: Callable[[Number], Any]) -> Form:
+    """A form with other numbers in the place of its own."""
+    gram = {key: new for key, old in form.gram.items() if (new := number(old)) != 0}
+    values = {key: new for key, old in form.values.items() if (new := number(old)) != 0}
+    return Form(gram, values, number(form.constant))
+
 
 NamedForm = tuple[str, Form]
 DenseForm = tuple[list[list[Any]], list[list[Any]], Any]
@@ -59,31 +67,32 @@ class System:
                 known[number.element] = number.at(point)
             return known[number.element]
 
-        def vector(v: Vector) -> Vector:
-            return Vector({key: new for key, number in v.terms.items() if (new := value(number)) != 0})
+        there = self.map(value)
+        try:
+            rows = self.rows if "rows" in self.__dict__ else there.rows
+        except ZeroDivisionError:
+            rows = self.rows
+        there.__dict__["rows"] = tuple((name, map_form(row, value)) for name, row in rows)
+        return there
 
-        def form(f: Form) -> Form:
-            gram = {key: new for key, number in f.gram.items() if (new := value(number)) != 0}
-            values = {key: new for key, number in f.values.items() if (new := value(number)) != 0}
-            return Form(gram, values, value(f.constant))
+    def map(self, number: Callable[[Number], Any]) -> System:
+        """The same with other numbers in the place of its own."""
+
+        def vector(v: Vector) -> Vector:
+            return Vector({key: new for key, old in v.terms.items() if (new := number(old)) != 0})
 
         functions = tuple(
             replace(
                 f,
                 evaluations=tuple(replace(e, x=vector(e.x), g=vector(e.g)) for e in f.evaluations),
-                L=None if f.L is None else value(f.L),
-                mu=value(f.mu),
+                L=None if f.L is None else number(f.L),
+                mu=number(f.mu),
             )
             for f in self.functions
         )
-        hypotheses = tuple((name, form(h)) for name, h in self.hypotheses)
-        there = replace(self, hypotheses=hypotheses, functions=functions, conclusion=form(self.conclusion))
-        try:
-            rows = self.rows if "rows" in self.__dict__ else there.rows
-        except ZeroDivisionError:
-            rows = self.rows
-        there.__dict__["rows"] = tuple((name, form(row)) for name, row in rows)
-        return there
+        hypotheses = tuple((name, map_form(h, number)) for name, h in self.hypotheses)
+        conclusion = map_form(self.conclusion, number)
+        return replace(self, hypotheses=hypotheses, functions=functions, conclusion=conclusion)
 
     def with_conclusion(self, conclusion: Form) -> System:
         """The same premises and another conclusion."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,9 +24,9 @@ from fedtheory.proofs.checker.terms import Checker, PremiseRow, ProofLine
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.derivation import state_same_forms, store_forms
 from fedtheory.proofs.parameters.derivation import states as states_this
-from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.field import ParameterField, RationalFunction, carry_over, field_over
 from fedtheory.proofs.parameters.judge import Judgement, judge_system
-from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.parameters.system import System, map_form
 from fedtheory.proofs.regions.region import Parameter, Region
 from fedtheory.tools.remembered import Remembered
 
@@ -124,6 +124,16 @@ class _Posed:
     symbols: dict[str, str]
     trace: StateTrace | None
 
+    def over(self, region: Region) -> _Posed:
+        """The same over fewer parameters, or a wider region."""
+        field = field_over(region)
+
+        def carried(value: Any) -> Any:
+            return carry_over(value, field)
+
+        forms = {name: map_form(form, carried) for name, form in self.forms.items()}
+        return replace(self, field=field, system=self.system.map(carried), forms=forms)
+
 
 @dataclass
 class _Finder:
@@ -191,9 +201,9 @@ class _Finder:
         small = _only(full.field.region, _names_used(full.system))
         wide = Region(tuple(Parameter(p.name, p.low, None, p.low_closed) for p in small.parameters))
         chosen = [small, wide] if wide != small and not region else [small]
-        return full, (self._pose(checker, goal, own, one) for one in chosen)
+        return full, (full.over(one) for one in chosen)
 
-    def _pose(self, checker: Checker, goal: Sentence, own: Region, chosen: Region | None = None) -> _Posed:
+    def _pose(self, checker: Checker, goal: Sentence, own: Region) -> _Posed:
         """The system of a line, on the region of the parameters, rounds and sequences that it speaks of."""
         left = -checker.gap(goal)
         inside = checker.quantities_in(left)
@@ -209,13 +219,10 @@ class _Finder:
             for name, low in self.theorem.rounds.items()
             if name in left.atoms and name not in own.names
         ]
-        every = Region.parse(", ".join(ends))
-        parameters = ParameterField(every if chosen is None else chosen)
+        parameters = field_over(Region.parse(", ".join(ends)))
         at = dict(goal.fixed)
-        idle = {} if chosen is None else every.simple_points(1)[0]  # numbers that nothing depends on
-        numbers = {**idle, **{n: Fraction(k) for n, k in at.items()}, **parameters.parameters()}
+        numbers = {**{n: Fraction(k) for n, k in at.items()}, **parameters.parameters()}
         rename = {atom: name for name, atom in symbols.items()}
-        rename |= {name: f"({number})" for name, number in idle.items() if name not in parameters.names}
         trace = None
         if self.theorem.states is not None and offsets:
             trace = self.theorem.states.trace(self._told(numbers), self.theorem.parameters, last, start=start)

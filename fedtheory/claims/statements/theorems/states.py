@@ -24,7 +24,7 @@ from fedtheory.proofs.every_n.cells import cell
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
-from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.potentials.invariants import (
     KINDS,
@@ -308,21 +308,42 @@ class PlayedStates:
             raise InvalidInput(
                 "these states have no start, and a line speaks of rounds by their numbers; write 't' for a round, or give 'start'"
             )
-        world = SymbolicWorld()
-        return StateTrace(self.play_in(world, numbers, last, start=start), world.system)
+        field = next((value.field for value in numbers.values() if isinstance(value, RationalFunction)), None)
+        played_in, played = _play_once(self, field, tuple(numbers.items()), last, start)
+        world, twins = played_in.fork()
+        return StateTrace(_by_name(world, played, last, twins), world.system)
 
     def play_in(
         self, world: SymbolicWorld, numbers: Mapping[str, Any], last: int, *, start: bool
     ) -> list[list[tuple[Any, Known]]]:
         """The states as the function plays them in a world: of every round its outcomes, and what names stand for there."""
-        given = SimpleNamespace(**numbers)
-        played = (self.start if start and self.start is not None else self.play)(world, given, last)
-        states: list[list[tuple[Any, Known]]] = [
-            [(chance, _names(world, state)) for chance, state in outcomes_of(of_round)] for of_round in played
-        ]
-        if len(states) <= last:
-            raise InvalidInput(f"{len(states)} states were played, and a line speaks of {last + 1} one after the other")
-        return states
+        return _by_name(world, self.play_raw(world, numbers, last, start=start), last)
+
+    def play_raw(self, world: SymbolicWorld, numbers: Mapping[str, Any], last: int, *, start: bool) -> Played:
+        """What the function makes of a world."""
+        made = self.start if start and self.start is not None else self.play
+        return made(world, SimpleNamespace(**numbers), last)
+
+
+@lru_cache(maxsize=48)
+def _play_once(
+    states: PlayedStates, field: ParameterField | None, numbers: tuple[tuple[str, Any], ...], last: int, start: bool
+) -> tuple[SymbolicWorld, Played]:
+    """A world with states; lines that speak of as many rounds share it, each in a copy. The field belongs to what is asked: it decides signs."""
+    world = SymbolicWorld()
+    return world, states.play_raw(world, dict(numbers), last, start=start)
+
+
+def _by_name(
+    world: SymbolicWorld, played: Played, last: int, twins: Mapping[FunctionOf, FunctionOf] | None = None
+) -> list[list[tuple[Any, Known]]]:
+    """States as what names stand for in them; ``twins``: the functions of the world, by those of which states speak."""
+    states: list[list[tuple[Any, Known]]] = [
+        [(chance, _names(world, state, twins)) for chance, state in outcomes_of(of_round)] for of_round in played
+    ]
+    if len(states) <= last:
+        raise InvalidInput(f"{len(states)} states were played, and a line speaks of {last + 1} one after the other")
+    return states
 
 
 def outcomes_of(of_round: Any) -> list[tuple[Any, Any]]:
@@ -330,11 +351,10 @@ def outcomes_of(of_round: Any) -> list[tuple[Any, Any]]:
     return list(of_round) if isinstance(of_round, list) else [(1, of_round)]
 
 
-def _names(world: SymbolicWorld, state: Any) -> dict[str, Any]:
-    found = dict(vars(state))
-    for function in world.functions:
-        found.setdefault(function.name, WorldFunction(world, function))
-    return {name: WorldFunction(world, v) if isinstance(v, FunctionOf) else v for name, v in found.items()}
+def _names(world: SymbolicWorld, state: Any, twins: Mapping[FunctionOf, FunctionOf] | None = None) -> dict[str, Any]:
+    found = {f.name: f for f in world.functions} | vars(state)
+    own = twins or {}
+    return {name: WorldFunction(world, own.get(v, v)) if isinstance(v, FunctionOf) else v for name, v in found.items()}
 
 
 @lru_cache(maxsize=200)
