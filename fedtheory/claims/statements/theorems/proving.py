@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +26,7 @@ from fedtheory.proofs.parameters.derivation import state_same_forms, store_forms
 from fedtheory.proofs.parameters.derivation import states as states_this
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction, carry_over, field_over
 from fedtheory.proofs.parameters.judge import Judgement, judge_system
-from fedtheory.proofs.parameters.system import System, map_form
+from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.region import Parameter, Region
 from fedtheory.tools.remembered import Remembered
 
@@ -124,15 +124,10 @@ class _Posed:
     symbols: dict[str, str]
     trace: StateTrace | None
 
-    def over(self, region: Region) -> _Posed:
-        """The same over fewer parameters, or a wider region."""
+    def over(self, region: Region) -> tuple[ParameterField, System]:
+        """The system over fewer parameters, or a wider region."""
         field = field_over(region)
-
-        def carried(value: Any) -> Any:
-            return carry_over(value, field)
-
-        forms = {name: map_form(form, carried) for name, form in self.forms.items()}
-        return replace(self, field=field, system=self.system.map(carried), forms=forms)
+        return field, self.system.map(lambda value: carry_over(value, field))
 
 
 @dataclass
@@ -170,20 +165,20 @@ class _Finder:
 
     def derivation(self, checker: Checker, line: ProofLine, goal: Sentence, region: str) -> Mapping[str, Any]:
         """A derivation of one line, on its region or one that holds it."""
-        judged, posed = None, None
+        judged = None
         try:
             full, others = self._posed(checker, goal, region)
             if goal.sign == "==":
                 data = _store(full, None)
                 self.stored.setdefault(line.name, []).append(data)
                 return data
-            for posed in others:
-                judged = judge_system(posed.field, posed.system, self.seconds)
+            for over, system in others:
+                judged = judge_system(over, system, self.seconds)
                 if judged.derivation is not None and "vacuous" not in judged.log:
                     break
         except (FedtheoryError, TypeError, AttributeError, ZeroDivisionError) as error:
             raise TermRefused(line.name, line.rule, f"{goal}, about quantities of the states", error) from None
-        if judged is None or judged.derivation is None or posed is None:
+        if judged is None or judged.derivation is None:
             raise TermRefused(line.name, line.rule, f"{goal} in one round", _why_not(judged))
         if "vacuous" in judged.log:
             raise Contradictory(line.name, line.rule, "hypotheses that hold together", judged.log["vacuous"])
@@ -191,7 +186,9 @@ class _Finder:
         self.stored.setdefault(line.name, []).append(data)
         return data
 
-    def _posed(self, checker: Checker, goal: Sentence, region: str) -> tuple[_Posed, Iterable[_Posed]]:
+    def _posed(
+        self, checker: Checker, goal: Sentence, region: str
+    ) -> tuple[_Posed, Iterable[tuple[ParameterField, System]]]:
         """A line over all parameters; and over those that its system speaks of, and then without upper ends that it may not need."""
         own = (
             Region.parse(region) if region else self.theorem.all_parameters.fix({n: Fraction(k) for n, k in goal.fixed})
@@ -302,7 +299,7 @@ class _Comparer(_Finder):
             raise TermRefused(line.name, line.rule, "a stored derivation", "none")
         data = kept.pop(0)
         full, others = self._posed(checker, goal, region)
-        same = goal.sign == "==" or any(states_this(posed.field, posed.system, data["system"]) for posed in others)
+        same = goal.sign == "==" or any(states_this(over, system, data["system"]) for over, system in others)
         own = _store(full, None)
         same = same and all(data[key] == own[key] for key in ("at", "start", "symbols"))
         if not (same and state_same_forms(own["quantities"], data["quantities"])):
