@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fedtheory.proofs.parameters.derivation import NotProved, store
+from fedtheory.proofs.parameters.derivation import NotProved, keep_derivation, store
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.judge import Judgement, judge_system, refute_at, show_multipliers, telling_points
 from fedtheory.proofs.parameters.refutations import Instance
@@ -121,6 +121,7 @@ def judge_through_strongest(
             data = store(field, system, added)
         except NotProved:
             continue
+        keep_derivation(field, system, data)
         log = {**judged.log, "derived from": f"{name} = {value} (stated: {stated})"}
         return Judgement("proved for all parameters", data, show_multipliers(added), log=log)
     return judged

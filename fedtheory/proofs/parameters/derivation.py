@@ -12,6 +12,7 @@ from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector
 from fedtheory.proofs.parameters.field import ParameterField, Products
 from fedtheory.proofs.parameters.system import System, remainder
+from fedtheory.tools.kept_proofs import digest_of, keep, read_kept
 
 Pivot = tuple[Number, dict[int, Number]]
 
@@ -162,6 +163,63 @@ def _store(
         **stated,
         **proof,
     }
+
+
+def find_kept(field: ParameterField, system: System) -> dict[str, Any] | None:
+    """A derivation of this system that was found before and that the checker accepts, or None."""
+    stated = _stated(field, system)
+    for data in read_kept(digest_of(stated)):
+        try:
+            same = all(data[key] == value for key, value in stated.items() if key != "factors")
+            if same and data["factors"][: len(stated["factors"])] == stated["factors"]:
+                check_derivation(data)
+                return dict(data)
+        except (Refused, KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def keep_derivation(field: ParameterField, system: System, data: Mapping[str, Any]) -> None:
+    """Keep a derivation under the name of what it proves."""
+    keep(digest_of(_stated(field, system)), dict(data))
+
+
+def _stated(field: ParameterField, system: System) -> dict[str, Any]:
+    """What a derivation of the system states; its factors come first among those of the derivation."""
+    products = Products(field)
+    ends = products.ends()
+    stated = store_statement(products, system)
+    return {"format": DERIVATION_FORMAT, "parameters": ends, "factors": products.stored_factors(), **stated}
+
+
+def multipliers_of(field: ParameterField, system: System, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The multipliers of a derivation's rows, by name, as `store` takes them."""
+    smooth = {f.name: (f.L - f.mu) * 2 for f in system.functions if f.L is not None}
+    hypotheses = {name for name, _ in system.hypotheses}
+    parameters = [*field.parameters().values()]
+    factors = [_polynomial(field, parameters, terms) for terms in data["factors"]]
+
+    def number(stored: Any) -> Any:
+        value, *powers = [stored] if isinstance(stored, str) else stored
+        total = field.number(Fraction(value))
+        for k, power in powers[0].items() if powers else ():
+            total = total * factors[int(k)] ** power
+        return total
+
+    found = {name: number(stored) for name, stored in data["multipliers"].items()}
+    return {
+        name: value if name in hypotheses else value * smooth.get(name.split()[0], 1) for name, value in found.items()
+    }
+
+
+def _polynomial(field: ParameterField, parameters: Sequence[Any], terms: Sequence[Any]) -> Any:
+    total = field.zero
+    for value, powers in terms:
+        term = field.number(Fraction(value))
+        for base, power in zip(parameters, powers, strict=False):
+            term = term * base**power if power else term
+        total = total + term
+    return total
 
 
 def states(field: ParameterField, system: System, data: Mapping[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -16,7 +17,7 @@ import numpy as np
 
 from fedtheory.core.errors import require
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.derivation import NotProved, store
+from fedtheory.proofs.parameters.derivation import NotProved, find_kept, keep_derivation, multipliers_of, store
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
@@ -52,6 +53,10 @@ class Judgement:
 
 def judge_system(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
     """Prove or refute a system over the rational functions of its region."""
+    kept = find_kept(known, system)
+    if kept is not None:
+        shown = show_multipliers(multipliers_of(known, system, kept))
+        return Judgement("proved for all parameters", kept, shown, log={"kept": "a derivation"})
     region, log = known.region, dict[str, Any]()
     looked = telling_points(known, system, POINTS, CORNERS)
     instance = refute_at(system, looked, log)
@@ -60,10 +65,12 @@ def judge_system(known: ParameterField, system: System, seconds: float = SECONDS
     data, multipliers = _derive(known, system, seconds, log)
     if data is not None:
         log.pop("suspect points", None)  # a proof overrules floats
-        if any(form.constant != 0 for _, form in system.hypotheses):
+        if not can_hold(system, looked):
             absurd, _ = _derive(known, system.with_conclusion(Form(constant=1)), seconds, {})
             if absurd is not None:
                 log["vacuous"] = "the hypotheses contradict each other: 1 <= 0 follows from them"
+        if "vacuous" not in log:
+            keep_derivation(known, system, data)
         return Judgement("proved for all parameters", data, show_multipliers(multipliers), log=log)
     worst = search_region(region, system)
     if worst is not None:
@@ -74,6 +81,18 @@ def judge_system(known: ParameterField, system: System, seconds: float = SECONDS
     proofs = tuple(proofs_at(system, asked))
     log["points"] = f"{len(proofs)} of {len(asked)}"
     return Judgement("proved at points" if len(proofs) == len(asked) else "open", at_points=proofs, log=log)
+
+
+def can_hold(system: System, points: Iterable[Mapping[str, Fraction]]) -> bool:
+    """Whether hypotheses with constants are seen to hold together at one of the points; without constants zero meets them."""
+    if all(form.constant == 0 for _, form in system.hypotheses):
+        return True
+    asked = system.with_conclusion(Form(constant=1))
+    for point in points:
+        with suppress(ZeroDivisionError):
+            if violation(asked.at(point))[0] > SUSPECT:
+                return True
+    return False
 
 
 def _derive(
