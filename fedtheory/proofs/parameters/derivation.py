@@ -200,7 +200,8 @@ def multipliers_of(field: ParameterField, system: System, data: Mapping[str, Any
     factors = [_polynomial(field, parameters, terms) for terms in data["factors"]]
 
     def number(stored: Any) -> Any:
-        value, *powers = [stored] if isinstance(stored, str) else stored
+        powers: list[Mapping[str, int]]
+        value, *powers = (stored,) if isinstance(stored, str) else tuple(stored)
         total = field.number(Fraction(value))
         for k, power in powers[0].items() if powers else ():
             total = total * factors[int(k)] ** power
