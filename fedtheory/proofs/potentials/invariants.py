@@ -165,7 +165,7 @@ def follow_errors(
     InvalidInput
         A relation relied on is not kept by the rounds.
     """
-    problem = SymmetricProblem(Leaves(), function_class.mu, n=_clients(participation))
+    problem = SymmetricProblem(Leaves(), function_class.mu, n=clients_of(participation))
     origin = Vector({})
     problem.add(origin, problem.leaves.deviation_only())
     solution = algorithm.solution_state(problem, cell(origin))
@@ -230,7 +230,7 @@ def follow_one_round(
     CannotTrace
         A relation does not hold for these numbers.
     """
-    problem = SymmetricProblem(Leaves(), mu, n=_clients(participation))
+    problem = SymmetricProblem(Leaves(), mu, n=clients_of(participation))
     origin = Vector({})
     problem.add(origin, problem.leaves.deviation_only())
     solution = algorithm.solution_state(problem, cell(origin))
@@ -254,16 +254,16 @@ def follow_one_round(
     return step
 
 
-def follow_states(algorithm: Algorithm, mu: Number) -> tuple[Space, int]:
+def follow_states(algorithm: Algorithm, mu: Number, who: Sampling | None = None) -> tuple[Space, int]:
     """The states that a method can have, for one choice of numbers, and from which round on.
 
     Each is that of the fixed point, where the method has one, and a vector for each field, with the relations between these that hold after the
     first round from every start and that rounds keep.
     """
-    relations, fields, begun = _first_relations(algorithm, mu)
+    relations, fields, begun = _first_relations(algorithm, mu, who)
     while True:
         space = Space.of(fields, relations)
-        after = _moved_from(algorithm, mu, space)
+        after = _moved_from(algorithm, mu, space, who)
         kept = {kind: _holding(after, fields, kind, among=relations[kind]) for kind in KINDS}
         if all(len(kept[kind]) == len(relations[kind]) for kind in KINDS):
             break
@@ -272,7 +272,7 @@ def follow_states(algorithm: Algorithm, mu: Number) -> tuple[Space, int]:
     return space, 0 if at_once else 1
 
 
-def require_relations(algorithm: Algorithm, mu: Number, space: Space) -> None:
+def require_relations(algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None = None) -> None:
     """Prove the relations of a space for other numbers of the same method, such as rational functions of parameters.
 
     Raises
@@ -280,8 +280,8 @@ def require_relations(algorithm: Algorithm, mu: Number, space: Space) -> None:
     CannotTrace
         A relation does not hold for these numbers.
     """
-    _, _, first = _started(algorithm, mu)
-    for errors in (*first, *_moved_from(algorithm, mu, space)):
+    _, _, first = _started(algorithm, mu, who)
+    for errors in (*first, *_moved_from(algorithm, mu, space, who)):
         for kind in KINDS:
             for row in space.relations[kind]:
                 left = Vector({})
@@ -291,29 +291,31 @@ def require_relations(algorithm: Algorithm, mu: Number, space: Space) -> None:
                     raise CannotTrace(f"a relation between the fields of {algorithm} does not hold for all parameters")
 
 
-def _started(algorithm: Algorithm, mu: Number) -> tuple[Errors, Errors, list[Errors]]:
+def _started(algorithm: Algorithm, mu: Number, who: Sampling | None) -> tuple[Errors, Errors, list[Errors]]:
     """The fixed point (nothing, where there is none), and the differences of the start and of the states after one round to it."""
-    problem = SymmetricProblem(Leaves(), mu)
+    problem = SymmetricProblem(Leaves(), mu, n=clients_of(who))
     problem.add(Vector({}), problem.leaves.deviation_only())
     solution = algorithm.solution_state(problem, cell(Vector({})))
     start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
     at_star = {} if solution is None else vectors_of(solution)
     origin = {name: at_star.get(name, Vector({})) for name in vectors_of(start)}
-    first = [_difference(vectors_of(s), origin) for _, s in outcomes_of_round(algorithm, problem, start)]
+    first = [_difference(vectors_of(s), origin) for _, s in outcomes_of_round(algorithm, problem, start, who)]
     return origin, _difference(vectors_of(start), origin), first
 
 
-def _first_relations(algorithm: Algorithm, mu: Number) -> tuple[dict[PartKind, list[Row]], tuple[str, ...], Errors]:
-    _, begun, first = _started(algorithm, mu)
+def _first_relations(
+    algorithm: Algorithm, mu: Number, who: Sampling | None
+) -> tuple[dict[PartKind, list[Row]], tuple[str, ...], Errors]:
+    _, begun, first = _started(algorithm, mu, who)
     fields = _in_order(begun, first)
     return {kind: _holding(first, fields, kind) for kind in KINDS}, fields, begun
 
 
-def _moved_from(algorithm: Algorithm, mu: Number, space: Space) -> list[Errors]:
+def _moved_from(algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None) -> list[Errors]:
     """States after a round from any state of the space, less the fixed point."""
     leaves = Leaves()
     errors = space.errors(leaves)
-    problem = SymmetricProblem(leaves, mu)
+    problem = SymmetricProblem(leaves, mu, n=clients_of(who))
     problem.add(Vector({}), leaves.deviation_only())
     solution = algorithm.solution_state(problem, cell(Vector({})))
     template = algorithm.init(problem, cell(leaves.vector(common=True)))
@@ -322,12 +324,14 @@ def _moved_from(algorithm: Algorithm, mu: Number, space: Space) -> list[Errors]:
     state = dataclasses.replace(
         template, **{name: cell(origin[name] + v, getattr(template, name).rows) for name, v in errors.items()}
     )
-    return [_difference(vectors_of(new), origin) for _, new in outcomes_of_round(algorithm, problem, state)]
+    return [_difference(vectors_of(new), origin) for _, new in outcomes_of_round(algorithm, problem, state, who)]
 
 
-def outcomes_of_round(algorithm: Algorithm, problem: Any, state: State) -> list[tuple[Any, State]]:
-    """The states after a round that stands for all, with the probabilities of the coins; all clients take part."""
-    return _rounds(algorithm, problem, state, None)
+def outcomes_of_round(
+    algorithm: Algorithm, problem: Any, state: State, who: Sampling | None = None
+) -> list[tuple[Any, State]]:
+    """The states after a round that stands for all, with the probabilities of the coins; all clients take part, or s of n."""
+    return _rounds(algorithm, problem, state, who)
 
 
 def _place(leaf: tuple[str, int]) -> tuple[str, int]:
@@ -356,14 +360,15 @@ def _step(
 ) -> TracedRound:
     leaves = Leaves()
     before = space.errors(leaves)
-    problem = SymmetricProblem(leaves, mu, n=_clients(participation))
+    problem = SymmetricProblem(leaves, mu, n=clients_of(participation))
     problem.add(Vector({}), Vector({}))
     state = dataclasses.replace(template, **{name: cell(v, getattr(template, name).rows) for name, v in before.items()})
     after = tuple((weight, vectors_of(new)) for weight, new in _rounds(algorithm, problem, state, participation))
     return TracedRound(leaves, problem, before, after)
 
 
-def _clients(participation: Sampling | None) -> Any:
+def clients_of(participation: Sampling | None) -> Any:
+    """How many clients a problem of exchangeable ones has: any number, or that of who is drawn."""
     return ANY_CLIENTS if participation is None else participation.n
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.statements.theorems.played import Outcomes, concrete_fields
+from fedtheory.claims.statements.theorems.played import Outcomes, choices_of_clients, concrete_fields
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.worlds import Concrete
 from fedtheory.core.errors import InvalidInput
@@ -87,7 +87,8 @@ def draw_runs(states: MethodStates, point: Mapping[str, Fraction], rng: np.rando
     low, high = (states.constants[name].at(point) for name in ("mu", "L"))
     if not low < high:
         raise InvalidInput(f"the class needs mu < L, got mu = {low}, L = {high}")
-    for n in NUMBERS:
+    who = states.who(point)
+    for n in NUMBERS if who is None else (who.n,):
         shares = np.where(
             rng.random((n, COORDINATES)) < 0.5,
             4 * rng.integers(0, 2, (n, COORDINATES)),
@@ -154,7 +155,12 @@ def play_run(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool
     played: list[list[tuple[Any, Any]]] = [[(Fraction(1), algorithm.init(problem, _array([plain.start])))]]
     for _ in range(last):
         played.append(
-            [(a * b, after) for a, before in played[-1] for b, after in outcomes_of_round(algorithm, problem, before)]
+            [
+                (a * b * c, after)
+                for a, before in played[-1]
+                for b, clients in choices_of_clients(states, run.point)
+                for c, after in outcomes_of_round(algorithm, problem, before, clients)
+            ]
         )
     zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)
     given = {"x_star": zero, "f": _OfClients(functions, True), "f_i": _OfClients(functions, False)}

@@ -7,8 +7,9 @@ evaluations satisfies the interpolation inequality of the class, which is checke
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates, States, StateTrace, outcomes_of
 from fedtheory.claims.statements.worlds import Concrete, ConcreteWorld, FunctionOf, array_of_vectors
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.every_n.vectors import Form, Vector
+from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector
+from fedtheory.proofs.guard import MOST_CHOICES
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.potentials.invariants import outcomes_of_round, vectors_of
+from fedtheory.running.enumeration import enumerate_subsets
 
 #: how far floats may be from a point of the table, relative to its size
 ROUNDING = 1e-9
@@ -54,9 +57,14 @@ class TableProblem:
     """Functions of n clients, known at the points of an instance: gradients, values, proximal steps; anything else is refused."""
 
     evaluations: Sequence[tuple[Concrete, Concrete, Any]]
-    n: int
+    clients: Sequence[int]
     d: int
     name: str = "functions of an instance"
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return len(self.clients)
 
     def grad(self, x: PlacedPoints) -> PlacedPoints:
         """Gradients at points of the table."""
@@ -74,16 +82,16 @@ class TableProblem:
         return self._rows(y, lambda e, k: e[1].clients[k], 0)
 
     def take(self, clients: Any) -> TableProblem:
-        """All clients take part."""
-        return self
+        """Restrict to the clients that take part."""
+        return self if clients is None else replace(self, clients=[self.clients[k] for k in clients.index])
 
     def _rows(self, x: PlacedPoints, asked_at: Any, answer: int) -> PlacedPoints:
         found = np.empty((self.n, self.d), dtype=object)
-        for k, row in enumerate(np.broadcast_to(x, (self.n, self.d))):
-            known = _nearest([(asked_at(e, k), e) for e in self.evaluations], row)
+        for k, (client, row) in enumerate(zip(self.clients, np.broadcast_to(x, (self.n, self.d)), strict=True)):
+            known = _nearest([(asked_at(e, client), e) for e in self.evaluations], row)
             if known is None:
                 raise InvalidInput("the method asks for a gradient at a point that the instance does not have")
-            found[k] = known[answer].clients[k]
+            found[k] = known[answer].clients[client]
         return found
 
 
@@ -168,7 +176,9 @@ class _Answers:
 def _play_method(
     states: MethodStates, trace: StateTrace, instance: Instance, world: ConcreteWorld, last: int
 ) -> Outcomes:
-    numbers, place = dict(instance.point), _Places(instance)
+    numbers = dict(instance.point)
+    choices = list(choices_of_clients(states, numbers))
+    place = _Places(instance, states.who(numbers))
     system = trace.system(Form())
     world.take_all(len(system.mean), len(system.deviation), system.values)
     (function,) = system.functions
@@ -176,7 +186,7 @@ def _play_method(
         (place(e.x), place(e.g), sum(c * instance.values[t] for t, c in e.values().items()))
         for e in function.evaluations
     ]
-    problem: Any = TableProblem(table, place.clients, place.d)
+    problem: Any = TableProblem(table, range(place.clients), place.d)
     algorithm = states.algorithm(numbers)
     first = dataclasses.replace(
         trace.first, **{name: array_of_vectors(place(v)) for name, v in vectors_of(trace.first).items()}
@@ -184,7 +194,12 @@ def _play_method(
     played: list[list[tuple[Any, Any]]] = [[(Fraction(1), first)]]
     for _ in range(last):
         played.append(
-            [(a * b, after) for a, before in played[-1] for b, after in outcomes_of_round(algorithm, problem, before)]
+            [
+                (a * b * c, after)
+                for a, before in played[-1]
+                for b, clients in choices
+                for c, after in outcomes_of_round(algorithm, problem, before, clients)
+            ]
         )
     given = {
         "x_star": Concrete(((Fraction(0),) * place.d,) * place.clients),
@@ -198,17 +213,37 @@ def _play_method(
     ]
 
 
-class _Places:
-    """Vectors of leaves as coordinates of two clients, or of one where nothing deviates."""
+def choices_of_clients(states: MethodStates, point: Mapping[str, Any]) -> Sequence[tuple[Any, Any]]:
+    """Who takes part in a round, with probabilities.
 
-    def __init__(self, instance: Instance) -> None:
+    Raises
+    ------
+    InvalidInput
+        There are too many choices to go through.
+    """
+    who = states.who(point)
+    if who is None:
+        return ((1, None),)
+    if math.comb(who.n, who.s) > MOST_CHOICES:
+        raise InvalidInput(f"{who.s} of {who.n} clients are more choices than the {MOST_CHOICES} that are gone through")
+    return enumerate_subsets(who.n, who.s)
+
+
+class _Places:
+    """Vectors of leaves as coordinates of two clients, or of one where nothing deviates; of an even number of drawn clients, half of them each."""
+
+    def __init__(self, instance: Instance, who: Sampling | None) -> None:
+        if who is not None and instance.deviation and who.n % 2:
+            raise InvalidInput(f"instances with draws are made for even numbers of clients, and not for {who.n}")
         self.instance = instance
         self.widths = tuple(len(rows[0]) if rows else 0 for rows in (instance.mean, instance.deviation))
-        self.clients, self.d = (2 if instance.deviation else 1), max(sum(self.widths), 1)
+        pairs = 1 if who is None else who.n // 2
+        self.signs = (1, -1) * pairs if instance.deviation else (1,) * (1 if who is None else who.n)
+        self.clients, self.d = len(self.signs), max(sum(self.widths), 1)
 
     def __call__(self, v: Vector) -> Concrete:
         rows = []
-        for sign in (1, -1)[: self.clients]:
+        for sign in self.signs:
             row = [Fraction(0)] * self.d
             for (part, leaf), size in v.terms.items():
                 leaves, first, side = (

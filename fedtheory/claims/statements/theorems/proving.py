@@ -13,7 +13,7 @@ from typing import Any
 
 from fedtheory.claims.statements.theorems.multipliers import find_factors
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
-from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace, SymbolicSpace
+from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds, write_index
@@ -150,7 +150,7 @@ class _Finder:
         system = trace.system(Form())
         functions = {f.name: {"L": None if f.L is None else _show(f.L), "mu": _show(f.mu)} for f in system.functions}
         drawn = trace.drawn
-        return {"functions": functions, "drawn": [_show(p) for p in drawn] if len(drawn) > 1 else []}
+        return {"functions": functions, "drawn": [_show(p) for p in drawn]}
 
     def _with_sequences(self, count: int = AHEAD) -> Region:
         """The parameters, and the first ``count`` numbers of the sequences."""
@@ -276,7 +276,7 @@ class _Finder:
         total = Form()
         for chance, known in trace.states[k]:
             found = evaluate_quantity(
-                self.theorem.quantities[name], SymbolicSpace(), {**known, **numbers}, self.theorem.formulas
+                self.theorem.quantities[name], trace.space, {**known, **numbers}, self.theorem.formulas
             )
             total = total + (found if isinstance(found, Form) else Form(constant=found)) * chance
         return total

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims.statements.theorems.on_quadratics import (
-    NUMBERS,
     QUADRATICS,
     QuadraticRun,
     draw_runs,
@@ -143,8 +142,8 @@ def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | Non
                         continue
                     tried.add(run.clients)
                     if isinstance(gap, Fraction) and (gap > 0 or (gap and sentence.sign == "==")):
-                        return BrokenClaim(claim, rounds, replace(run, left=gap), gap), NUMBERS
-    return None, tuple(n for n in NUMBERS if n in tried)
+                        return BrokenClaim(claim, rounds, replace(run, left=gap), gap), ()
+    return None, tuple(sorted(tried))
 
 
 def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
@@ -284,9 +283,13 @@ def _refute_at(
     if theorem.states is None:
         return _refute_numbers(theorem, claim, sentence, rounds, point)
     posed, gaps, rows = _on_symbols(theorem, sentence, rounds, point)
-    system = _all_above_zero(posed.trace, gaps)
-    system = replace(system, hypotheses=(*system.hypotheses, *rows))
-    return _instance(theorem, claim, system, rounds, point, exact=posed.exact)
+    for side in (1, -1) if sentence.sign == "==" else (1,):
+        system = _all_above_zero(posed.trace, [gap * side for gap in gaps])
+        system = replace(system, hypotheses=(*system.hypotheses, *rows))
+        found = _instance(theorem, claim, system, rounds, point, exact=posed.exact)
+        if found is not None:
+            return found
+    return None
 
 
 def _on_symbols(
@@ -298,7 +301,7 @@ def _on_symbols(
     def lookup(name: str, k: int) -> Any:
         if name in theorem.sequences:
             return posed.numbers[name, k]
-        return _expected(theorem, posed.trace.states[k - posed.base], name, SymbolicSpace(), point)
+        return _expected(theorem, posed.trace.states[k - posed.base], name, posed.trace.space, point)
 
     gaps = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gaps(sentence)
     rows: list[NamedForm] = []
@@ -388,6 +391,8 @@ def _instance(
     instance = replace(instance, values=instance.values[: _own_values(theorem, system, instance)])
     broken = BrokenClaim(claim, dict(rounds), instance, instance.left)
     gap = replay_claim(theorem, broken)
+    if theorem.sentences[claim].sign == "==":
+        gap = abs(gap)
     if gap < instance.left or gap <= 0:
         raise InvalidInput(f"on the instance the states' own rounds come to {gap}, and not to {instance.left}")
     return replace(broken, gap=gap, instance=replace(instance, left=gap))

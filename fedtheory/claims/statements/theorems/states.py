@@ -23,12 +23,14 @@ from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.cells import cell
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
-from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
+from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.methods import sampling_at
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.potentials.invariants import (
     KINDS,
     Space,
+    clients_of,
     follow_states,
     outcomes_of_round,
     require_relations,
@@ -40,12 +42,15 @@ from fedtheory.proofs.regions.region import Region
 Known = Mapping[str, Any]  # names of a state's vectors, functions and numbers, and what they are
 
 
+@dataclass(frozen=True)
 class SymbolicSpace:
-    """Products of vectors of leaves: forms, averaged over clients."""
+    """Products of vectors of leaves: forms, averaged over clients, in expectation over who takes part."""
+
+    sampling: Sampling | None = None
 
     def dot(self, u: Vector, v: Vector) -> Form:
         """<u, v>, averaged over clients."""
-        return inner_product(u, v)
+        return inner_product(u, v, self.sampling)
 
     def mean(self, number: Any) -> Any:
         """It is averaged."""
@@ -64,17 +69,19 @@ class SymbolicSpace:
 class StateTrace:
     """States one round after the other: in each, every outcome of the draws, with its probability and what names stand for.
 
-    ``first``: of a method, its first state, as its own ``init`` makes it.
+    ``first``: of a method, its first state, as its own ``init`` makes it. ``space``: products of its vectors.
     """
 
     states: Sequence[Sequence[tuple[Any, Known]]]
     system: Callable[[Form], System]
     first: Any = None
+    space: SymbolicSpace = SymbolicSpace()
 
     @property
     def drawn(self) -> list[Any]:
-        """The probabilities of the outcomes of one round."""
-        return [chance for chance, _ in self.states[1]] if len(self.states) > 1 else []
+        """The probabilities of the outcomes of one round; none where nothing is drawn."""
+        chances = [chance for chance, _ in self.states[1]] if len(self.states) > 1 else []
+        return chances if len(chances) > 1 or self.space.sampling is not None else []
 
 
 class States(Protocol):
@@ -124,6 +131,9 @@ class MethodStates:
     method, options : as for other statements, ``MethodStates("scaffnew", "lr, p", "L, mu")``
     functions : str
         The constants L and mu of the class.
+    clients : str
+        ``"n, s"`` or ``"n = 8, s = 2"``: s of n clients are drawn in each round, and quantities are expectations; lines are about one round and the
+        next. Empty: every number of clients, all of which take part.
 
     In quantities: the state's fields by their names, ``x_star`` (a stationary point of the average; the origin), ``f`` and ``f_i``.
 
@@ -136,9 +146,11 @@ class MethodStates:
     method: str
     options: str = ""
     functions: str = "L"
+    clients: str = ""
 
     def __str__(self) -> str:
-        return f"{self.method}({self.options}), functions {self.functions}"
+        drawn = f", clients {self.clients}" if self.clients else ""
+        return f"{self.method}({self.options}), functions {self.functions}{drawn}"
 
     @cached_property
     def named_method(self) -> NamedMethod:
@@ -148,7 +160,7 @@ class MethodStates:
     @property
     def names(self) -> frozenset[str]:
         """The parameters that method and class speak of."""
-        texts = (*self.named_method.expressions.values(), *self.constants.values())
+        texts = (*self.named_method.expressions.values(), *self.constants.values(), *self.numbers_of_clients.values())
         return frozenset().union(*(text.names for text in texts))
 
     @cached_property
@@ -158,6 +170,18 @@ class MethodStates:
         if "L" not in given or given.keys() - {"L", "mu"}:
             raise InvalidInput(f"the class of a theorem for every round is 'L' or 'L, mu', got {self.functions!r}")
         return {"mu": Expression.parse(0)} | {name: Expression.parse(text) for name, text in given.items()}
+
+    @cached_property
+    def numbers_of_clients(self) -> dict[str, Expression]:
+        """How many clients there are, and how many of them are drawn."""
+        given = read_settings(self.clients)
+        if given.keys() - {"n", "s"}:
+            raise InvalidInput(f"clients are 'n, s' or 'n = 8, s = 2', got {self.clients!r}")
+        return {name: Expression.parse(text) for name, text in given.items()}
+
+    def who(self, numbers: Mapping[str, Any]) -> Sampling | None:
+        """Who takes part."""
+        return sampling_at(self.numbers_of_clients, numbers)
 
     def algorithm(self, numbers: Mapping[str, Any]) -> Algorithm:
         """The method with these numbers for its parameters."""
@@ -171,7 +195,7 @@ class MethodStates:
         """The space of states, found at one point; `trace` proves its relations for all."""
         fixed, case = next(iter(region.cases()))
         point = {**fixed, **case.simple_points(1)[0]}
-        return follow_states(self.algorithm(point), self.constants["mu"].at(point))
+        return follow_states(self.algorithm(point), self.constants["mu"].at(point), self.who(point))
 
     def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
         """Rounds by the method's own code.
@@ -181,13 +205,15 @@ class MethodStates:
         CannotTrace
             A round does what vectors cannot, or a relation between fields does not hold for all parameters.
         """
-        algorithm, mu = self.algorithm(numbers), self.constants["mu"].at(numbers)
+        algorithm, mu, who = self.algorithm(numbers), self.constants["mu"].at(numbers), self.who(numbers)
+        if who is not None and last > 1:
+            raise InvalidInput("where clients are drawn a line is about one round and the next")
         space, _ = self._followed(region)
         if not start:
-            require_relations(algorithm, mu, space)
+            require_relations(algorithm, mu, space, who)
         leaves = Leaves()
         errors = None if start else space.errors(leaves)
-        problem = SymmetricProblem(leaves, mu)
+        problem = SymmetricProblem(leaves, mu, n=clients_of(who))
         problem.add(Vector({}), leaves.deviation_only())
         template = algorithm.init(problem, cell(leaves.vector(common=True))) if start else _template(algorithm, mu)
         state = template
@@ -207,7 +233,7 @@ class MethodStates:
                 [
                     (a * b, after)
                     for a, before in played[-1]
-                    for b, after in outcomes_of_round(algorithm, problem, before)
+                    for b, after in outcomes_of_round(algorithm, problem, before, who)
                 ]
             )
         given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
@@ -221,7 +247,7 @@ class MethodStates:
             clients = Function("f", tuple(problem.evaluations), self.constants["L"].at(numbers), mu)
             return System(mean, deviation, leaves.values, tuple(problem.conditions), (clients,), conclusion)
 
-        return StateTrace(known, system, state)
+        return StateTrace(known, system, state, SymbolicSpace(who))
 
 
 def _template(algorithm: Algorithm, mu: Any) -> Any:
@@ -290,7 +316,10 @@ class PlayedStates:
     least: int = 0
 
     def __str__(self) -> str:
-        return f"states that {self.play.__module__}.{self.play.__qualname__} plays, from round {self.least} on"
+        made = getattr(self.play, "__qualname__", None)
+        return (
+            f"states that {f'{self.play.__module__}.{made}' if made else self.play} plays, from round {self.least} on"
+        )
 
     @property
     def names(self) -> None:

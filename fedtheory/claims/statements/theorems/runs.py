@@ -1,0 +1,241 @@
+"""Rounds of a listed method on given quadratics, as states of theorems: any dimension, any start, parameters as they are, draws enumerated.
+
+    run_on_quadratics("fedavg", "lr, steps = 2", curvatures=("2", "-2"), centres=("0", "0"))
+
+Client k has f_k(x) = a_k ||x - c_k||^2/2, with a curvature that is a formula in the parameters, and a centre that is a sum of named vectors, which
+may be any. Fields of a state have their names, those of clients the client's number in the place of ``_i``: x, x_1, x_2, h_1. What a round makes
+of them is linear, so that a moment after a round is an identity in those before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.claims.statements.named_methods import NamedMethod
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.worlds import Parameters, World, norm2
+from fedtheory.core.arrays import take
+from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
+from fedtheory.core.states import arrays_of
+from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.stand_ins import AnyRound
+from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
+
+Vectors = NDArray[Any]  # (rows, 1), of vectors of a world
+
+
+@dataclass(frozen=True)
+class Quadratics:
+    """f_k(x) = a_k ||x - c_k||^2/2 on vectors of a world; arrays ``(n, 1)``."""
+
+    curvature: NDArray[Any]
+    centre: Vectors
+    name = "given quadratics"
+    d = 1
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return len(self.curvature)
+
+    def grad(self, x: Vectors) -> Vectors:
+        """Gradients."""
+        return (x - self.centre) * self.curvature  # type: ignore[no-any-return]
+
+    def prox(self, v: Vectors, step: Any) -> Vectors:
+        """argmin_x f_k(x) + ||x - v_k||^2/(2 step)."""
+        return (v + self.centre * (step * self.curvature)) / (1 + step * self.curvature)  # type: ignore[no-any-return]
+
+    def conjugate_grad(self, y: Vectors) -> Vectors:
+        """argmax_x <x, y_k> - f_k(x)."""
+        return self.centre + y / self.curvature  # type: ignore[no-any-return]
+
+    def take(self, clients: Clients | None) -> Quadratics:
+        """Restrict to the clients that take part."""
+        if clients is None:
+            return self
+        return Quadratics(take(self.curvature, clients.index), take(self.centre, clients.index))
+
+
+@dataclass(frozen=True)
+class QuadraticOfRun:
+    """f_k, or the average f, as a quantity asks for it: in closed form, so that nothing has to be interpolated."""
+
+    curvatures: Sequence[Any]
+    centres: Sequence[Any]
+
+    def at(self, x: Any) -> tuple[Any, Any]:
+        """Gradient and value."""
+        share = Fraction(1, len(self.curvatures))
+        pairs = [(a, x - c) for a, c in zip(self.curvatures, self.centres, strict=True)]
+        slope, value = pairs[0][1] * (pairs[0][0] * share), norm2(pairs[0][1]) * (pairs[0][0] * share / 2)
+        for a, away in pairs[1:]:
+            slope, value = slope + away * (a * share), value + norm2(away) * (a * share / 2)
+        return slope, value
+
+    def of_each(self, x: Any) -> bool:
+        """Its values are numbers."""
+        return False
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What is played: a method, the instance, who takes part; ``started``: from the method's start, and not from any state."""
+
+    method: str
+    options: str
+    curvatures: tuple[str, ...]
+    centres: tuple[str, ...]
+    participants: int | None
+    ties: tuple[str, ...]
+    started: bool
+
+    def __str__(self) -> str:
+        clients = ", ".join(f"{a} ||x - {c}||^2/2" for a, c in zip(self.curvatures, self.centres, strict=True))
+        drawn = "" if self.participants is None else f", {self.participants} of {len(self.curvatures)} clients a round"
+        return f"{NamedMethod(self.method, self.options)} on {clients}{drawn}"
+
+    def __call__(self, world: World, p: Parameters, last: int) -> list[Any]:
+        numbers = vars(p)
+        vectors = {name: world.vector(name) for name in self._names_of_vectors()}
+        zero = next(iter(vectors.values())) * 0
+        centres = [_combination(text, vectors, numbers, zero) for text in self.centres]
+        curvatures = [Expression.parse(text).at(numbers) for text in self.curvatures]
+        problem: Any = Quadratics(_column(curvatures), _column(centres))
+        algorithm: Any = NamedMethod(self.method, self.options).over(numbers)
+        state = algorithm.init(problem, _column([vectors["x_0"]]))
+        if not self.started:
+            state = self._any_state(world, state, numbers, zero)
+        played: list[list[tuple[Any, Any]]] = [[(Fraction(1), state)]]
+        who = (
+            [(Fraction(1), None)]
+            if self.participants is None
+            else enumerate_subsets(len(curvatures), self.participants)
+        )
+        for _ in range(last):
+            played.append(
+                [
+                    (a * b * c, after)
+                    for a, before in played[-1]
+                    for b, clients in who
+                    for c, after in self._outcomes(algorithm, problem, before, clients)
+                ]
+            )
+        given = {**vectors, "f": QuadraticOfRun(curvatures, centres), "zero": zero}
+        given |= {
+            f"f_{k + 1}": QuadraticOfRun([a], [c]) for k, (a, c) in enumerate(zip(curvatures, centres, strict=True))
+        }
+        return [
+            [(chance, SimpleNamespace(**given, **_rows(after))) for chance, after in of_round] for of_round in played
+        ]
+
+    def _outcomes(self, algorithm: Any, problem: Any, state: Any, clients: Any) -> list[tuple[Any, Any]]:
+        number: Any = AnyRound()
+        return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), number)
+
+    def _names_of_vectors(self) -> list[str]:
+        found = {name for text in self.centres for name in Expression.parse(text).names if name.startswith("c")}
+        return ["x_0", *sorted(found)]
+
+    def _any_state(self, world: World, state: Any, numbers: Mapping[str, Any], zero: Any) -> Any:
+        """Unknown vectors in all fields; of a tie, a sum of fields that is zero, the last one is the others'."""
+        fresh = {name: world.vector(name) for name in _rows(state)}
+        free = set(fresh)
+        for text in self.ties:
+            names = sorted(Expression.parse(text).names & free)
+            if not names:
+                raise InvalidInput(f"the tie {text!r} leaves nothing open; fields are {', '.join(fresh)}")
+            last = names[-1]
+            free.remove(last)
+            factor = Expression.parse(text).at({**numbers, **dict.fromkeys(fresh, Fraction(0)), last: Fraction(1)})
+            fresh[last] = _combination(text, {**fresh, last: zero}, numbers, zero) * (-1 / factor)
+        arrays = {name: value for name, value in arrays_of(state).items() if value.dtype == object}
+        return dataclasses.replace(
+            state,
+            **{
+                name: _column([fresh[row] for row in _names_of_rows(name, len(value))])
+                for name, value in arrays.items()
+            },
+        )
+
+
+def run_on_quadratics(
+    method: str,
+    options: str = "",
+    *,
+    curvatures: Sequence[str],
+    centres: Sequence[str],
+    participants: int | None = None,
+    ties: Sequence[str] = (),
+) -> PlayedStates:
+    """States of a listed method on given quadratics.
+
+    Parameters
+    ----------
+    method, options : as for other statements
+    curvatures : a formula in the parameters for each client
+    centres : for each client a sum of vectors c, c_1, c_2, ..., times formulas; "0"
+    participants : int, optional
+        How many clients are drawn in each round; all take part otherwise.
+    ties : sums of fields that are zero in every state, such as "h_1 + h_2"
+        That the first state has them and that rounds keep them is proved.
+
+    In quantities: fields of the state, ``x_0`` (the start), the vectors of centres, ``f`` (the average) and ``f_1``, ``f_2``, ...
+
+    Examples
+    --------
+    >>> states = run_on_quadratics("gd", "lr", curvatures=("a",), centres=("0",))
+    >>> print(states.play)
+    gd(lr) on a ||x - 0||^2/2
+    """
+    if len(curvatures) != len(centres) or not curvatures:
+        raise InvalidInput(
+            f"one curvature and one centre a client are needed, got {len(curvatures)} and {len(centres)}"
+        )
+    if participants is not None and not 1 <= participants <= len(curvatures):
+        raise InvalidInput(f"from 1 to {len(curvatures)} clients may take part, got {participants}")
+    made = _Run(method, options, tuple(curvatures), tuple(centres), participants, tuple(ties), started=False)
+    return PlayedStates(made, dataclasses.replace(made, started=True))
+
+
+def _combination(text: str, vectors: Mapping[str, Any], numbers: Mapping[str, Any], zero: Any) -> Any:
+    """A sum of vectors times formulas, by what is linear in each of them."""
+    expression = Expression.parse(text)
+    names = sorted(expression.names & vectors.keys())
+    nothing = {**numbers, **dict.fromkeys(names, Fraction(0))}
+    if expression.at(nothing) != 0:
+        raise InvalidInput(f"{text!r} is no sum of vectors")
+    total = zero
+    for name in names:
+        total = total + vectors[name] * expression.at({**nothing, name: Fraction(1)})
+    return total
+
+
+def _column(entries: Sequence[Any]) -> NDArray[Any]:
+    found = np.empty((len(entries), 1), dtype=object)
+    for k, entry in enumerate(entries):
+        found[k, 0] = entry
+    return found
+
+
+def _rows(state: Any) -> dict[str, Any]:
+    """The vectors of a state by name."""
+    return {
+        row: value[k, 0]
+        for name, value in arrays_of(state).items()
+        if value.dtype == object
+        for k, row in enumerate(_names_of_rows(name, len(value)))
+    }
+
+
+def _names_of_rows(name: str, rows: int) -> list[str]:
+    return [name] if rows == 1 else [f"{name.removesuffix('_i')}_{k + 1}" for k in range(rows)]
