@@ -58,8 +58,8 @@ from .statements.ordering import Ordering as Ordering
 from .statements.ordering import Side as Side
 from .statements.outcomes import StatementOutcome as StatementOutcome
 from .statements.rate import Rate as Rate
-from .statements.theorems.states import MethodStates as MethodStates
 from .statements.theorems.runs import run_on_quadratics as run_on_quadratics
+from .statements.theorems.states import MethodStates as MethodStates
 from .statements.theorems.states import PlayedStates as PlayedStates
 from .statements.theorems.theorem import Theorem as Theorem
 from .statements.worlds import bar as bar

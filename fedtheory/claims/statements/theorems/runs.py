@@ -1,15 +1,20 @@
-"""Rounds of a listed method on given quadratics, as states of theorems: any dimension, any start, parameters as they are, draws enumerated.
+"""Rounds of a listed method on given quadratics, as states of theorems: any dimension, any start, parameters as they are, draws followed exactly.
 
     run_on_quadratics("fedavg", "lr, steps = 2", curvatures=("2", "-2"), centres=("0", "0"))
 
 Client k has f_k(x) = a_k ||x - c_k||^2/2, with a curvature that is a formula in the parameters, and a centre that is a sum of named vectors, which
 may be any. Fields of a state have their names, those of clients the client's number in the place of ``_i``: x, x_1, x_2, h_1. What a round makes
 of them is linear, so that a moment after a round is an identity in those before it.
+
+    run_on_equal_curvatures("a-fedpd", "rho, exact", curvature="a", clients="n = C, s = P")
+
+has clients f_i(x) = a ||x - c_i||^2/2, one of every number of clients with any centres, of which some are drawn in each round.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,13 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.statements.named_methods import NamedMethod
+from fedtheory.claims.statements.named_methods import NamedMethod, read_settings
 from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.worlds import Parameters, World, norm2
-from fedtheory.core.arrays import take
+from fedtheory.claims.statements.worlds import Parameters, World, bar, norm2
+from fedtheory.core.arrays import gather, take
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.states import arrays_of
+from fedtheory.proofs.every_n.cells import cell
+from fedtheory.proofs.every_n.vectors import Sampling, Vector
+from fedtheory.proofs.parameters.methods import sampling_at
+from fedtheory.proofs.potentials.invariants import clients_of, outcomes_of_round, vectors_of
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
@@ -204,6 +213,116 @@ def run_on_quadratics(
     if participants is not None and not 1 <= participants <= len(curvatures):
         raise InvalidInput(f"from 1 to {len(curvatures)} clients may take part, got {participants}")
     made = _Run(method, options, tuple(curvatures), tuple(centres), participants, tuple(ties), started=False)
+    return PlayedStates(made, dataclasses.replace(made, started=True))
+
+
+@dataclass(frozen=True)
+class _EqualCurvatures:
+    """f_i(x) = a ||x - c_i||^2/2, of every client, on arrays that stand for all of them."""
+
+    curvature: Any
+    centre: Any
+    n: Any
+    name = "quadratics of one curvature"
+    d = 1
+
+    def grad(self, x: Any) -> Any:
+        """Gradients."""
+        return (x - self.centre) * self.curvature
+
+    def prox(self, v: Any, step: Any) -> Any:
+        """argmin_x f_i(x) + ||x - v_i||^2/(2 step)."""
+        return (v + self.centre * (step * self.curvature)) / (1 + step * self.curvature)
+
+    def conjugate_grad(self, y: Any) -> Any:
+        """argmax_x <x, y_i> - f_i(x)."""
+        return self.centre + y / self.curvature
+
+    def take(self, clients: Any) -> _EqualCurvatures:
+        """Restrict to the clients that take part."""
+        return self if clients is None else dataclasses.replace(self, centre=gather(self.centre, clients), n=clients.s)
+
+
+@dataclass(frozen=True)
+class _DrawnRun:
+    """What is played: a method, the curvature, how many clients there are and take part; ``started``: from the method's start."""
+
+    method: str
+    options: str
+    curvature: str
+    clients: str
+    ties: tuple[str, ...]
+    started: bool
+
+    def __str__(self) -> str:
+        return f"{NamedMethod(self.method, self.options)} on {self.curvature} ||x - c_i||^2/2, clients {self.clients}"
+
+    def who(self, numbers: Mapping[str, Any]) -> Sampling | None:
+        """Who takes part."""
+        return sampling_at(
+            {name: Expression.parse(text) for name, text in read_settings(self.clients).items()}, numbers
+        )
+
+    def __call__(self, world: World, p: Parameters, last: int) -> list[Any]:
+        numbers = vars(p)
+        who, x_0, c = self.who(numbers), world.vector("x_0"), world.vector("c_i", True)
+        if not isinstance(c, Vector):
+            raise InvalidInput("runs of every number of clients are not played on plain numbers")
+        if who is not None and last > 1:
+            raise InvalidInput("where clients are drawn a line is about one round and the next")
+        n = clients_of(who)
+        algorithm: Any = NamedMethod(self.method, self.options).over(numbers)
+        problem: Any = _EqualCurvatures(Expression.parse(self.curvature).at(numbers), cell(c, n), n)
+        state = algorithm.init(problem, cell(x_0))
+        if not self.started:
+            state = self._any_state(world, state)
+        played: list[list[tuple[Any, Any]]] = [[(Fraction(1), state)]]
+        for _ in range(last):
+            played.append(
+                [
+                    (a * b, after)
+                    for a, before in played[-1]
+                    for b, after in outcomes_of_round(algorithm, problem, before, who)
+                ]
+            )
+        return [
+            [(chance, SimpleNamespace(x_0=x_0, c_i=c, **vectors_of(after))) for chance, after in of_round]
+            for of_round in played
+        ]
+
+    def _any_state(self, world: World, state: Any) -> Any:
+        """Unknown vectors in all fields, less what ties take: "mu_i" is zero, or "bar(mu_i)", or a field is a sum of others, "x - x_bar - ..."."""
+        fields = {
+            name: world.vector(name, client=not v.common or name.endswith("_i"))
+            for name, v in vectors_of(state).items()
+        }
+        for text in self.ties:
+            inside = re.fullmatch(r"bar\((\w+)\)", text)
+            name = inside[1] if inside else text
+            if name not in fields:
+                raise InvalidInput(
+                    f"the tie {text!r} is no field, and no average of one; fields are {', '.join(fields)}"
+                )
+            fields[name] = fields[name] - bar(fields[name]) if inside else fields[name] * 0
+        return dataclasses.replace(state, **{name: cell(v, getattr(state, name).rows) for name, v in fields.items()})
+
+
+def run_on_equal_curvatures(
+    method: str, options: str = "", *, curvature: str, clients: str = "", ties: Sequence[str] = ()
+) -> PlayedStates:
+    """States of a listed method on clients a ||x - c_i||^2/2 with any centres, for every number of clients, or s of n that are drawn in each round.
+
+    Parameters
+    ----------
+    method, options : as for other statements
+    curvature : a formula in the parameters
+    clients : as `fedtheory.claims.MethodStates` has it, "n, s" or "n = 8, s = 2"; empty: all of any number
+    ties : fields that are zero in every state, "mu_i", or zero on average, "bar(mu_i)"
+        That the first state has them and that rounds keep them is proved.
+
+    In quantities: fields of the state, ``x_0`` and ``c_i``.
+    """
+    made = _DrawnRun(method, options, curvature, clients, tuple(ties), started=False)
     return PlayedStates(made, dataclasses.replace(made, started=True))
 
 

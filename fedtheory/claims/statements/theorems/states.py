@@ -340,7 +340,9 @@ class PlayedStates:
         field = next((value.field for value in numbers.values() if isinstance(value, RationalFunction)), None)
         played_in, played = _play_once(self, field, tuple(numbers.items()), last, start)
         world, twins = played_in.fork()
-        return StateTrace(_by_name(world, played, last, twins), world.system)
+        who = getattr(self.play, "who", None)  # of a run with clients that are drawn
+        space = SymbolicSpace() if who is None else SymbolicSpace(who(numbers))
+        return StateTrace(_by_name(world, played, last, twins), world.system, space=space)
 
     def play_in(
         self, world: SymbolicWorld, numbers: Mapping[str, Any], last: int, *, start: bool
