@@ -1,8 +1,8 @@
-"""What a statement on listed methods does not say: the options that it leaves to their defaults, and refutations that hang on one of them."""
+"""What a statement on listed methods does not say: the options that it leaves to their defaults, and refutations that hang on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
@@ -39,6 +39,11 @@ class Unstated:
     field: str
     method: str
     option: Option
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a round computes with the default: a number, be it one that changes nothing. An option that is not used by default is none."""
+        return self.option.kind in (int, float) and self.option.default is not None
 
     def __str__(self) -> str:
         return f"{self.option.name} = {_show(self.option.default)}"
@@ -91,12 +96,18 @@ def tell_unstated(statement: StatesMethods) -> str:
 
 
 def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) -> str:
-    """Why a refutation hangs on an option that the statement leaves open: with another word for it, it is not refuted; "" where it does not.
+    """Why a refutation hangs on an option that the statement leaves open; "" where it does not.
 
-    Options are those that are true or false, or one of some words. Where both methods of a statement have one, it is changed in either and in both.
+    One that is true or false, or one of some words, is changed: with another word the statement is not refuted. Where both methods of a statement have
+    it, in either and in both. A number may be any, which nobody can try: a refutation hangs on each that is left open.
     """
+    unstated = list_unstated(statement)
+    return _find_word(statement, unstated, is_refuted) or _tell_numbers([one for one in unstated if one.is_number])
+
+
+def _find_word(statement: StatesMethods, unstated: Sequence[Unstated], is_refuted: Callable[[Any], bool]) -> str:
     by_name: dict[str, list[Unstated]] = {}
-    for one in list_unstated(statement):
+    for one in unstated:
         if _words(one.option):
             by_name.setdefault(one.option.name, []).append(one)
     for name, several in by_name.items():
@@ -119,6 +130,17 @@ def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) ->
                         f"the default, and not with {name} = {word}; say which is meant"
                     )
     return ""
+
+
+def _tell_numbers(numbers: Sequence[Unstated]) -> str:
+    if not numbers:
+        return ""
+    told = dict.fromkeys(f"{one.option.name} of {one.method} (default {_show(one.option.default)})" for one in numbers)
+    meant = dict.fromkeys(map(str, numbers))
+    return (
+        f"the statement leaves open {', '.join(told)}: it is refuted with {'this number' if len(told) == 1 else 'these numbers'}, and nothing is "
+        f"known of others; say which is meant, as in '{', '.join(meant)}'"
+    )
 
 
 def tell_options(
