@@ -98,8 +98,8 @@ def tell_unstated(statement: StatesMethods) -> str:
 def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) -> str:
     """Why a refutation hangs on an option that the statement leaves open; "" where it does not.
 
-    One that is true or false, or one of some words, is changed: with another word the statement is not refuted. Where both methods of a statement have
-    it, in either and in both. A number may be any, which nobody can try: a refutation hangs on each that is left open.
+    One that is true or false, or one of some words, is changed: with another word the statement is not refuted. Where both methods of a statement
+    have it, in either and in both. A number may be any, which nobody can try: a refutation hangs on each that is left open.
     """
     unstated = list_unstated(statement)
     return _find_word(statement, unstated, is_refuted) or _tell_numbers([one for one in unstated if one.is_number])
