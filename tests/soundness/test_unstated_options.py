@@ -80,16 +80,15 @@ def test_every_number_that_is_open_is_named_and_what_holds_needs_none() -> None:
         return SimpleNamespace(f=objective(problem, after.x), f0=objective(problem, before.x))
 
     falls: dict[str, Any] = {"quantities": moves, "region": "0 < L <= 1, 0 < s <= 1/2", "curvatures": "0, L"}
-    status, parts = judged("proof step", Inequality("fedavg", "lr = s, steps = 2", claimed="f0 <= f", **falls))
+    status, parts = judged("proof step", Inequality("fedavg", "lr = s", claimed="f0 <= f", **falls))
     assert status == "inconclusive" and parts[0].text.startswith(
-        "the statement leaves open lr_decay of fedavg (default 1)"
+        "the statement leaves open steps of fedavg (default 1)"
     )
     assert parts[0].counterexample is None and parts[0].disproof is None
-    given = "lr = s, steps = 2, lr_decay = 1"
-    assert judged("proof step", Inequality("fedavg", given, claimed="f0 <= f", **falls))[0] == "refuted"
+    assert judged("proof step", Inequality("fedavg", "lr = s, steps = 1", claimed="f0 <= f", **falls))[0] == "refuted"
     assert judged("proof step", Inequality("gd", "lr = s", claimed="f <= f0", **falls))[0] == "supported"
-    pair = judged("equivalence", Equivalence("gd", "fedavg", "lr = s", "lr = s, steps = 2", region="0 < s"))
-    assert pair[0] == "inconclusive" and "lr_decay of fedavg (default 1)" in pair[1][0].text
+    pair = judged("equivalence", Equivalence("gd", "fedavg", "lr = s/2", "lr = s", region="0 < s"))
+    assert pair[0] == "inconclusive" and "steps of fedavg (default 1)" in pair[1][0].text
 
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)
@@ -215,6 +214,5 @@ def test_a_worst_case_above_a_bound_hangs_on_an_option_that_was_not_given() -> N
     assert run(main, [*asked, "--exact"]).exit_code == 0
     wrong = [*asked[:-1], "0.001"]
     found = run(main, wrong)
-    assert found.exit_code == 4 and "leaves open p of fedpd (default 0)" in found.output, found.output
-    steps = ["--lr", "0.1", "--local-steps", "1", "--lr-decay", "1"]
-    assert run(main, [*wrong, "--p", "0", "--communicate-every", "1", *steps]).exit_code == 3
+    assert found.exit_code == 4 and "leaves open p of fedpd (default 0), lr of fedpd" in found.output, found.output
+    assert run(main, [*wrong, "--p", "0", "--lr", "0.1", "--local-steps", "1"]).exit_code == 3

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
+from numbers import Number
 from typing import Any, ClassVar, Protocol, Self
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
 from fedtheory.claims.claim import Finding, Part, Reading
@@ -34,16 +36,16 @@ class StatesMethods(Protocol):
 
 @dataclass(frozen=True)
 class Unstated:
-    """An option that a statement leaves to its default: the field of the method's options, and the method."""
+    """An option that a statement leaves to its default: the field of the method's options, and the method.
+
+    ``is_number``: the method that is built has the default as a number in it. A default that leaves a part out, such as a decay of step sizes by 1 or
+    a batch that is not used, is none.
+    """
 
     field: str
     method: str
     option: Option
-
-    @property
-    def is_number(self) -> bool:
-        """Whether a round computes with the default: a number, be it one that changes nothing. An option that is not used by default is none."""
-        return self.option.kind in (int, float) and self.option.default is not None
+    is_number: bool
 
     def __str__(self) -> str:
         return f"{self.option.name} = {_show(self.option.default)}"
@@ -81,8 +83,12 @@ def list_unstated(statement: StatesMethods) -> list[Unstated]:
         if entry is not None:
             given = {o.name for o in entry.options if o.name in named.texts}
             settings = named.settings(statement.some_point)
-            left = [o for o in entry.options if o.name not in given and _matters(entry, o, settings)]
-            found += [Unstated(field, entry.name, option) for option in left]
+            for option in (o for o in entry.options if o.name not in given):
+                others = _build_others(entry, option, settings)
+                if others:
+                    parts = _list_parts(entry.build(**settings))
+                    is_number = option.kind in (int, float) and parts in map(_list_parts, others)
+                    found.append(Unstated(field, entry.name, option, is_number))
     return found
 
 
@@ -99,7 +105,7 @@ def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) ->
     """Why a refutation hangs on an option that the statement leaves open; "" where it does not.
 
     One that is true or false, or one of some words, is changed: with another word the statement is not refuted. Where both methods of a statement
-    have it, in either and in both. A number may be any, which nobody can try: a refutation hangs on each that is left open.
+    have it, in either and in both. Not all values of a number can be tried: it hangs on each number of the method that is left open.
     """
     unstated = list_unstated(statement)
     return _find_word(statement, unstated, is_refuted) or _tell_numbers([one for one in unstated if one.is_number])
@@ -172,15 +178,23 @@ def _is_against(finding: Finding) -> bool:
     return isinstance(finding, Part) and finding.holds is False
 
 
-def _matters(entry: Listed, option: Option, settings: Mapping[str, Any]) -> bool:
-    """Whether the method is another one with another value of an option; not where none goes with the others."""
+def _build_others(entry: Listed, option: Option, settings: Mapping[str, Any]) -> list[Algorithm]:
+    """The methods with another value of an option that are other ones; none where no other value goes with the others."""
+    found = []
     for other in _others(option):
         try:
-            if entry.build(**{**settings, option.name: other}) != entry.build(**settings):
-                return True
+            made, own = entry.build(**{**settings, option.name: other}), entry.build(**settings)
         except FedtheoryError:
             continue
-    return False
+        found += [made] if made != own else []
+    return found
+
+
+def _list_parts(value: Any) -> Any:
+    """The kinds of an object's fields, at any depth; all numbers are of one kind."""
+    if is_dataclass(value):
+        return type(value), {f.name: _list_parts(getattr(value, f.name)) for f in fields(value)}
+    return Number if isinstance(value, Number) else type(value)
 
 
 def _others(option: Option) -> list[Any]:
