@@ -35,7 +35,7 @@ from fedtheory.claims.statements.on_instances import (
     point_in_floats,
     read_point,
 )
-from fedtheory.claims.statements.on_region import show_values
+from fedtheory.claims.statements.on_region import no_special_numbers, show_values
 from fedtheory.claims.statements.pictures import draw_divergence, draw_limit
 from fedtheory.claims.statements.unit_reading import UNCHECKED, UnitReading
 from fedtheory.claims.statements.unstated import tell_options
@@ -46,7 +46,7 @@ from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
 from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
-from fedtheory.proofs.regions.expressions import Expression, number
+from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.units import OF_POINTS, unit_of
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
@@ -87,8 +87,8 @@ class Limit(InstanceStatement):
     field: str = "x"
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
-        point = {MINIMISER: number(Fraction(0))}
-        return [("point", text.substitute(point)) for text in read_point(self.point)]
+        known = no_special_numbers([MINIMISER])
+        return [("point", text.substitute(known)) for text in read_point(self.point)]
 
     def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
         method, problem, x0 = built = super()._build(point)

@@ -84,7 +84,9 @@ class InstanceStatement(OnRegion):
         require_units(self.unlike_units, self.units)
 
     def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
-        """Method, problem and start at a point, in fractions where that can be."""
+        """Method, problem and start at a point, in fractions where that can be; what is claimed there is evaluated."""
+        for _, text in self._own_texts():
+            text.at(point)
         try:
             return self.exact_instance(point)
         except CannotTrace:
