@@ -189,7 +189,7 @@ def find_of_statement(
 
     ``corrected``: the statement in its place where it is false, for its picture.
     """
-    if not isinstance(statement, Ordering | Theorem) and statement.unlike_units:
+    if not isinstance(statement, Theorem) and statement.unlike_units:
         yield Reading(f"As it is printed it is not right in all units: {statement.unlike_units}.")
     if isinstance(statement, Lemma):
         yield from find_of_lemma(statement, name=name, role=role)

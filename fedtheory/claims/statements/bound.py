@@ -105,8 +105,8 @@ class MethodStatement(OnRegion):
             self.require_parameters(what, expression)
         for condition in self.conditions:
             self.require_parameters(str(condition), condition)
-        self._require_round(self.require_sense(self._build))
         require_units(self.unlike_units, self.units)
+        self._require_round(self.require_sense(self._build))
 
     def _build(self, point: ParameterPoint) -> None:
         """The question at a point, and what is claimed there."""
@@ -160,6 +160,8 @@ class MethodStatement(OnRegion):
 
     def _read_common_units(self, reading: UnitReading) -> dict[str, Any]:
         """Of the method, whose fields are returned, the class and the clients."""
+        for name, what in self._counted().items():
+            reading.counts |= dict.fromkeys(self.expressions[name].names, what)
         if callable(self.functions):
             reading.read_class(self.functions)
         for name, text in self.expressions.items():
@@ -169,6 +171,19 @@ class MethodStatement(OnRegion):
             elif kind == "clients":
                 reading.require(f"{which} =", text, NONE, "a number of clients")
         return reading.read_method(self.named_method)
+
+    def _counted(self) -> dict[str, str]:
+        """Texts that are whole numbers: options that count, clients and rounds; with what they are a number of."""
+        entry = self.named_method.entry
+        found = (
+            {f"option {o.name}": f"{entry.name}'s {o.name}" for o in entry.options if o.kind is int} if entry else {}
+        )
+        known = found | {
+            "clients n": "a number of clients",
+            "clients s": "a number of clients",
+            "rounds": "a number of rounds",
+        }
+        return {name: what for name, what in known.items() if name in self.expressions}
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:

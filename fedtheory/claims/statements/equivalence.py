@@ -139,6 +139,7 @@ class Equivalence(OnRegion):
             raise InvalidInput(f"curvatures are 'low, high', got {self.curvatures!r}")
         if not self.states:
             raise InvalidInput("an equivalence needs fields that correspond, such as states={'x': 'x'}")
+        require_units(self.unlike_units, self.units)
         self.require_sense(self._build)
         try:
             point = self.parameters.simple_points(1)[0]
@@ -152,7 +153,6 @@ class Equivalence(OnRegion):
         for name, given in self.relations.kept.items():
             _require_fields(given, names[0], "first")
             _require_fields(Expression.parse(name), names[0], "first")
-        require_units(self.unlike_units, self.units)
 
     def _build(self, point: Mapping[str, Fraction]) -> None:
         self._template(point)

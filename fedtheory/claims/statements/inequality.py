@@ -154,6 +154,7 @@ class Inequality(OnRegion):
             self.require_parameters("certified", Comparison.parse(f"0 {text}"))
         for condition in self.conditions:
             self.require_parameters(str(condition), condition)
+        require_units(self.unlike_units, self.units)
         self.require_sense(self._build)
         case = next(simple_instances(self.parameters, self.conditions, self._limits_at, self.counts), None)
         if case is None:
@@ -163,7 +164,6 @@ class Inequality(OnRegion):
             raise InvalidInput(
                 f"{missing[0]!r} in {self.claimed!r} is neither a quantity nor a parameter nor a constant"
             )
-        require_units(self.unlike_units, self.units)
 
     def _build(self, point: Mapping[str, Fraction]) -> None:
         self.named_method.at(point)

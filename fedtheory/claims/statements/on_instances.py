@@ -78,10 +78,10 @@ class InstanceStatement(OnRegion):
         asked = [name for name, p in takes.items() if name not in known and p.default is inspect.Parameter.empty]
         if asked:
             raise InvalidInput(f"the problem asks for {asked[0]!r}, which is no parameter of the region")
+        require_units(self.unlike_units, self.units)
         self.require_sense(self._build)
         if not self.points:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
-        require_units(self.unlike_units, self.units)
 
     def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
         """Method, problem and start at a point, in fractions where that can be; what is claimed there is evaluated."""
