@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from evidence import judged
 
-from fedtheory.claims import Rate
+from fedtheory.claims import Limit, Rate
 from fedtheory.core.arrays import average
 from fedtheory.proofs.recurrences import follow_field, lies_within, multiply_polynomials
 from fedtheory.proofs.spectrum import round_map
@@ -139,6 +139,17 @@ def test_a_rate_towards_another_point_than_the_minimiser_is_replayed():
     found = parts[-1].counterexample
     assert status == "refuted" and "does not fall to zero" in parts[-1].text
     assert found is not None and found.replay.violated and found.replay.exact_measured > 0
+
+
+def test_a_limit_that_diverges_is_replayed():
+    on = {"region": "0 < a, 2/a < lr < 3/a", "problem": _on_the_plane, "start": 2}
+    stated = Limit("gd", "lr", point="minimiser", **on)
+    part = next(part for part in judged("identity", stated)[1] if part.name == "limit")
+    assert part.refutes and "it diverges" in part.text and part.counterexample is not None
+    assert (
+        part.counterexample.replay.violated
+        and stated.replay(part.counterexample.instance) == part.counterexample.replay
+    )
 
 
 def test_an_excess_that_floats_do_not_see_says_so():

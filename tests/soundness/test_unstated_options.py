@@ -1,6 +1,7 @@
 """What a statement does not say of its method: named in its verdict, and no ground to call a true statement false."""
 
 import json
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,8 +23,10 @@ from fedtheory.claims import (
     Reading,
     Side,
 )
+from fedtheory.claims.statements.as_claims import find_of_statement
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.claims.statements.named_methods import NamedMethod
+from fedtheory.claims.statements.planting import list_faults
 from fedtheory.claims.statements.unstated import OneMethod, list_unstated
 from fedtheory.command_line.main import main
 from fedtheory.core.problem import objective
@@ -89,6 +92,30 @@ def test_every_number_that_is_open_is_named_and_what_holds_needs_none() -> None:
     assert judged("proof step", Inequality("gd", "lr = s", claimed="f <= f0", **falls))[0] == "supported"
     pair = judged("equivalence", Equivalence("gd", "fedavg", "lr = s/2", "lr = s", region="0 < s"))
     assert pair[0] == "inconclusive" and "steps of fedavg (default 1)" in pair[1][0].text
+
+
+def test_a_planted_mistake_is_refuted_and_hangs_on_no_number() -> None:
+    """The statement leaves ``steps`` open; what is planted in its check has the default, so that it is the mistake that is seen."""
+    for stated in (
+        Equivalence("fedavg", "gd", "lr = s", "lr = s", region="0 < s"),
+        Bound("fedavg", "lr = 1/L", region="0 < L", functions="L", measure="gap", claimed="L/6"),
+    ):
+        kind: Any = "equivalence" if isinstance(stated, Equivalence) else "bound"
+        for fault in list_faults(stated, "statement", {}):
+            planted = fault.subject["planted"][1](Context())
+            assert not any(one.is_number for one in list_unstated(planted))
+            status, parts = judged(kind, _Judged(planted))
+            assert status == "refuted", (fault.name, parts)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A statement of any kind, by its findings."""
+
+    statement: Any
+
+    def findings(self, context: Context) -> Any:
+        return find_of_statement(self.statement, context)
 
 
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda entry: entry.name)

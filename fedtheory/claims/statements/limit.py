@@ -226,7 +226,7 @@ class Limit(InstanceStatement):
             if inside is not True:
                 text = f"{self}: at {where} a multiplier lies above one: it diverges"
                 if inside is False:
-                    yield disproved("limit", True, text, "spectrum")
+                    yield self.at_point(disproved("limit", True, text, "spectrum"), point)
                     yield self._pictured(point)
                     return
                 yield Part("limit", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided")
@@ -251,7 +251,14 @@ class Limit(InstanceStatement):
 
     def _measured(self, point: Point) -> Replay:
         found = self.followed(point, self.field)
-        if found is None or lies_within(found.polynomial, ONE) is not True:
+        inside = None if found is None else lies_within(found.polynomial, ONE)
+        if found is not None and inside is False and self.field == "x":
+            largest = largest_root(self.recurrence_in_floats(point, len(found.polynomial) - 1))
+            above = fraction_between(1.0, found.largest_modulus())
+            reached = above if lies_within(found.polynomial, above) is False else ONE
+            what = f"the largest multiplier at {show_values(point)}, in fractions a number below it, against one"
+            return Replay(what, largest, 1.0, reached, ONE, "fractions", ())
+        if found is None or inside is not True:
             raise InvalidInput(f"at {show_values(point)} there is no limit that fractions give")
         limit = found.limit()
         claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
 from numbers import Number
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
@@ -17,6 +17,8 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.statements.named_methods import NOT_USED, NamedMethod
 from fedtheory.core.errors import FedtheoryError, require
 from fedtheory.proofs.facts import take_facts
+
+S = TypeVar("S", bound="StatesMethods")
 
 
 class StatesMethods(Protocol):
@@ -119,11 +121,8 @@ def _find_word(statement: StatesMethods, unstated: Sequence[Unstated], is_refute
     for name, several in by_name.items():
         for chosen in chain.from_iterable(combinations(several, k + 1) for k in range(len(several))):
             for word in _words(chosen[0].option):
-                told = {one.field: statement.stated_methods[one.field].options for one in chosen}
                 try:
-                    changed = statement.with_options(
-                        {f: f"{text}, {name} = {word}".lstrip(", ") for f, text in told.items()}
-                    )
+                    changed = _with_said(statement, [(one.field, f"{name} = {word}") for one in chosen])
                     refuted = is_refuted(changed)
                 except FedtheoryError:
                     continue  # there is no such statement
@@ -136,6 +135,19 @@ def _find_word(statement: StatesMethods, unstated: Sequence[Unstated], is_refute
                         f"the default, and not with {name} = {word}; say which is meant"
                     )
     return ""
+
+
+def say_numbers(statement: S) -> S:
+    """The same, with its defaults for the numbers that it leaves open: what a mistake is planted in, so that what refutes it is the mistake."""
+    return _with_said(statement, [(one.field, str(one)) for one in list_unstated(statement) if one.is_number])
+
+
+def _with_said(statement: S, said: Sequence[tuple[str, str]]) -> S:
+    """The same with options besides, each in its field."""
+    texts = {field: statement.stated_methods[field].options for field, _ in said}
+    for field, option in said:
+        texts[field] = f"{texts[field]}, {option}".lstrip(", ")
+    return statement.with_options(texts) if texts else statement
 
 
 def _tell_numbers(numbers: Sequence[Unstated]) -> str:
