@@ -9,7 +9,7 @@ from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import STEPPING, make_local_steps
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.core.arrays import Array, average, gather, scatter, spread
+from fedtheory.core.arrays import Array, average, gather, is_exactly, scatter, spread
 from fedtheory.core.hyperparameters import NotNegative
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -97,7 +97,7 @@ class Ditto(Method):
 
     @property
     def _apart(self) -> bool:
-        return isinstance(self.mu, int | float) and self.mu == 0
+        return is_exactly(self.mu, 0)
 
     def init(self, problem: Problem, x0: Array) -> PersonalState:
         return PersonalState(x0, spread(x0, problem.n))

@@ -10,7 +10,7 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, LR, LR_DECAY, SAM, STEPS, make_step_size
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, WRONG_ASCENT, Mistake, list_average_mistakes
 from fedtheory.algorithms.options import BuiltField
-from fedtheory.core.arrays import Array, average
+from fedtheory.core.arrays import Array, average, is_exactly
 from fedtheory.core.hyperparameters import NotNegative
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -90,7 +90,7 @@ class FedProx(Method):
         return PointState(x0)
 
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
-        rho = None if isinstance(self.rho, int | float) and self.rho == 0 else self.rho
+        rho = None if is_exactly(self.rho, 0) else self.rho
         sub = Subproblem(problem.take(clients), rho=rho, z=state.x, clients=clients)
         x_i, _ = self.local(sub, state.x, key, None)
         return PointState(average(x_i, clients))

@@ -13,7 +13,7 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, STEPS
 from fedtheory.algorithms.mistakes import Mistake
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.core.arrays import Array, Scalar, average, choose, spread
+from fedtheory.core.arrays import Array, Scalar, average, choose, is_exactly, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import Positive, at_least_one, on_host
 from fedtheory.core.participation import Clients
@@ -145,7 +145,7 @@ def _rhythm(p: Any, communicate_every: int) -> Any:
     """Return the probability p of skipping, or a fixed rhythm where that is asked for."""
     if communicate_every == 1:
         return p
-    if isinstance(p, int | float) and p == 0:
+    if is_exactly(p, 0):
         return Every(communicate_every)
     raise InvalidInput(
         f"skipping is random or in a fixed rhythm, got p = {p} and communicate_every = {communicate_every}"

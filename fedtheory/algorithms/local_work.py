@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.algorithms.options import BuiltField, Option
+from fedtheory.core.arrays import is_exactly
 from fedtheory.core.errors import InvalidInput
 from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.sam import SamSteps
@@ -44,7 +45,7 @@ STEPPING = (LR, STEPS, EPOCHS, BATCH, LR_DECAY, CLIP)
 
 def make_step_size(lr: Any, lr_decay: Any) -> Step:
     """Return the step size lr, or lr lr_decay^r in round r."""
-    return lr if isinstance(lr_decay, int | float) and lr_decay == 1 else DecayedStep(lr, lr_decay)
+    return lr if is_exactly(lr_decay, 1) else DecayedStep(lr, lr_decay)
 
 
 def choose_work(steps: Any, epochs: int) -> Any:

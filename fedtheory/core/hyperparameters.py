@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from fedtheory.core.arrays import Scalar, is_array, numbers_of, to_numpy
+from fedtheory.core.arrays import Scalar, is_array, is_exactly, numbers_of, to_numpy
 from fedtheory.core.errors import InvalidInput
 
 
@@ -111,7 +111,7 @@ def constant_step(owner: Any, name: str) -> None:
 def not_negative(owner: Any, name: str) -> None:
     """Refuse a hyper-parameter that is neither positive nor the number zero."""
     value = plain(owner, name)
-    if not (isinstance(value, int | float) and value == 0):
+    if not is_exactly(value, 0):
         positive(owner, name)
 
 

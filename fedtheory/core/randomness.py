@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.core.arrays import is_exactly
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.philox import COUNTER_WORDS, as_uniform, draw_words, subsets
 
@@ -144,10 +145,10 @@ class Key:
     def coin(self, purpose: str, probability: Any) -> Any:
         """Return one coin a run, heads with the probability given.
 
-        A probability of exactly 0 or 1 (a Python number) gives a plain bool and draws nothing; otherwise a bool
+        A probability of exactly 0 or 1 (a plain number) gives a plain bool and draws nothing; otherwise a bool
         array of shape ``(*batch, 1, 1)`` that broadcasts against clients and coordinates.
         """
-        if isinstance(probability, int | float) and probability in (0, 1):
+        if is_exactly(probability, 0) or is_exactly(probability, 1):
             return bool(probability)
         return self.uniform(purpose, (1, 1)) < np.asarray(probability)
 
@@ -178,7 +179,7 @@ class ScriptedKey:
 
     def coin(self, purpose: str, probability: Any) -> Any:
         """Return the prescribed coin."""
-        if isinstance(probability, int | float) and probability in (0, 1):
+        if is_exactly(probability, 0) or is_exactly(probability, 1):
             return bool(probability)
         try:
             return self.coins[purpose]

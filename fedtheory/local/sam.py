@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fedtheory.core.arrays import Array, Scalar, namespace, squared_norm, take_step
+from fedtheory.core.arrays import Array, Scalar, is_exactly, namespace, squared_norm, take_step
 from fedtheory.core.hyperparameters import not_negative
 from fedtheory.core.problem import need
 from fedtheory.core.randomness import Key
@@ -92,11 +92,7 @@ class SamSteps(Memoryless):
         for q in range(steps):
             u = grad(x, q)
             v = grad(x + self.radius * self._ascent(u), q)
-            g = (
-                v
-                if isinstance(self.weight, int | float) and self.weight == 1
-                else (1 - self.weight) * u + self.weight * v
-            )
+            g = v if is_exactly(self.weight, 1) else (1 - self.weight) * u + self.weight * v
             x = take_step(x, step_size(self.lr, key.round, q), clip_norms(sub.shift(g, x), self.clip))
         return x
 

@@ -32,6 +32,8 @@ from fedtheory.proofs.symbolic import agree, symbols
 
 #: largest state that is followed
 MOST_NUMBERS = 40
+#: digits of the denominators of fractions that are tried for a modulus
+DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,14 @@ class Recurrence:
         """The largest modulus of a root, in floats."""
         roots = np.roots([float(c) for c in self.polynomial[::-1]])
         return float(np.abs(roots).max(initial=0.0))
+
+    def find_squared_modulus(self) -> Fraction | None:
+        """The square of the largest modulus of a root, where it is a fraction with a denominator of up to `DIGITS` digits."""
+        near = self.largest_modulus() ** 2
+        if not np.isfinite(near):
+            return None
+        tried = dict.fromkeys(Fraction(near).limit_denominator(10**digits) for digits in range(DIGITS + 1))
+        return next((r for r in tried if _find_side(self.squared, r) is None), None)
 
 
 def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "x") -> Recurrence:
@@ -190,14 +200,20 @@ def lies_within(polynomial: Sequence[Fraction], radius: Fraction) -> bool | None
 
     It is decided exactly, and what is decided is a fact.
     """
-    p = [c * radius**k for k, c in enumerate(polynomial)]
-    outcome = _schur_cohn(p)
-    if outcome is None:
-        outcome = _beside_the_circle(p)
+    outcome = _find_side(polynomial, radius)
     said = {True: "all roots are below", False: "a root is above", None: "the largest roots are equal to"}[outcome]
     shown = show_expression(" + ".join(f"{c} t^{k}" for k, c in enumerate(polynomial) if c))
     write_fact("comparison", f"{said} {radius} in modulus, of {shown}")
     return outcome
+
+
+def _find_side(polynomial: Sequence[Fraction], radius: Fraction) -> bool | None:
+    """What `lies_within` answers. Of radius 0 the circle is the number 0: without a root beside it the largest lie on it."""
+    if radius == 0:
+        return False if any(polynomial[:-1]) else None
+    p = [c * radius**k for k, c in enumerate(polynomial)]
+    outcome = _schur_cohn(p)
+    return _beside_the_circle(p) if outcome is None else outcome
 
 
 def _schur_cohn(p: Sequence[Fraction]) -> bool | None:

@@ -151,9 +151,13 @@ class AnyCount(StandIn):
 _EVERY = "the round computes {{}}, where {0} is the {1}, and it is followed for every {0} at once; {2}"
 
 
+#: what to do where the number of clients matters
+STATE_CLIENTS = "state n: clients='n = 8' in a statement, participation=Sampling(8, 8) in Python"
+
+
 def any_clients(least: int = 2) -> AnyCount:
     """The number of clients where it is not stated."""
-    instead = "where clients meet, write average(...); otherwise state n: clients='n = 8' in a statement, participation=Sampling(8, 8) in Python"
+    instead = f"where clients meet, write average(...); otherwise {STATE_CLIENTS}"
     return AnyCount("n", least, _EVERY.format("n", "number of clients", instead))
 
 

@@ -71,7 +71,7 @@ def _of_three(method: str, options: str) -> Limit:
 D12 = {
     "FedProx": fedprox_ends(),
     "FedAvg": fedavg_ends(),
-    "FedPD, three clients": _of_three("fedpd", "eta = 3/50, init_dual = grad, exact"),
+    "FedPD, three clients": _of_three("fedpd", "eta = 3/50, init_dual = grad, exact, p = 0"),
 }
 
 
@@ -280,7 +280,7 @@ CLAIMS = [
         put(
             "FedPD in FedProx's place",
             "FedProx",
-            fedprox_ends(method="fedpd", options="eta = 1/rho, init_dual = grad, exact"),
+            fedprox_ends(method="fedpd", options="eta = 1/rho, init_dual = grad, exact, p = 0"),
         ),
         put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
         Fault("constant of the proof cut by a hundredth", "both", {"strength": "99/25"}),

@@ -130,7 +130,7 @@ FEWER_STEPS = Divergence(
     "fedavg", "lr, steps = 1", problem=coercive_counterexample, region=FROM_AFAR.region, start=FROM_AFAR.start
 )
 FEDPD_ARRIVES = Limit(
-    "fedpd", "eta = 3/20, init_dual = grad, exact", problem=coercive_counterexample, start=10, point=0
+    "fedpd", "eta = 3/20, init_dual = grad, exact, p = 0", problem=coercive_counterexample, start=10, point=0
 )
 
 
@@ -210,7 +210,7 @@ def check_d9(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Itera
 
 STANDS_STILL = Limit(
     "fedpd",
-    "eta, init_dual = grad, exact",
+    "eta, init_dual = grad, exact, p = 0",
     problem=opposite,
     region="0 < a, 0 < eta < 1/a, 0 < s",
     start="s",

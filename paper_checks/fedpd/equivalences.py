@@ -98,7 +98,7 @@ def check_eq2(ctx: Context, *, penalty: Any = 1) -> Iterator[Finding]:
 ORACLE_TWO_IS_ONE = Equivalence(
     lambda eta, gamma, Q: FedPD(eta, FedPD.oracle_two(eta, gamma, int(Q), None, 1)),
     "fedpd",
-    second_options="eta, init_dual = grad, exact = false, lr = eta*gamma/(eta + gamma), steps = Q",
+    second_options="eta, init_dual = grad, exact = false, lr = eta*gamma/(eta + gamma), steps = Q, p = 0",
     region="0 < eta, 0 < gamma, Q in 1..3",
     states={"x": "x", "x_i": "x_i", "x0_i": "x0_i", "lam_i": "lam_i"},
     name="Oracle II with exact gradients and Oracle I-GD",

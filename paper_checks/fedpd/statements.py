@@ -250,7 +250,7 @@ def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequa
     """An inequality between `quantities_of_round`, in rounds of FedPD with exact solves that all communicate."""
     return Inequality(
         "fedpd",
-        "eta, init_dual = grad, exact",
+        "eta, init_dual = grad, exact, p = 0",
         quantities=quantities_of_round,
         claimed=claimed,
         region="1/2 <= L <= 2, 1/(50*L) <= eta <= 3/(10*L)",
@@ -297,7 +297,7 @@ def first_round(claimed: str = FIRST_ROUND) -> Bound:
     """D2 for T = 1: after one round with u < 1, exact solves and lam_i^0 = -grad f_i(x^0), ||grad f||^2 <= ``claimed``."""
     return Bound(
         "fedpd",
-        "eta, init_dual = grad, exact",
+        "eta, init_dual = grad, exact, p = 0",
         region="0 < L, 0 < eta < 1/L",
         functions="L, mu = -L",
         measure="stationarity",

@@ -117,7 +117,7 @@ def scaffold_is_vrl_every_n(sign: int = 1) -> Equivalence:
     return Equivalence(
         "scaffold",
         "vrl-sgd",
-        "lr, steps = Q",
+        "lr, steps = Q, server_lr = 1",
         "lr, steps = Q",
         region="0 < lr, Q in 1..3",
         states={"x": "x", "delta_i": f"{sign}*(c_i - c)"},
@@ -249,7 +249,7 @@ def _wide(seed: int) -> Quadratic:
 FEDPD_IS_DOUGLAS_RACHFORD = Equivalence(
     "fedpd",
     lambda eta: Splitting(eta),  # type: ignore[arg-type,return-value]
-    "eta, init_dual = grad, exact",
+    "eta, init_dual = grad, exact, p = 0",
     region="0 < eta",
     states={"x": "x", "v_i": "x - eta*lam_i"},
     kept={"x0_i": "x"},

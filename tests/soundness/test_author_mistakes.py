@@ -1,6 +1,7 @@
 """A mistake of a statement's author, or a missing package, is an error that says what to do, and never a verdict."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims import (
     Bound,
     Claim,
@@ -27,6 +29,7 @@ from fedtheory.claims.report import summarise
 from fedtheory.claims.statements.as_claims import find_of_statement
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.command_line.main import main
+from fedtheory.core.arrays import average
 from fedtheory.core.errors import InvalidInput, MissingExtra
 from problems.quadratics import scalar_quadratics
 
@@ -49,6 +52,22 @@ def convex(w: Any, p: Any, c: Any) -> Any:
     f, x = w.function(p.L, p.mu), w.vector("x")
     w.at(f, x, "g")
     return norm2(x) * -c.c
+
+
+@dataclass(frozen=True)
+class ReadsClients:
+    """A gradient step of size lr/n."""
+
+    lr: Any
+
+    def init(self, problem: Any, x0: Any) -> Any:
+        return PointState(x0)
+
+    def solution_state(self, problem: Any, x: Any) -> Any:
+        return PointState(x)
+
+    def round(self, problem: Any, state: Any, clients: Any, key: Any) -> Any:
+        return PointState(state.x - self.lr / problem.n * average(problem.grad(state.x)))
 
 
 MISTAKES: dict[str, tuple[Any, str]] = {
@@ -88,6 +107,43 @@ MISTAKES: dict[str, tuple[Any, str]] = {
         lambda: Inequality("gd", "lr = -lr", quantities=lambda *_: None, claimed="a <= b", region="0 < lr"), "lr must be positive",
     ),
     "a lemma on no functions": (lambda: Lemma("l", "s", "0 < mu, 0 < L", convex, {"c": 1}), r"expected 0 < L and -L <= mu < L"),
+    "a bound that divides by zero": (
+        lambda: Bound("gd", "lr = 1/L", **{**GAP, "claimed": "1/(L - L)"}), r"at L = 1, R = 1, and at every other .* by zero in 1/\(L - L\)",
+    ),
+    "a factor that divides by zero": (
+        lambda: Contraction("gd", "lr", potential={"x": 1}, **{**FALLS, "claimed": "(1 - lr*mu)**2/0"}), "division by zero",
+    ),
+    "a limit that divides by zero": (lambda: Limit("gd", "lr", point="1/(a - a)", **PAIR), "every other point .* division by zero"),
+    "a multiplier that divides by zero": (lambda: Divergence("gd", "lr", multiplier="1/(a - a)", **PAIR), "division by zero"),
+    "a rate that divides by zero": (lambda: Rate("gd", "lr", factor="lr/(a - a)", **PAIR), "division by zero"),
+    "a relation that divides by zero": (
+        lambda: Equivalence("gd", "gd", "lr", "lr", region="0 < lr", states={"x": "x/(lr - lr)"}), "division by zero",
+    ),
+    "an inequality that divides by zero": (
+        lambda: Inequality("gd", "lr", quantities=lambda *_: None, claimed="a <= b/(lr - lr)", region="0 < lr"), "division by zero",
+    ),
+    "curvatures the wrong way round": (
+        lambda: Inequality("gd", "lr", quantities=lambda *_: None, claimed="a <= b", region="0 < lr, 0 < L", curvatures="L, -L"),
+        "curvatures are 'low, high', and 'L, -L' are 1 and -1",
+    ),
+    "a lemma that divides by zero": (lambda: Lemma("l", "s", "0 < L", lambda w, p, c: 1 / 0, {"c": 1}), "division by zero"),
+    "noise of any number of clients": (
+        lambda: Bound("fedavg", "lr, steps = 1", **{**FALLS, "region": "0 < mu < L, 0 < lr < 1/L, 0 < v", "functions": "L, mu, sigma = v"}),
+        "noise averages out over the clients, so that their number n matters; state n: clients='n = 8'",
+    ),
+    "a round that reads the number of clients": (
+        lambda: Bound(ReadsClients, **FALLS), r"the round computes .* / n, .* followed for every n at once; .* state n: clients='n = 8'",
+    ),
+    "a potential of a round that reads it": (
+        lambda: Contraction(ReadsClients, potential={"x": 1}, **FALLS), r"the round computes .* / n, .* state n: clients='n = 8'",
+    ),
+    "a potential over another class": (
+        lambda: Contraction("gd", "lr", potential={"x": 1}, **{**FALLS, "functions": "L, mu, zeta = 1"}), "without further conditions",
+    ),
+    "a negative weight": (
+        lambda: Contraction("gd", "lr", potential={"x": -1}, **FALLS), "weights that are not negative and not all zero; got x: -1",
+    ),
+    "no weight": (lambda: Contraction("gd", "lr", potential={"x": "mu - mu"}, **FALLS), "got all of them zero"),
     "a lemma that asks for what it has not": (lambda: Lemma("l", "s", "0 < L", convex, {"c": 1}), "asks for 'mu'; there are .* L, c"),
 }  # fmt: skip
 
@@ -102,6 +158,13 @@ def test_mistakes_are_told_before_anything_is_judged(name: str) -> None:
 def test_what_a_region_only_touches_is_no_mistake() -> None:
     """A closed end at which a method is refused, and a hole in a formula."""
     Limit("gd", "lr", **{**PAIR, "region": "0 < a, 0 <= lr < 1/a"})
+    Bound(
+        "gd",
+        "lr = 1/L",
+        **{**GAP, "region": "0 < M < L, 0 < R", "claimed": "L*R**2/6 + 0/(L - 2*M)"},
+        units="unchecked",
+    )
+    Limit("gd", "lr", point="0/(lr*a - 1/2)", **PAIR)
     Bound("gd", "lr = 1/(L - M)**2*(L - M)", **{**GAP, "region": "0 < M, M < L, 0 < R"})
     Bound("gd", "lr = (L - M)/(L - M)/L", **{**GAP, "region": "0 < M, 0 < L, 0 < R"})
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from evidence import judged
 
-from fedtheory.claims import Rate
+from fedtheory.claims import Limit, Rate
 from fedtheory.core.arrays import average
 from fedtheory.proofs.recurrences import follow_field, lies_within, multiply_polynomials
 from fedtheory.proofs.spectrum import round_map
-from problems.quadratics import scalar_quadratics
+from problems.quadratics import Quadratic, scalar_quadratics
 
 ON_CIRCLE = [Fraction(1), Fraction(-6, 5), Fraction(1)]  # 3/5 +- 4/5 i
 OTHERS = [Fraction(1), Fraction(10, 13), Fraction(1)]  # -5/13 +- 12/13 i
@@ -97,6 +97,65 @@ def test_a_factor_that_is_the_modulus_of_complex_roots_is_proved(tight):
 @pytest.mark.parametrize(("factor", "tight"), [("b/4 - 1/10**12", False), ("b/4 + 1/10**12", True)])
 def test_a_factor_next_to_it_is_refuted(factor, tight):
     assert judged("rate", _rate(factor, tight=tight))[0] == "refuted"
+
+
+def _on_the_plane(a):
+    """Two clients with curvature a, whose average is a ||x||^2/2 up to a constant."""
+    zero, matrix = 0 * a, np.empty((2, 2, 2), dtype=object)
+    matrix[:] = [[a, zero], [zero, a]]
+    return Quadratic(matrix, np.array([[a, a], [-a, -a]], dtype=object))
+
+
+def _gradient_descent(factor, **options):
+    on = {"region": "0 < a, 0 < lr < 2/a", "problem": _on_the_plane, "start": 2, "metric": "distance"}
+    return Rate("gd", "lr", factor=factor, **on, **options)
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_a_factor_that_is_zero_is_met_by_roots_that_are_zero(tight):
+    """At lr = 1/a one step ends: "the factor is 0, more than 0" was said of it."""
+    status, parts = judged("rate", _gradient_descent("(1 - lr*a)**2", tight=tight))
+    assert status == "supported" and parts[0].proof is not None
+
+
+def test_a_factor_of_zero_is_no_excuse_elsewhere():
+    """The point that refutes is one where it fails, its numbers are fractions, and its replay sees it in floats, too."""
+    told = {False: "lr = 2/3 the factor is 1/9, more than 1/10", True: "lr = 1 the factor is 0, less than 1/10"}
+    for factor, tight in (("9/10*(1 - lr*a)**2", False), ("(1 - lr*a)**2 + lr*a/10", True)):
+        stated = _gradient_descent(factor, tight=tight)
+        status, parts = judged("rate", stated)
+        found = parts[-1].counterexample
+        assert status == "refuted" and found is not None and found.replay.violated
+        assert told[tight] in parts[-1].text
+        assert stated.replay(found.instance) == found.replay
+
+
+def test_a_rate_towards_another_point_than_the_minimiser_is_replayed():
+    problem = scalar_quadratics(np.array([Fraction(1), Fraction(3)]), np.array([Fraction(1), Fraction(-1)]))
+    on = {"problem": lambda: problem, "start": 2, "metric": "distance"}
+    status, parts = judged(
+        "rate", Rate("fedavg", "lr = 1/10, steps = 2, batch = none, lr_decay = 1", factor="9/10", **on)
+    )
+    found = parts[-1].counterexample
+    assert status == "refuted" and "does not fall to zero" in parts[-1].text
+    assert found is not None and found.replay.violated and found.replay.exact_measured > 0
+
+
+def test_a_limit_that_diverges_is_replayed():
+    on = {"region": "0 < a, 2/a < lr < 3/a", "problem": _on_the_plane, "start": 2}
+    stated = Limit("gd", "lr", point="minimiser", **on)
+    part = next(part for part in judged("identity", stated)[1] if part.name == "limit")
+    assert part.refutes and "it diverges" in part.text and part.counterexample is not None
+    assert (
+        part.counterexample.replay.violated
+        and stated.replay(part.counterexample.instance) == part.counterexample.replay
+    )
+
+
+def test_an_excess_that_floats_do_not_see_says_so():
+    status, parts = judged("rate", _rate("b/4 - 1/10**30"))
+    assert status == "refuted" and parts[-1].counterexample is None
+    assert "the factor is 1/4, more than" in parts[-1].text and "there is no file to replay" in parts[-1].text
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fedtheory import FunctionClass
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.judging import judge_statement
 from fedtheory.core.arrays import average, gather, namespace, scatter, spread
-from fedtheory.core.errors import CannotTrace, EnginesDisagree
+from fedtheory.core.errors import CannotTrace, EnginesDisagree, InvalidInput
 from fedtheory.core.randomness import Key
 from fedtheory.proofs import prove, worst_case
 from fedtheory.proofs.every_n.vectors import Sampling
@@ -106,9 +106,10 @@ def test_where_n_is_stated_it_is_a_number(read):
 def test_a_contraction_that_is_true_for_one_client_is_not_proved_for_every_n(read, potential):
     """With a step n lr four clients with x^2/2 and lr = 1 go from 1 to -27 in three rounds; with lr/n .7656 > .5625 is true for n = 2."""
     claim = {"potential": {potential: 1}, "claimed": "max((1-lr*mu)**2, (1-lr*L)**2)"}
-    found = judge_statement(Contraction(lambda lr: _Step(lr, read), **ON_REGION, **claim))
-    assert found.word == "inconclusive"
-    assert "the number of clients" in found.reasons[0]
+    with pytest.raises(
+        InvalidInput, match=r"n is the number of clients, and it is followed for every n at once; .* state n"
+    ):
+        Contraction(lambda lr: _Step(lr, read), **ON_REGION, **claim)
 
 
 def test_four_clients_diverge_with_the_step_that_was_proved_to_contract():

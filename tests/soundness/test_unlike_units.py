@@ -20,8 +20,10 @@ from fedtheory.claims import (
     Inequality,
     Lemma,
     Limit,
+    Ordering,
     Rate,
     Reading,
+    Side,
     dot,
     norm2,
 )
@@ -40,7 +42,7 @@ from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.regions.units import NONE, OF_GRADIENTS, OF_POINTS, UnlikeUnits, read_unit, unit_of
 from fedtheory.proofs.spectrum import why_not_traceable
-from problems.quadratics import scalar_quadratics
+from problems.quadratics import random_quadratics, scalar_quadratics
 
 GAP: dict[str, Any] = {
     "region": "0 < L, 0 < R, N in 1..3",
@@ -118,7 +120,25 @@ WRONG: dict[str, Any] = {
     "a limit": lambda: Limit("gd", "lr", point="(b + c)/2*lr", **PAIR),
     "a multiplier": lambda: Divergence("gd", "lr", multiplier="1 - a", **{**PAIR, "region": "0 < a, 0 < b, 0 < c, 2/a < lr"}),
     "a factor": lambda: Rate("gd", "lr", metric="distance", factor="1 - lr", **PAIR),
+    "an exponent with a unit": lambda: Contraction("scaffnew", "lr, p", **{**FALLS, "claimed": "2**lr"}),
+    "an exponent of a limit": lambda: Limit("gd", "lr", point="b*2**(a - a)*3**lr", **PAIR),
+    "an exponent of an inequality": lambda: Inequality("gd", "lr", claimed="after <= before*2**L", **STEP),
+    "an exponent in a lemma": lambda: Lemma("power", "textbook", "0 < L", lambda w, p, c: descent(1)(w, p, c) * 2**p.L, {"c": 1}),
+    "rounds that are a radius": lambda: Bound("gd", "lr = 1/L", **{**GAP, "region": "0 < L, R in 1..3", "rounds": "R", "claimed": "L*R**2"}),
+    "clients that are a radius": lambda: Bound(
+        "fedavg", "lr = 1/L, steps = 1", **{**GAP, "region": "0 < L, n in 2..4, N in 1..3", "clients": "n", "radius": "n", "claimed": "L*n**2"}
+    ),
+    "local steps that are a curvature": lambda: Bound(
+        "fedavg", "lr, steps = K", **{**GAP, "region": "K in 1..3, 0 < lr < 1/K, 0 < R, N in 1..3", "functions": "L = K", "claimed": "K*R**2"}
+    ),
+    "an ordering": lambda: ordering("lr = 1/L", "lr = L"),
+    "an ordering by the condition number": lambda: ordering("lr = mu/L", "lr = 1/10"),
 }  # fmt: skip
+
+
+def ordering(first: str, second: str, **more: Any) -> Ordering:
+    sides = (Side("gd", options, problem=lambda rng: random_quadratics(4, 3, seed=1)) for options in (first, second))
+    return Ordering(*sides, metric="gap", rounds=3, draws=10, **more)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -141,6 +161,15 @@ RIGHT: dict[str, Any] = {
     "a condition in numbers": lambda: Bound("gd", "lr = 1/L", **{**GAP, "claimed": "1"}, where=("L*R**2 <= 1",)),
     "f scaled to 1": lambda: Bound("gd", "lr = 1/L", **{**GAP, "claimed": "L*R**2/6 + 1"}, units="value = 1"),
     "a constant with a unit": lambda: Bound("gd", "lr = 1/L", **{**GAP, "claimed": "L*R**2/6 + c"}, constants={"c": 1}, units="c = value"),
+    "an exponent that counts": lambda: Contraction("scaffnew", "lr, p", **{**FALLS, "claimed": "1 + lr*mu*2**(p*0)"}),
+    "an exponent of rounds": lambda: Bound("gd", "lr = 1/L", **{**GAP, "claimed": "L*R**2*2**(-N) + L*R**2*(L/L)**(2*N)"}),
+    "rounds and a radius of one": lambda: Bound("gd", "lr = 1/L", **{**GAP, "radius": 1, "claimed": "L/(4*N + 2)"}),
+    "rounds that are a radius in units of it": lambda: Bound(
+        "gd", "lr = 1/L", **{**GAP, "region": "0 < L, R in 1..3", "rounds": "R", "claimed": "L*R**2"}, units="length = 1"
+    ),
+    "an ordering": lambda: ordering("lr = 1/L", "lr = 2/(mu + L)"),
+    "an ordering in numbers": lambda: ordering("lr = 1/10", "lr = 1/L"),
+    "an ordering in units of its own": lambda: ordering("lr = mu/L", "lr = 1/L", units="value = length**2"),
     "a parameter with a unit": lambda: Bound("gd", "lr = 1/L", **{**GAP, "region": "0 < L, 0 < R, 0 < v, N in 1..3", "claimed": "L*R**2 + v"}),
 }  # fmt: skip
 
@@ -148,6 +177,26 @@ RIGHT: dict[str, Any] = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_statements_in_any_units_and_with_numbers_in_the_place_of_constants_are_read(name: str) -> None:
     assert RIGHT[name]().unlike_units == ""
+
+
+def test_an_exponent_with_a_unit_is_refused_by_name() -> None:
+    with pytest.raises(UnlikeUnits, match=r"the exponent 'lr' is length\*\*2/value, and an exponent has no unit"):
+        WRONG["an exponent with a unit"]()
+    with pytest.raises(
+        UnlikeUnits,
+        match=r"'R' is a number of rounds, which has no unit, and the radius of a start, .* is length: take two names",
+    ):
+        WRONG["rounds that are a radius"]()
+    with pytest.raises(
+        UnlikeUnits, match=r"the option lr = 'L' is value/length\*\*2, and gd's lr is length\*\*2/value"
+    ):
+        WRONG["an ordering"]()
+    told = [
+        f.text
+        for f in find_of_statement(ordering("lr = L/100", "lr = 1/L", units="as printed"), Context())
+        if isinstance(f, Reading)
+    ]
+    assert told[0].startswith("As it is printed it is not right in all units")
 
 
 def test_a_misprint_is_told_by_the_verdict_of_the_statement_as_it_is_printed() -> None:

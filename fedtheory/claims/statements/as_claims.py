@@ -51,6 +51,7 @@ from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.outcomes import StatementOutcome, show_point
 from fedtheory.claims.statements.pictures import draw_line
 from fedtheory.claims.statements.planting import Planted, Statement, list_faults, put_in_its_place
+from fedtheory.claims.statements.random_worlds import Tried, guard_lemma
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.statements.sentences import tell_statement
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, replay_theorem
@@ -189,7 +190,7 @@ def find_of_statement(
 
     ``corrected``: the statement in its place where it is false, for its picture.
     """
-    if not isinstance(statement, Ordering | Theorem) and statement.unlike_units:
+    if not isinstance(statement, Theorem) and statement.unlike_units:
         yield Reading(f"As it is printed it is not right in all units: {statement.unlike_units}.")
     if isinstance(statement, Lemma):
         yield from find_of_lemma(statement, name=name, role=role)
@@ -224,12 +225,13 @@ def find_of_lemma(lemma: Lemma, *, name: str = STATEMENT, role: Role = "printed"
         found = Counterexample(instance, replay)
         yield Part(name, False, "exact", str(outcome), role, margin=-1.0, counterexample=found)
         return
+    tried = guard_lemma(lemma, outcome)
     if outcome.vacuous:
         yield Part(name, True, "exact", f"it is true of nothing: {outcome.vacuous}", role, empty=True)
         return
     for data in outcome.derivations:
         confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
-    yield _lemma_part(lemma, outcome, name, role)
+    yield _lemma_part(lemma, outcome, tried, name, role)
     if outcome.word.startswith("proved"):
         yield from (Reading(str(moved)) for moved in lemma_sensitivity(lemma))
 
@@ -239,19 +241,21 @@ def is_derived(lemma: Lemma) -> bool:
     outcome = prove_lemma(lemma)
     if outcome.word != "proved for all parameters" or outcome.vacuous:
         return False
+    guard_lemma(lemma, outcome)
     for data in outcome.derivations:
         confirm_derivation(check_derivation, data, f"{lemma.name}, {outcome.scope}")
     return bool(outcome.derivations)
 
 
-def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, name: str, role: Role) -> Part:
+def _lemma_part(lemma: Lemma, outcome: LemmaOutcome, tried: Tried, name: str, role: Role) -> Part:
     data = {"derivations": list(outcome.derivations), "multipliers": [dict(m) for m in outcome.multipliers]}
     if outcome.word == "proved for all parameters":
-        return proved_from_statement(name, f"{outcome.word}: {outcome.scope}", role=role, data=data)
+        return proved_from_statement(name, f"{outcome.word}: {outcome.scope}; {tried}", role=role, data=data)
     if outcome.word == "proved at points":
-        text = f"a derivation in fractions at {len(outcome.points)} points of {lemma.region}; none for all parameters was found"
-        return Part(name, True, "exact", text, role, covered=Covered(len(outcome.points), "points"))
-    return Part(name, None, "exact", f"neither proved nor refuted on {lemma.region}", role)
+        text = f"a derivation in fractions at {len(outcome.points)} points of {lemma.region}; none for all parameters was found; {tried}"
+        holds = True if tried.worst is None else None
+        return Part(name, holds, "exact", text, role, covered=Covered(len(outcome.points), "points"))
+    return Part(name, None, "exact", f"neither proved nor refuted on {lemma.region}; {tried}", role)
 
 
 # ---- theorems about methods ---------------------------------------------------------------------------------------

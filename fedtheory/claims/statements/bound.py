@@ -28,15 +28,18 @@ from fedtheory.claims.statements.named_methods import (
     read_settings,
     whole,
 )
-from fedtheory.claims.statements.on_region import OnRegion
+from fedtheory.claims.statements.on_region import OnRegion, show_values
 from fedtheory.claims.statements.unit_reading import CLASS_UNITS, MEASURE_UNITS, UnitReading, require_units
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.core.states import arrays_of
+from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import FunctionClass, require_question
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.parameters.methods import sampling_at
+from fedtheory.proofs.potentials.invariants import follow_errors
+from fedtheory.proofs.potentials.smallest_rate import require_class_of_potentials
 from fedtheory.proofs.refutations.asked import AskedBound, AskedDecrease
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
@@ -44,6 +47,8 @@ from fedtheory.proofs.regions.units import NONE, OF_POINTS, OF_VALUES, Unit, uni
 
 #: parts of a class of functions that are there or not
 FLAGS = ("composite", "indicator")
+#: clients with which a round is followed that is not followed for every number of them
+SOME_CLIENTS = Sampling(3, 3)
 
 
 @dataclass(frozen=True)
@@ -100,12 +105,37 @@ class MethodStatement(OnRegion):
             self.require_parameters(what, expression)
         for condition in self.conditions:
             self.require_parameters(str(condition), condition)
-        self.require_sense(self._build)
         require_units(self.unlike_units, self.units)
+        self._require_round(self.require_sense(self._build))
 
     def _build(self, point: ParameterPoint) -> None:
-        """The question at a point."""
+        """The question at a point, and what is claimed there."""
         raise NotImplementedError
+
+    def _follow(self, point: ParameterPoint, participation: Sampling | None) -> object:
+        """Follow one round over the class at a point."""
+        raise NotImplementedError
+
+    def _require_round(self, point: ParameterPoint) -> None:
+        """Refuse what no round can be followed of: a class that needs the number of clients, and a round that reads it, where it is not stated.
+
+        What the engines do not follow for other reasons is not the author's mistake.
+        """
+        try:
+            self._follow(point, self.clients_at(point))
+        except InvalidInput as error:
+            raise InvalidInput(f"at {show_values(point)}: {error}") from error
+        except FedtheoryError as error:
+            if self.client_numbers or not self._is_followed_with_clients(point):
+                return
+            raise InvalidInput(str(error)) from error
+
+    def _is_followed_with_clients(self, point: ParameterPoint) -> bool:
+        try:
+            self._follow(point, SOME_CLIENTS)
+        except FedtheoryError:
+            return False
+        return True
 
     @cached_property
     def parameters(self) -> Region:
@@ -130,6 +160,8 @@ class MethodStatement(OnRegion):
 
     def _read_common_units(self, reading: UnitReading) -> dict[str, Any]:
         """Of the method, whose fields are returned, the class and the clients."""
+        for name, what in self._counted().items():
+            reading.counts |= dict.fromkeys(self.expressions[name].names, what)
         if callable(self.functions):
             reading.read_class(self.functions)
         for name, text in self.expressions.items():
@@ -139,6 +171,19 @@ class MethodStatement(OnRegion):
             elif kind == "clients":
                 reading.require(f"{which} =", text, NONE, "a number of clients")
         return reading.read_method(self.named_method)
+
+    def _counted(self) -> dict[str, str]:
+        """Texts that are whole numbers: options that count, clients and rounds; with what they are a number of."""
+        entry = self.named_method.entry
+        found = (
+            {f"option {o.name}": f"{entry.name}'s {o.name}" for o in entry.options if o.kind is int} if entry else {}
+        )
+        known = found | {
+            "clients n": "a number of clients",
+            "clients s": "a number of clients",
+            "rounds": "a number of rounds",
+        }
+        return {name: what for name, what in known.items() if name in self.expressions}
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:
@@ -262,6 +307,11 @@ class Bound(MethodStatement):
     def _build(self, point: ParameterPoint) -> None:
         asked = self.asked_at(point)
         require_question(asked.function_class, find_measure(self.measure), asked.rounds, asked.radius)
+        self.claim_at(point)
+
+    def _follow(self, point: ParameterPoint, participation: Sampling | None) -> object:
+        asked = self.asked_at(point)
+        return state_program(asked.algorithm, asked.function_class, 1, self.measure, asked.radius, participation)
 
     def _read_units(self, reading: UnitReading) -> None:
         self._read_common_units(reading)
@@ -319,7 +369,9 @@ class Contraction(MethodStatement):
         return {f"weight {name}": text for name, text in self.potential.items()}
 
     def _build(self, point: ParameterPoint) -> None:
-        method = self.asked_at(point).algorithm
+        asked = self.asked_at(point)
+        method = asked.algorithm
+        require_class_of_potentials(asked.function_class)
         case = LineQuadratics((Fraction(1), Fraction(2)), (Fraction(0), Fraction(1)), Fraction(1), point)
         fields = [*arrays_of(method.init(case.problem(), case.x0())), "gap"]
         unknown = [name for name in self.potential if name not in fields]
@@ -327,6 +379,17 @@ class Contraction(MethodStatement):
             raise InvalidInput(
                 f"the state of {self.named_method} has no field {unknown[0]!r}; a potential has weights of {', '.join(fields)}"
             )
+        below = [f"{name}: {weight}" for name, weight in asked.weights.items() if weight < 0]
+        if below or not any(asked.weights.values()):
+            shown = below[0] if below else "all of them zero"
+            raise InvalidInput(
+                f"a potential is a sum of squares, with weights that are not negative and not all zero; got {shown}"
+            )
+        self.claim_at(point)
+
+    def _follow(self, point: ParameterPoint, participation: Sampling | None) -> object:
+        asked = self.asked_at(point)
+        return follow_errors(asked.algorithm, asked.function_class, participation)
 
     def _read_units(self, reading: UnitReading) -> None:
         terms = {name: entry**2 for name, entry in self._read_common_units(reading).items()}

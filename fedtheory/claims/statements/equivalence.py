@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from fedtheory.claims.statements.instances import (
     simple_instances,
 )
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod
-from fedtheory.claims.statements.on_region import OnRegion
+from fedtheory.claims.statements.on_region import OnRegion, no_special_numbers
 from fedtheory.claims.statements.unit_reading import UnitReading, require_units
 from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -138,7 +139,8 @@ class Equivalence(OnRegion):
             raise InvalidInput(f"curvatures are 'low, high', got {self.curvatures!r}")
         if not self.states:
             raise InvalidInput("an equivalence needs fields that correspond, such as states={'x': 'x'}")
-        self.require_sense(self._template)
+        require_units(self.unlike_units, self.units)
+        self.require_sense(self._build)
         try:
             point = self.parameters.simple_points(1)[0]
             shown = self._template(point)
@@ -151,7 +153,11 @@ class Equivalence(OnRegion):
         for name, given in self.relations.kept.items():
             _require_fields(given, names[0], "first")
             _require_fields(Expression.parse(name), names[0], "first")
-        require_units(self.unlike_units, self.units)
+
+    def _build(self, point: Mapping[str, Fraction]) -> None:
+        self._template(point)
+        for text in (*chain.from_iterable(self.relations.pairs), *self.relations.kept.values()):
+            text.at({**no_special_numbers(text.names), **point})
 
     def _read_units(self, reading: UnitReading) -> None:
         problem, x0 = reading.quadratics()

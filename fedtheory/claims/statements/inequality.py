@@ -33,7 +33,7 @@ from fedtheory.claims.statements.instances import (
     simple_instances,
 )
 from fedtheory.claims.statements.named_methods import Formula, NamedMethod, whole
-from fedtheory.claims.statements.on_region import OnRegion
+from fedtheory.claims.statements.on_region import OnRegion, no_special_numbers
 from fedtheory.claims.statements.outcomes import FLAGGED
 from fedtheory.claims.statements.unit_reading import UnitReading, require_units
 from fedtheory.claims.statements.unstated import tell_options
@@ -154,7 +154,8 @@ class Inequality(OnRegion):
             self.require_parameters("certified", Comparison.parse(f"0 {text}"))
         for condition in self.conditions:
             self.require_parameters(str(condition), condition)
-        self.require_sense(self.named_method.at)
+        require_units(self.unlike_units, self.units)
+        self.require_sense(self._build)
         case = next(simple_instances(self.parameters, self.conditions, self._limits_at, self.counts), None)
         if case is None:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
@@ -163,7 +164,14 @@ class Inequality(OnRegion):
             raise InvalidInput(
                 f"{missing[0]!r} in {self.claimed!r} is neither a quantity nor a parameter nor a constant"
             )
-        require_units(self.unlike_units, self.units)
+
+    def _build(self, point: Mapping[str, Fraction]) -> None:
+        self.named_method.at(point)
+        low, high = self._limits_at(point)
+        if low > high:
+            raise InvalidInput(f"curvatures are 'low, high', and {self.curvatures!r} are {low} and {high}")
+        for text in self.comparison.terms:
+            text.at({**point, **self.exact_constants, **no_special_numbers(self._named)})
 
     def _read_units(self, reading: UnitReading) -> None:
         problem, x0 = reading.quadratics()

@@ -35,7 +35,7 @@ from fedtheory.claims.statements.on_instances import (
     point_in_floats,
     read_point,
 )
-from fedtheory.claims.statements.on_region import show_values
+from fedtheory.claims.statements.on_region import no_special_numbers, show_values
 from fedtheory.claims.statements.pictures import draw_divergence, draw_limit
 from fedtheory.claims.statements.unit_reading import UNCHECKED, UnitReading
 from fedtheory.claims.statements.unstated import tell_options
@@ -46,7 +46,7 @@ from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
 from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
-from fedtheory.proofs.regions.expressions import Expression, number
+from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.units import OF_POINTS, unit_of
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
 
@@ -87,8 +87,8 @@ class Limit(InstanceStatement):
     field: str = "x"
 
     def _own_texts(self) -> list[tuple[str, Expression]]:
-        point = {MINIMISER: number(Fraction(0))}
-        return [("point", text.substitute(point)) for text in read_point(self.point)]
+        known = no_special_numbers([MINIMISER])
+        return [("point", text.substitute(known)) for text in read_point(self.point)]
 
     def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
         method, problem, x0 = built = super()._build(point)
@@ -226,7 +226,7 @@ class Limit(InstanceStatement):
             if inside is not True:
                 text = f"{self}: at {where} a multiplier lies above one: it diverges"
                 if inside is False:
-                    yield disproved("limit", True, text, "spectrum")
+                    yield self.at_point(disproved("limit", True, text, "spectrum"), point)
                     yield self._pictured(point)
                     return
                 yield Part("limit", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided")
@@ -251,7 +251,14 @@ class Limit(InstanceStatement):
 
     def _measured(self, point: Point) -> Replay:
         found = self.followed(point, self.field)
-        if found is None or lies_within(found.polynomial, ONE) is not True:
+        inside = None if found is None else lies_within(found.polynomial, ONE)
+        if found is not None and inside is False and self.field == "x":
+            largest = largest_root(self.recurrence_in_floats(point, len(found.polynomial) - 1))
+            above = fraction_between(1.0, found.largest_modulus())
+            reached = above if lies_within(found.polynomial, above) is False else ONE
+            what = f"the largest multiplier at {show_values(point)}, in fractions a number below it, against one"
+            return Replay(what, largest, 1.0, reached, ONE, "fractions", ())
+        if found is None or inside is not True:
             raise InvalidInput(f"at {show_values(point)} there is no limit that fractions give")
         limit = found.limit()
         claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))

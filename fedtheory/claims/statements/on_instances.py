@@ -78,13 +78,15 @@ class InstanceStatement(OnRegion):
         asked = [name for name, p in takes.items() if name not in known and p.default is inspect.Parameter.empty]
         if asked:
             raise InvalidInput(f"the problem asks for {asked[0]!r}, which is no parameter of the region")
+        require_units(self.unlike_units, self.units)
         self.require_sense(self._build)
         if not self.points:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
-        require_units(self.unlike_units, self.units)
 
     def _build(self, point: Point) -> tuple[Algorithm, Any, Any]:
-        """Method, problem and start at a point, in fractions where that can be."""
+        """Method, problem and start at a point, in fractions where that can be; what is claimed there is evaluated."""
+        for _, text in self._own_texts():
+            text.at(point)
         try:
             return self.exact_instance(point)
         except CannotTrace:
@@ -221,13 +223,16 @@ class InstanceStatement(OnRegion):
         raise NotImplementedError
 
     def at_point(self, part: Part, point: Point) -> Part:
-        """A failing part, with the point as a counterexample where its replay sees the violation in floats, too."""
-        instance = {"parameters": ", ".join(f"{name} = {value}" for name, value in point.items())}
+        """A failing part, with the point as a counterexample where its replay sees the violation in floats, too; the text says where it does not."""
+        instance = store_point(point)
         try:
             seen = self.replay(instance)
-        except (FedtheoryError, ArithmeticError):
-            return part
-        return replace(part, counterexample=Counterexample(instance, seen)) if seen.violated else part
+            if seen.violated:
+                return replace(part, counterexample=Counterexample(instance, seen))
+            why = f"floats see {seen.measured!r} against {seen.bound!r}"
+        except (FedtheoryError, ArithmeticError) as error:
+            why = str(error)[:200]
+        return replace(part, text=f"{part.text}; there is no file to replay, for {why}")
 
     def followed(self, point: Point, field: str = "x") -> Recurrence | None:
         """The recurrence of a field, exactly; None where the method cannot be followed so."""
@@ -289,6 +294,11 @@ class InstanceStatement(OnRegion):
 def read_point(value: Formula | tuple[Formula, ...]) -> list[Expression]:
     """Expressions of coordinates."""
     return [Expression.parse(v) for v in (value if isinstance(value, tuple) else (value,))]
+
+
+def store_point(point: Point) -> dict[str, str]:
+    """A point as a stored instance has it."""
+    return {"parameters": ", ".join(f"{name} = {value}" for name, value in point.items())}
 
 
 def point_in_floats(point: Point) -> dict[str, int | float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -64,9 +64,9 @@ class OnRegion:
         """Evaluate the statement's texts on numbers with units."""
         raise NotImplementedError
 
-    def require_sense(self, build: Callable[[Mapping[str, Fraction]], object]) -> None:
+    def require_sense(self, build: Callable[[Mapping[str, Fraction]], object]) -> Mapping[str, Fraction]:
         """`require_sense` on its region and conditions."""
-        require_sense(self.parameters, self.conditions, build)
+        return require_sense(self.parameters, self.conditions, build)
 
     def require_parameters(self, what: str, text: Expression | Comparison, *others: str) -> None:
         """Refuse a text that speaks of something else than parameters, and the other names."""
@@ -83,13 +83,14 @@ def show_values(point: Mapping[str, Fraction]) -> str:
 
 def require_sense(
     region: Region, conditions: Sequence[Comparison], build: Callable[[Mapping[str, Fraction]], object]
-) -> None:
-    """Build a statement at some points inside of its region, so that its author is told of mistakes before anything is computed.
+) -> Mapping[str, Fraction]:
+    """Build a statement at some points inside of its region, so that its author is told of mistakes before anything is computed; the first of them.
 
     Raises
     ------
     InvalidInput
-        No point satisfies the conditions, or at a point a part is refused, such as a step size that is negative there.
+        No point satisfies the conditions, or at a point a part is refused, such as a step size that is negative there; or at every point there is a
+        division by zero.
     """
 
     def admitted(points: Sequence[Mapping[str, Fraction]]) -> list[Mapping[str, Fraction]]:
@@ -101,14 +102,26 @@ def require_sense(
             f"no point of the region {str(region)!r} was found that satisfies {', '.join(map(str, conditions))}, so that anything would be true "
             "there; conditions that belong together go into the region, as in '0 < mu < L'"
         )
+    sound, hole = list[Mapping[str, Fraction]](), Exception()
     for point in [*seen[:1], *admitted(_spread(region))]:
         try:
             build(point)
-        except InvalidInput as error:
-            if not isinstance(error.__context__, ZeroDivisionError):  # a formula may have holes
+        except (InvalidInput, ZeroDivisionError) as error:
+            if not any(isinstance(e, ZeroDivisionError) for e in (error, error.__context__)):
                 raise InvalidInput(f"at {show_values(point)}: {error}") from error
-        except (FedtheoryError, ArithmeticError):
+            hole = error  # a formula may have some
             continue
+        except (FedtheoryError, ArithmeticError):
+            pass
+        sound.append(point)
+    if not sound:
+        raise InvalidInput(f"at {show_values(seen[0])}, and at every other point that was tried: {hole}")
+    return sound[0]
+
+
+def no_special_numbers(names: Iterable[str]) -> dict[str, Fraction]:
+    """Numbers in the place of what is not known yet, with which a text is evaluated to see whether that can be done."""
+    return {name: Fraction(8 + k, 7) for k, name in enumerate(names)}
 
 
 def _spread(region: Region) -> list[Mapping[str, Fraction]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -24,11 +25,14 @@ from fedtheory.claims.claim import Covered, Finding, Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.statements.named_methods import NamedMethod
+from fedtheory.claims.statements.unit_reading import CONSTANT_UNITS, UnitReading, find_unlike_units, require_units
 from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Participation
 from fedtheory.core.problem import Problem, can, constants
 from fedtheory.measures.catalogue import choose_metrics, look_up
+from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.regions.units import unit_of
 from fedtheory.running.runner import run
 
 #: fewest draws of data that an ordering may rest on, and how many times as many with the full budget
@@ -124,11 +128,13 @@ class Ordering:
     by : number
         By how much the first is claimed to be better: of the logarithm, or of the share.
     name : str
+    units : str
+        As for `fedtheory.claims.Bound`, of certified constants that options speak of.
 
     Raises
     ------
     InvalidInput
-        The rule is none that an ordering may rest on.
+        The rule is none that an ordering may rest on, or the options of a side put unlike units together.
 
     Examples
     --------
@@ -154,9 +160,10 @@ class Ordering:
     comparisons: int = 1
     by: float = 0.0
     name: str = ""
+    units: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse rules that are too weak."""
+        """Refuse rules that are too weak, and options that put unlike units together."""
         look_up(self.metric)
         if self.draws < LEAST_DRAWS:
             raise InvalidInput(f"an ordering rests on at least {LEAST_DRAWS} draws of data and coins, got {self.draws}")
@@ -168,6 +175,21 @@ class Ordering:
             raise InvalidInput(f"by how much the first is better must be a number >= 0, got {self.by}")
         if self.summary not in ("last", "mean", "best", "late"):
             raise InvalidInput(f"a run is summed up by last, mean, best or late, got {self.summary!r}")
+        require_units(self.unlike_units, self.units)
+
+    @cached_property
+    def unlike_units(self) -> str:
+        """What options put together that has unlike units; certified constants have those of a class's, others unknown ones."""
+        region = Region.parse(", ".join(f"0 < {name}" for name in sorted(self.some_point)))
+        return find_unlike_units(region, self.units, self._read_units)
+
+    def _read_units(self, reading: UnitReading) -> None:
+        for name, unit in CONSTANT_UNITS.items():
+            if name in reading.values:
+                reading.system.equate(unit_of(reading.values[name]), unit)
+        for named in self.stated_methods.values():
+            reading.read_method(named)
+        reading.read_ranges(())
 
     @property
     def is_share(self) -> bool:

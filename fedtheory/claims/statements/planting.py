@@ -20,6 +20,7 @@ from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.statements.theorems.as_parts import plant_near_misses
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.unstated import say_numbers
 from fedtheory.core.exact import rational
 
 Statement: TypeAlias = (
@@ -58,8 +59,14 @@ def put_in_its_place(name: str, part: str, statement: Statement) -> Fault:
 
 
 def _plant(name: str, part: str, make: Callable[[Context], Statement], **more: Any) -> Fault:
-    planted: Planted = (part, make)
+    planted: Planted = (part, partial(_make, make))
     return Fault(name, part, {"planted": planted}, **more)
+
+
+def _make(make: Callable[[Context], Statement], context: Context) -> Statement:
+    """What takes a part's place; numbers that it leaves open have their defaults, so that its verdict hangs on none of them."""
+    made = make(context)
+    return made if isinstance(made, Lemma | Theorem) else say_numbers(made)
 
 
 def _given(statement: Statement, context: Context) -> Statement:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from fedtheory.claims.claim import Finding, Part, Picture, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved_from_statement
+from fedtheory.claims.statements.limit import Limit
 from fedtheory.claims.statements.named_methods import Formula, call_with_parameters
 from fedtheory.claims.statements.on_instances import (
     InstanceStatement,
@@ -31,10 +32,11 @@ from fedtheory.claims.statements.on_instances import (
     fraction_between,
     largest_root,
     point_in_floats,
+    store_point,
 )
 from fedtheory.claims.statements.on_region import show_values
 from fedtheory.claims.statements.pictures import draw_rate
-from fedtheory.claims.statements.unit_reading import UnitReading
+from fedtheory.claims.statements.unit_reading import UNCHECKED, UnitReading
 from fedtheory.claims.statements.unstated import tell_options
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.measures import metrics
@@ -44,7 +46,7 @@ from fedtheory.measures.kl import implied_rate, kl_exponent
 from fedtheory.measures.metrics import Metric
 from fedtheory.measures.rates import fit_contraction, fit_exponent
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import lies_within, to_fractions
+from fedtheory.proofs.recurrences import Recurrence, lies_within, to_fractions
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.units import NONE, OF_VALUES
 from fedtheory.running.runner import run
@@ -206,14 +208,13 @@ class Rate(InstanceStatement):
                 k = reached.index(False)
                 compare(limit[k], "!=", star[k])
                 text = f"{self}: at {where} x converges to {limit[k]} and the minimiser is {star[k]}, so that the metric does not fall to zero"
-                yield decided("factor", False, text, "spectrum")
+                yield self.at_point(decided("factor", False, text, "spectrum"), point)
                 return
-            against = lies_within(found.squared, claimed) if claimed > 0 else None if len(found.squared) == 1 else False
+            against = lies_within(found.squared, max(claimed, Fraction(0)))
             if against is False or (self.tight and against is True):
                 more = "more" if against is False else "less"
-                text = f"{self}: at {where} the factor is {found.largest_modulus() ** 2:.9g}, {more} than {float(claimed):.9g}"
-                failed = disproved("factor", True, text, "spectrum")
-                yield failed if against else self.at_point(failed, point)
+                text = f"{self}: at {where} the factor is {_show_factor(found)}, {more} than {claimed}"
+                yield self.at_point(disproved("factor", True, text, "spectrum"), point)
                 return
             shown += 1
         if shown:
@@ -227,12 +228,22 @@ class Rate(InstanceStatement):
         found, where, claimed = self.followed(point), show_values(point), self.claimed_at(point)
         if found is None:
             raise InvalidInput(f"at {where} the method cannot be followed in fractions")
-        below = fraction_between(float(claimed), found.largest_modulus() ** 2)
-        reached = below if lies_within(found.squared, below) is False else claimed
-        what = f"the factor at {where}, in fractions a number below it, against the claimed one"
+        if list(found.limit()) != to_fractions(self.problem_at(point).solution()):
+            given = {name: getattr(self, name) for name in ("problem", "start", "region", "where")}
+            return Limit(self.method, self.options, **given, units=UNCHECKED).replay(store_point(point))
         factor = largest_root(self.recurrence_in_floats(point, len(found.polynomial) - 1)) ** 2
         limit = float(self._own_texts()[0][1].at(point_in_floats(point), float))
-        return Replay(what, factor, limit, reached, claimed, "fractions", ())
+        exact, told = found.find_squared_modulus(), ""
+        if exact is None:
+            between = fraction_between(*sorted((float(claimed), found.largest_modulus() ** 2)))
+            exact = between if lies_within(found.squared, between) is (between < claimed) else claimed
+            told = ", in fractions a number between,"
+        if self.tight and exact < claimed:
+            what = f"the claimed factor at {where} against the largest one{told}"
+            return Replay(what.rstrip(","), limit, factor, claimed, exact, "fractions", ())
+        return Replay(
+            f"the factor{told} at {where} against the claimed one", factor, limit, exact, claimed, "fractions", ()
+        )
 
     def _fitted(self, points: Sequence[Point], context: Context, why: str = "") -> Part:
         """Fits on runs, each with its interval; the worst of them decides."""
@@ -305,3 +316,9 @@ class Rate(InstanceStatement):
         if self.summary == "mean":
             return np.asarray(np.cumsum(values) / np.arange(1, len(values) + 1))
         return np.minimum.accumulate(values) if self.summary == "least" else values
+
+
+def _show_factor(found: Recurrence) -> str:
+    """The square of the largest modulus, as a fraction where it is a simple one."""
+    exact = found.find_squared_modulus()
+    return f"about {found.largest_modulus() ** 2:.9g}" if exact is None else str(exact)

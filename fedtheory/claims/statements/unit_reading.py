@@ -54,6 +54,12 @@ CLASS_UNITS: Mapping[str, Unit] = {
     **dict.fromkeys(("zeta", "G", "dissimilarity", "sigma"), OF_GRADIENTS),
     "D": NONE,
 }
+#: of what an instance certifies (`fedtheory.core.problem.CONSTANTS`)
+CONSTANT_UNITS: Mapping[str, Unit] = {
+    **CLASS_UNITS,
+    **dict.fromkeys(("L_avg", "mu_avg", "L_sample"), OF_CURVATURES),
+    **dict.fromkeys(("G_centred", "B"), OF_GRADIENTS),
+}
 MEASURE_UNITS: Mapping[str, Unit] = {
     "squared_distance": OF_POINTS**2,
     "distance": OF_POINTS**2,
@@ -78,6 +84,7 @@ class UnitReading:
     Attributes
     ----------
     numbers : units of what numbers are compared with, in ranges and conditions
+    counts : what parameters count, by name: they stand for no quantity with a unit
     last_round : the states before and after the last round that was played of a method, None if none was
     """
 
@@ -92,6 +99,7 @@ class UnitReading:
         ones: Sequence[Unit] = (),
     ) -> None:
         self.parameters, self.point, self.system = parameters, point, UnitSystem()
+        self.counts: dict[str, str] = {}
         for unit in ones:
             self.system.forget(unit)
         self.values: dict[str, Any] = {**constants}
@@ -129,8 +137,13 @@ class UnitReading:
         raise UnlikeUnits(f"{what} {str(text)!r} {shown}, and {expected} {wanted}{hint}")
 
     def stand_for(self, what: str, text: Expression, unit: Unit, expected: str) -> None:
-        """The same, where a plain number says in which units the statement is."""
+        """The same, where a plain number says in which units the statement is; one that counts something says nothing."""
         if not isinstance(found := text.at(self.values), Quantity):
+            count = self.counts.get(str(text))
+            if count is not None and self.system.find(unit).powers:
+                raise UnlikeUnits(
+                    f"{str(text)!r} is {count}, which has no unit, and {expected} {_show(self.system.find(unit))}: take two names for them"
+                )
             if found != 0:
                 self.system.forget(unit)
             return
@@ -255,7 +268,7 @@ class UnitReading:
             if name not in texts:
                 self.system.forget(quantity.unit if quantity.value else NONE)
             elif not texts[name].names & {p.name for p in self.parameters.real}:
-                self.stand_for("", texts[name], quantity.unit, "")
+                self.stand_for(f"the option {name} =", texts[name], quantity.unit, f"{named.method}'s {name}")
         for name, text in texts.items():
             unit = taken[name].unit if name in taken else NONE
             self.stand_for(f"the option {name} =", text, unit, f"{named.method}'s {name}")

@@ -1,13 +1,15 @@
-"""What a statement on listed methods does not say: the options that it leaves to their defaults, and refutations that hang on one of them."""
+"""What a statement on listed methods does not say: the options that it leaves to their defaults, and refutations that hang on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
-from typing import Any, ClassVar, Protocol, Self
+from numbers import Number
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.listing import Listed
 from fedtheory.algorithms.options import Option
 from fedtheory.claims.claim import Finding, Part, Reading
@@ -15,6 +17,8 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.statements.named_methods import NOT_USED, NamedMethod
 from fedtheory.core.errors import FedtheoryError, require
 from fedtheory.proofs.facts import take_facts
+
+S = TypeVar("S", bound="StatesMethods")
 
 
 class StatesMethods(Protocol):
@@ -34,11 +38,16 @@ class StatesMethods(Protocol):
 
 @dataclass(frozen=True)
 class Unstated:
-    """An option that a statement leaves to its default: the field of the method's options, and the method."""
+    """An option that a statement leaves to its default: the field of the method's options, and the method.
+
+    ``is_number``: the method that is built has the default as a number in it. A default that leaves a part out, such as a decay of step sizes by 1 or
+    a batch that is not used, is none.
+    """
 
     field: str
     method: str
     option: Option
+    is_number: bool
 
     def __str__(self) -> str:
         return f"{self.option.name} = {_show(self.option.default)}"
@@ -76,8 +85,12 @@ def list_unstated(statement: StatesMethods) -> list[Unstated]:
         if entry is not None:
             given = {o.name for o in entry.options if o.name in named.texts}
             settings = named.settings(statement.some_point)
-            left = [o for o in entry.options if o.name not in given and _matters(entry, o, settings)]
-            found += [Unstated(field, entry.name, option) for option in left]
+            for option in (o for o in entry.options if o.name not in given):
+                others = _build_others(entry, option, settings)
+                if others:
+                    parts = _list_parts(entry.build(**settings))
+                    is_number = option.kind in (int, float) and parts in map(_list_parts, others)
+                    found.append(Unstated(field, entry.name, option, is_number))
     return found
 
 
@@ -91,22 +104,25 @@ def tell_unstated(statement: StatesMethods) -> str:
 
 
 def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) -> str:
-    """Why a refutation hangs on an option that the statement leaves open: with another word for it, it is not refuted; "" where it does not.
+    """Why a refutation hangs on an option that the statement leaves open; "" where it does not.
 
-    Options are those that are true or false, or one of some words. Where both methods of a statement have one, it is changed in either and in both.
+    One that is true or false, or one of some words, is changed: with another word the statement is not refuted. Where both methods of a statement
+    have it, in either and in both. Not all values of a number can be tried: it hangs on each number of the method that is left open.
     """
+    unstated = list_unstated(statement)
+    return _find_word(statement, unstated, is_refuted) or _tell_numbers([one for one in unstated if one.is_number])
+
+
+def _find_word(statement: StatesMethods, unstated: Sequence[Unstated], is_refuted: Callable[[Any], bool]) -> str:
     by_name: dict[str, list[Unstated]] = {}
-    for one in list_unstated(statement):
+    for one in unstated:
         if _words(one.option):
             by_name.setdefault(one.option.name, []).append(one)
     for name, several in by_name.items():
         for chosen in chain.from_iterable(combinations(several, k + 1) for k in range(len(several))):
             for word in _words(chosen[0].option):
-                told = {one.field: statement.stated_methods[one.field].options for one in chosen}
                 try:
-                    changed = statement.with_options(
-                        {f: f"{text}, {name} = {word}".lstrip(", ") for f, text in told.items()}
-                    )
+                    changed = _with_said(statement, [(one.field, f"{name} = {word}") for one in chosen])
                     refuted = is_refuted(changed)
                 except FedtheoryError:
                     continue  # there is no such statement
@@ -119,6 +135,30 @@ def find_hanging(statement: StatesMethods, is_refuted: Callable[[Any], bool]) ->
                         f"the default, and not with {name} = {word}; say which is meant"
                     )
     return ""
+
+
+def say_numbers(statement: S) -> S:
+    """The same, with its defaults for the numbers that it leaves open: what a mistake is planted in, so that what refutes it is the mistake."""
+    return _with_said(statement, [(one.field, str(one)) for one in list_unstated(statement) if one.is_number])
+
+
+def _with_said(statement: S, said: Sequence[tuple[str, str]]) -> S:
+    """The same with options besides, each in its field."""
+    texts = {field: statement.stated_methods[field].options for field, _ in said}
+    for field, option in said:
+        texts[field] = f"{texts[field]}, {option}".lstrip(", ")
+    return statement.with_options(texts) if texts else statement
+
+
+def _tell_numbers(numbers: Sequence[Unstated]) -> str:
+    if not numbers:
+        return ""
+    told = dict.fromkeys(f"{one.option.name} of {one.method} (default {_show(one.option.default)})" for one in numbers)
+    meant = dict.fromkeys(map(str, numbers))
+    return (
+        f"the statement leaves open {', '.join(told)}: it is refuted with {'this number' if len(told) == 1 else 'these numbers'}, and nothing is "
+        f"known of others; say which is meant, as in '{', '.join(meant)}'"
+    )
 
 
 def tell_options(
@@ -150,15 +190,23 @@ def _is_against(finding: Finding) -> bool:
     return isinstance(finding, Part) and finding.holds is False
 
 
-def _matters(entry: Listed, option: Option, settings: Mapping[str, Any]) -> bool:
-    """Whether the method is another one with another value of an option; not where none goes with the others."""
+def _build_others(entry: Listed, option: Option, settings: Mapping[str, Any]) -> list[Algorithm]:
+    """The methods with another value of an option that are other ones; none where no other value goes with the others."""
+    found = []
     for other in _others(option):
         try:
-            if entry.build(**{**settings, option.name: other}) != entry.build(**settings):
-                return True
+            made, own = entry.build(**{**settings, option.name: other}), entry.build(**settings)
         except FedtheoryError:
             continue
-    return False
+        found += [made] if made != own else []
+    return found
+
+
+def _list_parts(value: Any) -> Any:
+    """The kinds of an object's fields, at any depth; all numbers are of one kind."""
+    if is_dataclass(value):
+        return type(value), {f.name: _list_parts(getattr(value, f.name)) for f in fields(value)}
+    return Number if isinstance(value, Number) else type(value)
 
 
 def _others(option: Option) -> list[Any]:

@@ -21,7 +21,7 @@ from fedtheory.proofs.function_class import (
 )
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
-from fedtheory.proofs.stand_ins import ANY_CLIENTS
+from fedtheory.proofs.stand_ins import ANY_CLIENTS, STATE_CLIENTS
 from fedtheory.running.enumeration import enumerate_courses
 
 
@@ -52,9 +52,7 @@ def state_program(
     noise = None
     if function_class.sigma is not None:
         if n is None:
-            raise InvalidInput(
-                "noise averages out over the clients, so that their number n matters: pass participation=Sampling(n, n), or Sampling(n, s)"
-            )
+            raise InvalidInput(f"noise averages out over the clients, so that their number n matters; {STATE_CLIENTS}")
         noise = Noise(leaves, function_class.sigma, n)
     problem = _Timed(leaves, function_class.mu, h, noise, n=ANY_CLIENTS if n is None else n)
     problem.time_limit = time_limit

@@ -229,15 +229,27 @@ def smallest_rate(
     )
 
 
+def require_class_of_potentials(function_class: FunctionClass) -> None:
+    """Refuse classes over which no potential is looked for.
+
+    Raises
+    ------
+    InvalidInput
+        They are not convex, or have further conditions.
+    """
+    plain = FunctionClass(function_class.L, function_class.mu)
+    if not function_class.convex or function_class != plain:
+        raise InvalidInput(
+            "potentials are found over L-smooth functions, convex or strongly convex, without further conditions (functions='L, mu'); "
+            f"got {function_class}"
+        )
+
+
 def _model(
     algorithm: Algorithm, function_class: FunctionClass, participation: Sampling | None, assume: Sequence[Relation] = ()
 ) -> ErrorModel:
     require_worst_case(algorithm)
-    plain = FunctionClass(function_class.L, function_class.mu)
-    if not function_class.convex or function_class != plain:
-        raise InvalidInput(
-            f"potentials are found over L-smooth functions, convex or strongly convex, without further conditions; got {function_class}"
-        )
+    require_class_of_potentials(function_class)
     return follow_errors(rational(algorithm), rational(function_class), participation, assume)
 
 

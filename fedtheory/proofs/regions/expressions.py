@@ -264,6 +264,8 @@ def _exact(value: int | float, written: str) -> Fraction:
 
 
 def _power(base: Any, power: Any, whole: Expression) -> Any:
+    if hasattr(power, "as_exponent"):  # a number with a unit, if it has none
+        power = power.as_exponent()
     if not isinstance(power, Fraction) or power.denominator != 1 or abs(power) > MOST_POWER:
         raise InvalidInput(f"a power must be a whole number of at most {MOST_POWER} in absolute value, in {whole}")
     try:

@@ -230,9 +230,30 @@ class Quantity:
         return Fraction(0) if other == 0 else self._made(_exact(other) / self.value, self.unit**-1, "/", other, self)
 
     def __pow__(self, power: Any) -> Any:
+        if isinstance(power, Quantity):
+            power = power.as_exponent()
         if not isinstance(power, int | float | Fraction):
             return NotImplemented
         return self._made(_exact(self.value) ** power, self.unit ** Fraction(power), "**", self, power)
+
+    def __rpow__(self, base: Any) -> Any:
+        return _exact(base) ** self.as_exponent() if _is_number(base) else NotImplemented
+
+    def as_exponent(self) -> Any:
+        """The number, which must have no unit.
+
+        Raises
+        ------
+        UnlikeUnits
+            It has one.
+        """
+        if not self.system.equate(self.unit, NONE):
+            if not self.system.lenient:
+                raise UnlikeUnits(
+                    f"the exponent {_show(self)!r} is {self.system.find(self.unit)}, and an exponent has no unit"
+                )
+            self.system.forget(self.unit)
+        return self.value
 
     def sqrt(self) -> Quantity:
         """The square root; NumPy asks for it."""

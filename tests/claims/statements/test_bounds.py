@@ -50,7 +50,7 @@ SOME = {
     "region": "0.02 <= mu <= 0.3, 0.1 <= zeta <= 2, 0 < lr <= 1/2, n in 3..8, s in 1..7",
 }
 DUALS = {
-    "options": "eta, exact",
+    "options": "eta, exact, p = 0",
     "functions": "L, mu = -L",
     "region": "0.5 <= L <= 2, 0 < eta <= 3/(10*L)",
     "measure": "stationarity",
@@ -357,7 +357,7 @@ def _of_known_value(lots):
             (
                 ("fedavg", f"lr = {lr}, steps = {steps}", convex, {"measure": "gap"}),
                 ("fedavg", f"lr = {lr}, steps = {steps}", convex, {"clients": "n = 4, s = 2"}),
-                ("scaffold", f"lr = {lr}, steps = {steps}", convex, {}),
+                ("scaffold", f"lr = {lr}, steps = {steps}, server_lr = 1", convex, {}),
                 ("feddyn", f"rho = {big_l}, exact", convex, {"rounds": lots.randint(1, 2)}),
                 ("agd", f"lr = 1/{big_l}", f"L = {big_l}", {"rounds": lots.randint(1, 3), "measure": "gap"}),
                 ("gd", f"lr = {lr}", f"L = {big_l}, mu = -{big_l}", {"rounds": 2, "measure": "min_stationarity"}),

@@ -63,7 +63,7 @@ def scaled_indefinite(rng, values, count):
 
 EQUATION_24 = Inequality(
     "fedpd",
-    "eta = u/L, exact",
+    "eta = u/L, exact, p = 0",
     quantities=Round,
     claimed="value <= lagrangian - factor*(1 - 2*u)*L/u*w2",
     region="0 < L, 0 < u < 3/10",

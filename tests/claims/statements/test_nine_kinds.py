@@ -98,7 +98,7 @@ def test_what_is_false_is_refuted_and_its_correction_is_not(page, judge, id, cha
 
 def test_a_correction_that_is_false_repairs_nothing(page, judge) -> None:
     right = claims_of(page, "EQUIVALENCE")
-    wrong = (replace(right, options=f"lr = {lr}*lr, steps = K") for lr in ("101/100", "102/100"))
+    wrong = (replace(right, options=f"lr = {lr}*lr, steps = K, server_lr = 1") for lr in ("101/100", "102/100"))
     found, reports = judge(state("X", "p", "s", "t", next(wrong), repaired=next(wrong), repaired_text="false, too"))
     assert found.status == "refuted" and not found.repaired
     assert not next(r for r in reports if "in the printed one's place" in r.fault).caught
@@ -122,7 +122,7 @@ def test_the_authors_mistakes_are_planted_too(page, judge) -> None:
 @pytest.mark.parametrize(
     ("id", "change"),
     [
-        ("EQUIVALENCE", {"options": "lr = 99/100*lr, steps = K"}),
+        ("EQUIVALENCE", {"options": "lr = 99/100*lr, steps = K, server_lr = 1"}),
         ("INEQUALITY", {"constants": {"c": "51/100"}}),
         ("LIMIT", {"point": "0"}),
         ("DIVERGENCE", {"multiplier": "1 - lr*(a + b)"}),
@@ -174,4 +174,8 @@ def test_near_misses_are_near(page) -> None:
     )
     assert factor == Fraction(1, 4) and improved == factor * (19 + factor) / 20
     assert len(replace(rate, tight=True).near_misses()) == 2
-    assert [m.options for m in same.near_misses().values()] == ["lr = 99/100*lr, steps = K", "lr = lr, steps = K + 1"]
+    assert [m.options for m in same.near_misses().values()] == [
+        "lr = 99/100*lr, steps = K, server_lr = 1",
+        "lr = lr, steps = K + 1, server_lr = 1",
+        "lr = lr, steps = K, server_lr = 99/100*1",
+    ]

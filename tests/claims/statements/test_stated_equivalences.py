@@ -22,7 +22,7 @@ from problems.quadratics import random_quadratics
 VRL = {"region": "0 < lr, K in 1..3", "kept": {"c": "mean_c_i"}}
 
 
-def fedpd_is_admm(first="fedpd", options="eta, exact", admm=Admm, **more):
+def fedpd_is_admm(first="fedpd", options="eta, exact, p = 0", admm=Admm, **more):
     """FEDPD-EQ1."""
     return Equivalence(
         first,
@@ -56,15 +56,15 @@ TRUE = {
 }
 FALSE = {
     "half a dual step": fedpd_is_admm(lambda eta: HalfDualStep(eta), ""),
-    "one percent": fedpd_is_admm(options="eta = 101/100*eta, exact"),
+    "one percent": fedpd_is_admm(options="eta = 101/100*eta, exact, p = 0"),
     "ADMM of another penalty": fedpd_is_admm(admm=lambda eta: Admm(49 * eta / 50)),
     "sign": Equivalence(
-        "scaffold", "vrl-sgd", "lr, steps=K", "lr, steps=K", states={"x": "x", "delta_i": "c - c_i"}, **VRL
+        "scaffold", "vrl-sgd", "lr, steps=K, server_lr=1", "lr, steps=K", states={"x": "x", "delta_i": "c - c_i"}, **VRL
     ),
-    "no duals at the start": fedpd_is_admm(options="eta, exact, init_dual = zero"),
+    "no duals at the start": fedpd_is_admm(options="eta, exact, p = 0, init_dual = zero"),
     "two steps": Equivalence("fedavg", "gd", "lr, steps=2", "lr", region="0 < lr < 1"),
     "a relation that is not kept": Equivalence(
-        "fedpd", "fedpd", "eta, exact", "eta, exact", region="0 < eta", kept={"x_i": "x"}
+        "fedpd", "fedpd", "eta, exact, p = 0", "eta, exact, p = 0", region="0 < eta", kept={"x_i": "x"}
     ),
 }
 

@@ -103,7 +103,9 @@ def test_divergence_of_larger_states_is_shown_at_points():
     stated = {"problem": lambda: scalar_quadratics(exact(1, 2), exact(1, -1)), "start": 3}
     status, parts = judged("divergence", Divergence("scaffold", "lr, steps=2", region="3 < lr < 4", **stated))
     assert status == "supported" and "points of" in parts[0].proof.scope
-    status, parts = judged("divergence", Divergence("scaffold", "lr, steps=2", region="1/10 < lr < 1/5", **stated))
+    status, parts = judged(
+        "divergence", Divergence("scaffold", "lr, steps=2, server_lr=1", region="1/10 < lr < 1/5", **stated)
+    )
     assert status == "refuted" and "converges" in parts[0].text
 
 

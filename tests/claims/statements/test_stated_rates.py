@@ -75,7 +75,7 @@ def test_a_rate_that_forgets_heterogeneity_is_refuted():
 
 def test_one_instance_is_the_whole_statement():
     assert judged("rate", Rate("fedpd", "eta=1/5, exact", factor="6/10", **THREE))[0] == "proved"
-    assert judged("rate", Rate("fedpd", "eta=1/5, exact", factor="57/100", **THREE))[0] == "refuted"
+    assert judged("rate", Rate("fedpd", "eta=1/5, exact, p=0", factor="57/100", **THREE))[0] == "refuted"
 
 
 def test_factors_of_rounds_that_are_not_affine_are_fitted():
