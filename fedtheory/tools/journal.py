@@ -89,7 +89,7 @@ class Journal:
             file.write((b"\n" if cut else b"") + self._code(text) + b" " + text + b"\n")
 
     def _code(self, text: bytes) -> bytes:
-        return hmac.new(find_key(), self.path.name.encode() + b"\n" + text, "sha256").hexdigest().encode()
+        return make_code(self.path.name, text).encode()
 
     def close(self) -> None:
         """Remove the journal: the run is complete."""
@@ -103,6 +103,14 @@ def _find_job(text: bytes) -> set[str]:
     except ValueError:
         return set()
     return {entry["job"]} if isinstance(entry, dict) and isinstance(entry.get("job"), str) else set()
+
+
+def make_code(what: str, *contents: bytes | memoryview) -> str:
+    """The authentication code (HMAC-SHA-256, of what it is and its content) under the user's key."""
+    code = hmac.new(find_key(), what.encode() + b"\n", "sha256")
+    for content in contents:
+        code.update(content)
+    return code.hexdigest()
 
 
 @cache

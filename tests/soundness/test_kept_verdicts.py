@@ -6,10 +6,12 @@ import json
 import secrets
 from pathlib import Path
 
+import numpy as np
 import pytest
 from claim_files import GOOD
 from click.testing import CliRunner
 
+from fedtheory.claims import experiments
 from fedtheory.claims.checking import (
     load_claims,
     make_check_journal,
@@ -20,11 +22,14 @@ from fedtheory.claims.checking import (
 )
 from fedtheory.claims.claim import Claim, Covered, Fault
 from fedtheory.claims.context import Context
+from fedtheory.claims.experiments import Training
 from fedtheory.claims.findings import gather_findings, restore_findings
+from fedtheory.claims.identity import FILE, Identity
 from fedtheory.claims.parts import at_most, proved
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import compare
+from fedtheory.running.results import Results
 from fedtheory.tools import journal
 from fedtheory.tools.journal import Journal
 
@@ -177,6 +182,72 @@ def test_an_edited_report_of_faults_is_not_believed(interrupted, tmp_path) -> No
     content = kept.path.read_bytes()
     kept.path.write_bytes(content.replace(b'"detail": "', b'"detail": "very '))
     assert kept.read() == {} and len(kept.changed) == 5
+
+
+# ---- checkpoints ------------------------------------------------------------------------------------------------------
+
+RUN = ("run", "fedavg", "quadratics", "--rounds", "3", "--results", "out")
+CHECKPOINT = Path("out") / "checkpoint.npz"
+
+
+def change_arrays(path: Path, **changes) -> None:
+    """Change arrays of a checkpoint, and leave everything else, its code included, as it was."""
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    np.savez(path, **arrays)
+
+
+CHANGES = {
+    "a number that was measured": {"metric.stationarity": lambda values: values * 0 + 0.123},
+    "the model": {"state.x": lambda values: values * 0},
+    "the rounds that are done": {
+        "meta": lambda text: np.asarray(json.dumps({**json.loads(str(text)), "done": 3, "rounds": [0, 1, 2, 4]}))
+    },
+    "what was sent": {"up": lambda values: values + 1},
+    "a shape": {"sent_up": lambda value: value.reshape(1)},
+    "no code": {"code": lambda code: np.asarray("")},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_edited_checkpoint_is_refused_by_name(name) -> None:
+    assert CliRunner().invoke(main, RUN).exit_code == 0
+    change_arrays(CHECKPOINT, **CHANGES[name])
+    result = CliRunner().invoke(main, RUN)
+    assert result.exit_code == 2 and result.stdout == "", result.output
+    assert "the checkpoint out/checkpoint.npz was changed after it was written, or written by another user" in result.stderr
+    assert len(result.stderr.splitlines()) == 1 and "delete it to start afresh" in result.stderr
+
+
+def test_a_checkpoint_that_was_not_changed_is_gone_on_with_and_one_of_another_user_is_not(monkeypatch) -> None:
+    first = CliRunner().invoke(main, RUN)
+    change_arrays(CHECKPOINT)
+    again = CliRunner().invoke(main, RUN)
+    assert first.exit_code == again.exit_code == 0
+    monkeypatch.setattr(journal, "find_key", lambda: secrets.token_bytes(32))
+    result = CliRunner().invoke(main, RUN)
+    assert result.exit_code == 2 and "written by another user or on another machine" in result.stderr
+
+
+def test_numbers_of_an_edited_checkpoint_are_not_laundered_into_a_kept_run(tmp_path) -> None:
+    """They were read as the run's own, and its identity was given digests of them."""
+    training = Training(
+        "fedavg", "digits-softmax", 2, {"lr": 0.1, "steps": 1, "batch": 8}, {"clients": 3, "split": "iid"}, ("value",)
+    )
+    context = Context(results=str(tmp_path / "runs"))
+    folder = tmp_path / "runs" / training.key
+    Identity.of(training, context).begin(folder)
+    results = Results(folder, training.configuration)
+    experiments._trained(training, None, context.device, context.library, results)
+    change_arrays(results.checkpoint, **{"metric.value": lambda values: values * 0 + 0.123})
+    with pytest.raises(InvalidInput, match="is not believed"):
+        training.read(context)
+    assert json.loads((folder / FILE).read_text())["files"] == {}
+
+
+# ---- the key ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_key_is_made_once_and_is_the_users_alone(monkeypatch, tmp_path) -> None:
