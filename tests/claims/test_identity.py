@@ -184,9 +184,7 @@ def test_an_identity_whose_digests_were_removed_is_not_believed(kept, how, share
     (folder / FILE).write_text(json.dumps(own))
     if shared:
         runs = [folder.name] if how == "left out" else {folder.name: None}
-        (folder.parent / SHARED).write_text(
-            json.dumps({"format": 2, "identities": [{"made_with": own, "runs": runs}]})
-        )
+        (folder.parent / SHARED).write_text(json.dumps({"format": 2, "identities": [{"made_with": own, "runs": runs}]}))
         (folder / FILE).unlink()
     for refused in (RUN.read, RUN.is_done, RUN.make):
         with pytest.raises(RefusedRun, match=f"{RUN.key} cannot be read"):
