@@ -23,7 +23,7 @@ from fedtheory.claims.checking import Reference, check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.identity import FILE, SHARED, Identity
-from fedtheory.claims.report import as_json, read_json
+from fedtheory.claims.report import as_json, read_json, write_counterexamples
 from fedtheory.claims.statements.lemma import prove_lemma
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
@@ -145,6 +145,54 @@ def test_a_kept_run_with_a_foreign_file_is_refused(name, what) -> None:
     with pytest.raises(InvalidInput) as refused:
         KEPT.read(Context(results="runs"))
     assert time.process_time() - begun < SECONDS and "\n" not in str(refused.value)
+
+
+# ---- instances of counterexamples ---------------------------------------------------------------------------------------
+
+EQUIVALENCE = """
+from fedtheory.claims import Equivalence, state
+
+sign = Equivalence("scaffold", "vrl-sgd", "lr, steps = K", "lr, steps = K", states={"x": "x", "delta_i": "c - c_i"},
+                   region="0 < lr, K in 1..3", kept={"c": "mean_c_i"})
+CLAIMS = [state("EQ", "toy", "Section 1", "They are the same.", sign)]
+"""
+DIGITS = [str(10**189 + 7**k) for k in range(200)]  # of 190 digits each
+INSTANCES = {
+    "many long fractions": {"curvature": [f"{a}/{b}" for a, b in zip(DIGITS[:100], DIGITS[100:], strict=True)] * 9},
+    "long fractions": {"curvature": [f"1/{a}" for a in DIGITS], "centre": DIGITS},
+    "few long fractions and many steps": {"curvature": DIGITS[:2], "parameters": ["K = 900", f"lr = 1/{DIGITS[2]}"]},
+    "short fractions and many steps": {
+        "curvature": ["1/3", "1/7"] * 40,
+        "centre": ["0", "1"] * 40,
+        "parameters": ["K = 1000", "lr = 1/3"],
+    },
+    "lists of lists": {"curvature": [["1"] * 900] * 200},
+    "a text of many numbers": {"parameters": "lr = 1" + " + 1/3" * 100_000},
+    "more bytes than are read": {"start": "1" * 300 + " " * 6_000_000},
+}
+
+
+@pytest.fixture(scope="module")
+def counterexample(tmp_path_factory) -> dict[str, Any]:
+    """What a check of the equivalence, which is false, writes."""
+    folder = tmp_path_factory.mktemp("equivalence")
+    (folder / "claims.py").write_text(EQUIVALENCE)
+    verdict = check_one(Reference(str(folder / "claims.py"), "EQ"), Context())
+    (written,) = write_counterexamples([verdict], folder)
+    return {"file": str(folder / "claims.py"), "stored": json.loads(written.read_text())}
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_work_of_a_replay_is_bounded_before_it_is_begun(name, counterexample, tmp_path) -> None:
+    """Fractions were counted by how many they are, and none by its digits: a minute was not enough."""
+    stored = copy.deepcopy(counterexample["stored"])
+    number = INSTANCES[name]
+    clients = len(number.get("curvature", ("1", "1")))
+    stored["instance"].update({"centre": ["0", "1"] * (clients // 2)} | number)
+    (tmp_path / "edited.json").write_text(json.dumps(stored))
+    result = run_command("replay", str(tmp_path / "edited.json"), counterexample["file"])
+    require_one_line(result.exit_code, result.stdout, result.stderr)
+    assert "--limit NUMBER raises the limit" in result.stderr or "is longer than 1000000 bytes" in result.stderr
 
 
 # ---- documents that were edited ---------------------------------------------------------------------------------------
