@@ -31,6 +31,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.rocq import compiling
 from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, core_digest
+from fedtheory.proofs.rocq.keeping import seal_core
 from fedtheory.running.results import Results
 from fedtheory.tools import journal
 from fedtheory.tools.journal import Journal
@@ -374,7 +375,7 @@ def test_a_compiled_core_of_somebody_else_is_not_used(ask, monkeypatch) -> None:
         patched.setattr(journal, "find_key", lambda: b"k" * 32)
         other = compiling.compile_core()
         (other / "Classes.vo").write_text("accepts everything")
-        (other / "code").write_text(compiling._code_of(other, own.name))
+        seal_core(other, own.name)
     own.rename(own.with_name("gone"))
     other.rename(own)
     assert (compiling.compile_core() / "Classes.vo").read_text() == "compiled Classes"

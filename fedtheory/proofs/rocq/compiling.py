@@ -1,15 +1,8 @@
-"""Theorems checked by Rocq: its compiler is run on what is written, and that it accepted a theorem is kept by digest.
-
-What is kept lies in the user's own cache folder, each under a code that only this user can make (`fedtheory.tools.journal`): lines of answers, and
-the files of the compiled core. What was changed, or came from elsewhere, is not believed but made again. A refusal is not kept, since a compiler
-that was killed, or had no time, memory or disk left, may have refused nothing.
-"""
+"""Theorems checked by Rocq: its compiler is run on what is written, and that it accepted a theorem is kept by digest."""
 
 from __future__ import annotations
 
 import datetime
-import hashlib
-import hmac
 import os
 import re
 import shutil
@@ -23,10 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, core_digest, write_core, write_theorem_files
-from fedtheory.tools.journal import Journal, find_cache, make_code
-from fedtheory.tools.untrusted import read_bytes
+from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, write_core, write_theorem_files
+from fedtheory.proofs.rocq.keeping import find_core, is_sealed_core, keep_answer, recall_answers, seal_core
 
 #: seconds for one file
 FILE_SECONDS = 300
@@ -89,7 +81,7 @@ def compile_core(kept: Path | None = None) -> Path:
     Parameters
     ----------
     kept : Path, optional
-        Where it and answers are kept; in the user's cache folder by default.
+        Where it and answers are kept; in the user's cache by default.
 
     Raises
     ------
@@ -97,79 +89,34 @@ def compile_core(kept: Path | None = None) -> Path:
         There is no Rocq, or it does not accept the core.
     """
     path, version = require_compiler()
-    kept = _find_kept(kept)
-    folder = kept / f"core-{version}-{make_code('core', core_digest().encode())[:24]}"
-    if _is_own(folder):
+    folder = find_core(version, kept)
+    if is_sealed_core(folder):
         return folder
-    kept.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept) as place:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         here = Path(place) / "core"
         write_core(here)
         for word in CORE:
             code, said = _run([path, "-Q", ".", "Fedtheory", f"{word}.v"], here)
             if code:
                 raise NotAvailable(f"Rocq {version} does not accept the core's file {word}.v: {_short(said)}")
-        (here / _CODE).write_text(_code_of(here, folder.name))
-        if not _is_own(folder):  # another process may have been faster
+        seal_core(here, folder.name)
+        if not is_sealed_core(folder):  # another process may have been faster
             if os.path.lexists(folder):
                 folder.rename(Path(place) / "changed")
             here.rename(folder)
     return folder
 
 
-def _find_kept(kept: Path | None) -> Path:
-    return (find_cache() / "rocq" if kept is None else kept).resolve()
-
-
-#: the file of a compiled core that has the code of all others
-_CODE = "code"
-
-
-def _code_of(folder: Path, name: str) -> str:
-    """The code of a folder of this name with these files, and no others."""
-    found = [path for path in sorted(folder.iterdir()) if path.name != _CODE]
-    lines = [f"{path.name} {hashlib.sha256(read_bytes(path)).hexdigest()}\n".encode() for path in found]
-    return make_code(name, *lines)
-
-
-def _is_own(folder: Path) -> bool:
-    """Whether a folder is there as this user compiled it."""
-    try:
-        return hmac.compare_digest(read_bytes(folder / _CODE, 1000), _code_of(folder, folder.name).encode())
-    except (OSError, InvalidInput):
-        return False
-
-
 def check_theorem(theorem: RocqTheorem, kept: Path | None = None) -> RocqAnswer:
     """Let Rocq check a theorem's files; that it accepted them is kept, and told again."""
-    answers = _open_answers(kept)
-    return _check(theorem, kept, answers, answers.read())
+    return _check(theorem, kept, recall_answers(require_compiler()[1], kept))
 
 
-def check_theorems(
-    theorems: Sequence[RocqTheorem], workers: int = 1, kept: Path | None = None
-) -> Iterator[tuple[RocqTheorem, RocqAnswer]]:
-    """Let Rocq check theorems, so many at a time; answers as they come."""
-    compile_core(kept)
-    answers = _open_answers(kept)
-    known = answers.read()
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        asked = {pool.submit(_check, theorem, kept, answers, known): theorem for theorem in theorems}
-        try:
-            for done in as_completed(asked):
-                yield asked[done], done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _open_answers(kept: Path | None) -> Journal:
-    return Journal("answers", require_compiler()[1], None, _find_kept(kept))
-
-
-def _check(theorem: RocqTheorem, kept: Path | None, answers: Journal, known: Mapping[str, Any]) -> RocqAnswer:
+def _check(theorem: RocqTheorem, kept: Path | None, known: Mapping[str, Any]) -> RocqAnswer:
     path, version = require_compiler()
     if theorem.digest() in known:
-        return _read_answer(theorem.name, version, known[theorem.digest()])
+        return _judge(theorem.name, version, **known[theorem.digest()])
     core, begun = compile_core(kept), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         here, said = Path(place) / theorem.name, ""
@@ -178,22 +125,35 @@ def _check(theorem: RocqTheorem, kept: Path | None, answers: Journal, known: Map
             code, said = _run([path, "-Q", str(core), "Fedtheory", "-Q", ".", theorem.name, f"{word}.v"], here)
             if code:
                 break
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    seconds = round(time.monotonic() - begun, 1)
+    today, seconds = datetime.datetime.now(datetime.UTC).date().isoformat(), round(time.monotonic() - begun, 1)
     if code:
         why = _short(said) or f"the compiler ended with status {code}"
         return RocqAnswer(theorem.name, False, version, today, (), seconds, why)
-    told = {"axioms": read_axioms(said), "date": today, "seconds": seconds}
-    answers.add(theorem.digest(), told)
-    return _read_answer(theorem.name, version, told)
+    axioms = read_axioms(said)
+    keep_answer(version, kept, theorem.digest(), axioms, today, seconds)
+    return _judge(theorem.name, version, axioms, today, seconds)
 
 
-def _read_answer(name: str, version: str, told: Mapping[str, Any]) -> RocqAnswer:
-    """What it means that Rocq accepted a proof: the proof may rest on the allowed axioms alone."""
-    axioms = tuple(told["axioms"])
+def _judge(name: str, version: str, axioms: Sequence[str], date: str, seconds: float) -> RocqAnswer:
+    """What it means that Rocq accepted a proof: it may rest on the allowed axioms alone."""
     strange = sorted(set(axioms) - AXIOMS)
     said = f"it rests on {', '.join(strange)}" if strange else ""
-    return RocqAnswer(name, not strange, version, told["date"], axioms, told["seconds"], said)
+    return RocqAnswer(name, not strange, version, date, tuple(axioms), seconds, said)
+
+
+def check_theorems(
+    theorems: Sequence[RocqTheorem], workers: int = 1, kept: Path | None = None
+) -> Iterator[tuple[RocqTheorem, RocqAnswer]]:
+    """Let Rocq check theorems, so many at a time; answers as they come."""
+    compile_core(kept)
+    known = recall_answers(require_compiler()[1], kept)
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        asked = {pool.submit(_check, theorem, kept, known): theorem for theorem in theorems}
+        try:
+            for done in as_completed(asked):
+                yield asked[done], done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def read_axioms(said: str) -> tuple[str, ...]:
