@@ -416,7 +416,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
     "--limit",
     type=click.IntRange(min=1),
     metavar="STEPS",
-    help="Give up on a certificate that takes more steps to check [default: some ten seconds].",
+    help="Give up on a certificate that takes more steps to check [default: some two seconds].",
 )
 def verify_certificate_command(file: Path, system_only: bool, limit: int | None) -> None:
     """Check an exact certificate, a derivation or a proof term in FILE; no solver and no floating-point number takes part.

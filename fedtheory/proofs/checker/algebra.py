@@ -52,7 +52,7 @@ def _bits(value: Fraction) -> int:
 
 
 def _add(a: AtomPolynomial, b: AtomPolynomial, factor: int = 1) -> AtomPolynomial:
-    spend(1 + (len(a) + len(b)) // 4, a.values(), b.values())
+    spend(2 + (len(a) + len(b)) // 4, a.values(), b.values())
     total = dict(a)
     for monomial, value in b.items():
         new = total.get(monomial, 0) + factor * value
@@ -66,7 +66,7 @@ def _add(a: AtomPolynomial, b: AtomPolynomial, factor: int = 1) -> AtomPolynomia
 def _multiply(a: AtomPolynomial, b: AtomPolynomial) -> AtomPolynomial:
     if len(a) * len(b) > MOST_TERMS:
         raise Unreadable(f"a product of {len(a)} and {len(b)} terms is too long for this checker")
-    spend(1 + 2 * len(a) * len(b), a.values(), b.values())
+    spend(2 + 2 * len(a) * len(b), a.values(), b.values())
     total: AtomPolynomial = {}
     for p, x in a.items():
         for q, y in b.items():

@@ -15,22 +15,11 @@ from .terms import MOST_LINES, TERM_FORMAT, Checker, Helper, ProofLine, Signatur
 
 #: most theorems that rest on each other, and entries of a term's field beside its lines
 MOST_RESTING, MOST_ENTRIES = 8, 100
-#: fields of a term
-_TERM = (
-    *(
-        "format",
-        "parameters",
-        "wholes",
-        "auxiliary",
-        "rounds",
-        "quantities",
-        "states",
-        "sequences",
-        "functions",
-        "assumed",
-    ),
-    *("given", "drawn", "where", "rests", "claims", "lines", "derivations"),
-)
+#: fields of a term: texts, lists and mappings; and those of them that have texts in them
+_TEXTS = ("format", "states")
+_LISTS = ("parameters", "auxiliary", "assumed", "drawn", "claims", "lines")
+_MAPPINGS = ("wholes", "rounds", "quantities", "sequences", "functions", "given", "where", "rests", "derivations")
+_OF_TEXTS = (*_LISTS[1:], "quantities", "sequences", "given", "where")
 _ONE = Quotient.number(1)
 
 
@@ -153,12 +142,18 @@ def check_term(data: Mapping[str, Any], helper: Helper | None = None, most_steps
 
 def _require_sizes(data: Mapping[str, Any]) -> None:
     """Refuse fields that nothing reads, and more entries than are read."""
-    require_fields(data, _TERM, "the term")
-    for name in _TERM:
-        most = MOST_LINES if name in ("lines", "derivations") else MOST_ENTRIES
-        if name not in ("format", "states") and len(data[name]) > most:
-            raise ValueError(f"it has {len(data[name])} {name}, and up to {most} are read")
-    spend(100 * sum(len(data[name]) for name in _TERM))
+    require_fields(data, (*_TEXTS, *_LISTS, *_MAPPINGS), "the term")
+    for names, kind in ((_TEXTS, str), (_LISTS, list), (_MAPPINGS, dict)):
+        for name in names:
+            size, most = len(data[name]), MOST_LINES if name in ("lines", "derivations") else MOST_ENTRIES
+            if not isinstance(data[name], kind):
+                raise TypeError(f"its {name} is a {type(data[name]).__name__}")
+            if kind is not str and size > most:
+                raise ValueError(f"it has {size} {name}, and up to {most} are read")
+            inside = data[name].values() if kind is dict else data[name]
+            if name in _OF_TEXTS and not all(isinstance(text, str) for text in inside):
+                raise TypeError(f"one of its {name} is no text")
+            spend(100 * size)
 
 
 def _require_used(checker: Checker) -> None:

@@ -20,7 +20,7 @@ from .reading import spend
 #: longest text, deepest tree and most digits of a number that are read
 MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS = 20_000, 120, 400
 #: most numbers, names and operations of a formula into which others were put
-MOST_PIECES = 20_000
+MOST_PIECES = 5_000
 #: functions of formulas, with how many arguments they take; sums have a variable and its ends
 FUNCTIONS = {"max": 2, "min": 2, "abs": 1, "sqrt": 1, "exp": 1, "log": 1, "sum": 4}
 

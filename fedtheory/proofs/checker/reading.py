@@ -19,7 +19,7 @@ NUMBER = re.compile(r"-?[0-9]{1,400}(/[0-9]{1,400})?")  # no exponents: "1e99999
 COUNT = re.compile(r"0|[1-9][0-9]{0,5}")
 WORDS_OF_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9 ,_'+*-]{0,99}")
 MOST_BYTES, MOST_NESTED, MOST_TEXT = 10_000_000, 40, 10_000
-MOST_STEPS = 1_000_000  #: after which a check gives up: some three seconds
+MOST_STEPS = 600_000  #: after which a check gives up: some two seconds
 _SHORT = 2048  #: bits of the numbers of an operation that is one step
 
 
