@@ -469,8 +469,8 @@ def test_every_edit_of_a_term_about_a_method_is_refused_in_one_line_or_proved(of
     [
         ({"states": "gd(lr = 1/(2*L)), functions L, mu = 0"}, "about quantities of these states"),
         (
-            {"states": "gd(lr = 1/L), functions 2*L, mu = 0"},
-            "functions L is given twice|functions of the theorem|the class of",
+            {"states": "gd(lr = 1/L), functions L, mu = L/2"},
+            "expected functions of the theorem",
         ),
         (
             {"quantities": {"gap": "f(x) - f(x_star)", "dist2": "4*norm2(x - x_star)"}},
