@@ -33,9 +33,9 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def with_a_key_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Journals of tests are written with a key that is not the user's."""
+    """Journals of tests are written with a key that is not the user's, one for all processes that run tests."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp().parent / "state"))
         yield
 
 

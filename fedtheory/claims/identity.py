@@ -4,7 +4,8 @@ A run is named by what was asked for (`fedtheory.claims.experiments.Training.key
 `Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code, the
 kind of device or a minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is
 another one than when the run was done: an identity has their digests, which show accidents and careless edits, and nobody who writes new ones. What
-is only told: data that are not here to be compared, other versions, and runs that were made when identities had no digests.
+is only told: data that are not here to be compared, other versions, and runs that were made when identities had no digests, which an
+``identities.json`` of format 1 names.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class Identity:
             if own.exists():
                 return _read_identity(read_json_file(own, "what made a run"))
             found = _read_shared(folder.parent / SHARED).get(folder.name)
-            return None if found is None else _read_identity(found)
+            return None if found is None else _read_identity(*found)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise RefusedRun(
                 f"what made the run in {folder} cannot be read ({error}); remove the folder, or give another"
@@ -246,21 +247,24 @@ def share_identities(root: Path, identities: Mapping[str, Identity]) -> None:
 
 
 @lru_cache(maxsize=8)
-def _read_shared(path: Path) -> dict[str, Any]:
-    """Return identities by the names of their runs; of format 1, which had no digests, too."""
+def _read_shared(path: Path) -> dict[str, tuple[dict[str, Any], bool]]:
+    """Return identities by the names of their runs, and whether they must have digests: those of format 1 had none."""
     if not path.exists():
         return {}
-    found: dict[str, Any] = {}
-    for known in read_json_file(path, "what made runs")["identities"]:
+    stored, found = read_json_file(path, "what made runs"), dict[str, tuple[dict[str, Any], bool]]()
+    first = stored.get("format") == 1
+    for known in stored["identities"]:
         runs = known["runs"]
         for run in runs:
-            found[run] = {**known["made_with"], "files": runs[run] if isinstance(runs, dict) else None}
+            found[run] = {**known["made_with"], "files": None if first else runs[run]}, not first
     return found
 
 
-def _read_identity(data: Any) -> Identity:
-    """Return an identity from plain data, each field as it must be."""
+def _read_identity(data: Any, digests: bool = True) -> Identity:
+    """Return an identity from plain data, each field as it must be; one that must have digests is refused without them."""
     found = Identity(**data)
+    if digests and found.files is None:
+        raise ValueError("it has no digests of the run's files, and is not believed without them")
     texts = {"code": found.code, "versions": found.versions, "data": found.data or {}, "files": found.files or {}}
     for name, values in texts.items():
         if not all(isinstance(text, str) for pair in values.items() for text in pair):

@@ -24,6 +24,8 @@ FLOATS, DIGITS = 1e-6, Decimal("1e-12")
 AGAINST = ("refuted", "repaired", *DISAGREE)
 #: whole numbers up to which an instance is replayed that the check does not show: it may be clients, rounds or steps
 MOST_COUNT = 1000
+#: bytes of a file
+MOST_BYTES = 1_000_000
 _READ_AS = {
     "printed": "as printed",
     "repaired": "in the corrected statement",
@@ -71,7 +73,7 @@ def replay_file(path: Path, claims_file: Path | None = None, limit: int | None =
     Parameters
     ----------
     limit : int, optional
-        The largest number of an instance; by default `MOST_COUNT`, or twice the largest that the check itself shows.
+        The largest number of an instance, and how many numbers it has; by default `MOST_COUNT`, or twice what the check itself shows.
 
     Raises
     ------
@@ -133,31 +135,57 @@ class _Shown:
 
 
 def _require_small(instance: dict[str, Any], shown: _Shown, path: Path, limit: int | None) -> None:
-    """Refuse numbers that would be counted for ever, unless the check itself shows such."""
-    largest, most = _find_largest(instance), float(limit or MOST_COUNT)
-    if largest > most and limit is None:
+    """Refuse numbers that would be counted for ever, or so many, or so long, unless the check itself shows such."""
+    sizes, most = _find_sizes(instance), _find_most(limit or MOST_COUNT)
+    larger = [what for what in sizes if sizes[what] > most[what]]
+    if larger and limit is None:
         for _, own in shown:
-            most = max(most, 2 * _find_largest(own))
-            if largest <= most:
+            most = {what: max(most[what], _TWICE[what] * size) for what, size in _find_sizes(own).items()}
+            larger = [what for what in sizes if sizes[what] > most[what]]
+            if not larger:
                 return
-    if largest > most:
+    if larger:
         raise InvalidInput(
-            f"the instance in {path} has numbers larger than {most:.0f}; --limit NUMBER raises the limit"
+            f"the instance in {path} has {larger[0]} {most[larger[0]]:.0f}; --limit NUMBER raises the limit"
         )
 
 
-def _find_largest(value: Any) -> float:
-    """The largest whole number in an instance, or number of entries in a list; of other numbers their size."""
-    if isinstance(value, dict | list):
-        inside = value.values() if isinstance(value, dict) else value
-        return max([len(value), *map(_find_largest, inside)])
-    if isinstance(value, str):
-        return max((int(digits) for digits in _WHOLE.findall(value)), default=0)
-    return 0 if value is None else abs(value)
+#: what the work of a replay grows with, in words that go on with a number
+_NUMBERS, _COUNT, _WORK = "numbers larger than", "more numbers than", "more operations on digits in it than"
+#: how much larger each is where numbers, their count and their digits are twice as large
+_TWICE = {_NUMBERS: 2, _COUNT: 2, _WORK: 2 * 2**3 * 2**2}
+#: digits that stand together in a text, and a whole number that stands alone in it: no part of a fraction, a decimal or a name
+_DIGITS, _WHOLE = re.compile(r"\d+", re.ASCII), re.compile(r"(?<![\w./])\d+(?![\w./])", re.ASCII)
 
 
-#: a whole number that stands alone in a text: no part of a fraction, a decimal or a name
-_WHOLE = re.compile(r"(?<![\w./])\d+(?![\w./])", re.ASCII)
+def _find_most(limit: float) -> dict[str, float]:
+    """What is allowed for numbers up to a limit; at 1000 a second or two."""
+    return {_NUMBERS: limit, _COUNT: limit, _WORK: 20 * limit**3}
+
+
+def _find_sizes(instance: Mapping[str, Any]) -> dict[str, float]:
+    """The largest whole number (or entries of a list; of other numbers their size), how many numbers there are, and about how long arithmetic takes.
+
+    A sum of fractions is as long as all their denominators, a product of k is k times as long, and an operation takes the square of the length:
+    for each number and each of k steps, of numbers whose different digits are d in all, (k d)^2. Floats have powers of two below.
+    """
+    largest, whole, count, different = 1.0, 1.0, 0, set[str]()
+    waiting: list[Any] = [dict(instance)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+            largest = max(largest, len(value))
+        elif isinstance(value, str):
+            found = _DIGITS.findall(value)
+            different.update(found)
+            count += len(found)
+            whole = max([whole, *(int(digits) for digits in {*_WHOLE.findall(value)})])
+        elif value is not None:
+            different.update([str(abs(value))] if isinstance(value, int) else [])
+            count, whole = count + 1, max(whole, abs(value))
+    work = count * float(whole) ** 3 * max(1, sum(map(len, different))) ** 2 if whole < 1e50 else math.inf
+    return {_NUMBERS: max(largest, whole), _COUNT: count, _WORK: work}
 
 
 def _list_wrong_part(shown: _Shown, stored: dict[str, Any], path: Path) -> dict[str, str]:
@@ -260,7 +288,7 @@ class _Fields(dict[str, Any]):
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the fields of a counterexample file, all of them checked."""
-    stored = read_json_file(path, "a counterexample file written by 'fedtheory check'")
+    stored = read_json_file(path, "a counterexample file written by 'fedtheory check'", MOST_BYTES)
     if not isinstance(stored, dict) or "claim" not in stored:
         raise InvalidInput(_malformed(path, "it names no claim"))
     if stored.get("format") != COUNTEREXAMPLE_FORMAT:

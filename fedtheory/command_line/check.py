@@ -212,7 +212,8 @@ def _repeat(
     "--limit",
     type=click.IntRange(min=1),
     metavar="NUMBER",
-    help="Largest number of an instance that is replayed, be it clients or rounds [default: 1000, or twice the largest that the check shows].",
+    help="Largest number of an instance that is replayed, be it clients or rounds, and how many numbers it has "
+    "[default: 1000, or twice what the check shows].",
 )
 def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> None:
     """Replay a stored counterexample: measure the violation again, certify the assumptions on it, compare with the file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from fedtheory.core.precision import in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
 from fedtheory.measures.metrics import Metric
+from fedtheory.tools.journal import make_code
 from fedtheory.tools.untrusted import parse_json, read_arrays
 
 _KNOWN = (int, float, np.ndarray, np.generic)  # counts that the host has
@@ -154,26 +156,20 @@ class Recorder:
         )
 
     def save(self, path: Path, name: str, done: int, state: State) -> None:
-        """Write a checkpoint; an interrupted write leaves the old one in place."""
+        """Write a checkpoint, with a code that only this user can make; an interrupted write leaves the old one in place."""
         self._fetch([])
         fields: dict[str, Any] = {f"state.{key}": value for key, value in to_host(state).items()}
         fields |= {f"metric.{key}": _stack(values) for key, values in self.values.items()}
         meta = {"run": name, "done": done, "rounds": self.rounds}
         if can(self.problem, "plan"):
             meta["decisions"] = self.problem.plan.decisions()  # type: ignore[attr-defined]
+        fields |= {"up": _stack(self.up), "down": _stack(self.down), "diverged_at": self.diverged_at}
+        fields |= {"sent_up": self.sent[0], "sent_down": self.sent[1], "meta": json.dumps(meta)}
+        arrays = {key: np.asarray(value) for key, value in fields.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(path.name + ".part")
         with temporary.open("wb") as file:
-            np.savez(
-                file,
-                meta=np.asarray(json.dumps(meta)),
-                up=_stack(self.up),
-                down=_stack(self.down),
-                sent_up=self.sent[0],
-                sent_down=self.sent[1],
-                diverged_at=self.diverged_at,
-                **fields,
-            )
+            np.savez(file, code=np.asarray(_code_of(arrays)), **arrays)  # type: ignore[arg-type]
         temporary.replace(path)
 
     def load(self, path: Path, name: str, state: State) -> tuple[int, State]:
@@ -218,13 +214,29 @@ def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
     Raises
     ------
     InvalidInput
-        It is another file.
+        It is another file, or was changed, or another user wrote it.
     """
     try:
         stored = read_arrays(path)
-        return stored, _read_meta(stored)
+        meta, code = _read_meta(stored), str(stored.pop("code", ""))
     except (KeyError, ValueError) as error:
         raise InvalidInput(_not_readable(path, error)) from error
+    if not hmac.compare_digest(code.encode(), _code_of(stored).encode()):
+        raise InvalidInput(
+            f"the checkpoint {path} was changed after it was written, or written by another user or on another machine, and is not believed; "
+            "go on where it was written, or delete it to start afresh ('check --fresh' does, of runs in its own folder)"
+        )
+    return stored, meta
+
+
+def _code_of(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """The code of all that a checkpoint holds: names, kinds, shapes and bytes; objects are never read back (`read_arrays`)."""
+    contents: list[bytes | memoryview] = []
+    for name, value in sorted(arrays.items()):
+        contents.append(f"{name} {value.dtype.str} {value.shape}\n".encode())
+        if value.size and not value.dtype.hasobject:
+            contents.append(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+    return make_code("checkpoint", *contents)
 
 
 def _read_meta(stored: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

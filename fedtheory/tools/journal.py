@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -37,7 +38,7 @@ class Journal:
         First part of the file's name.
     identity : plain data
         What is run: jobs, seeds, budgets.
-    sources : module names and paths of Python files
+    sources : module names and paths of Python files; None of values that do not depend on this package's code and versions
     folder : Path
     accept : value -> bool, optional
         Whether a value counts as done when it is read; all do by default.
@@ -54,7 +55,7 @@ class Journal:
         self,
         kind: str,
         identity: Any,
-        sources: Iterable[str] = (),
+        sources: Iterable[str] | None = (),
         folder: Path = JOURNALS,
         accept: Callable[[Any], bool] = lambda value: True,
     ) -> None:
@@ -89,7 +90,7 @@ class Journal:
             file.write((b"\n" if cut else b"") + self._code(text) + b" " + text + b"\n")
 
     def _code(self, text: bytes) -> bytes:
-        return hmac.new(find_key(), self.path.name.encode() + b"\n" + text, "sha256").hexdigest().encode()
+        return make_code(self.path.name, text).encode()
 
     def close(self) -> None:
         """Remove the journal: the run is complete."""
@@ -103,6 +104,14 @@ def _find_job(text: bytes) -> set[str]:
     except ValueError:
         return set()
     return {entry["job"]} if isinstance(entry, dict) and isinstance(entry.get("job"), str) else set()
+
+
+def make_code(what: str, *contents: bytes | memoryview) -> str:
+    """The authentication code (HMAC-SHA-256, of what it is and its content) under the user's key."""
+    code = hmac.new(find_key(), what.encode() + b"\n", "sha256")
+    for content in contents:
+        code.update(content)
+    return code.hexdigest()
 
 
 @cache
@@ -119,15 +128,38 @@ def find_key() -> bytes:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(handle, "wb", buffering=0) as file:
                 file.write(secrets.token_bytes(32))
-        key = read_bytes(path, 1000)
+        key = _read_key(path)
     except (OSError, RuntimeError, InvalidInput):  # no home, or one that cannot be written
         return secrets.token_bytes(32)
     return key if len(key) >= 32 else secrets.token_bytes(32)
 
 
-def hash_dependencies(sources: Iterable[str], identity: Any = None) -> str:
-    """Return a name made of plain data, versions, and the code of this package and of ``sources``: modules, and files with their neighbours."""
-    text = json.dumps([identity, find_versions(), _code(sources)])
+def _read_key(path: Path) -> bytes:
+    """A key of 32 bytes or more; another process that has just made its file is waited for."""
+    for _ in range(100):
+        key = read_bytes(path, 1000)
+        if len(key) >= 32:
+            break
+        time.sleep(0.01)
+    return key
+
+
+def find_cache() -> Path:
+    """Return the user's folder for what can be made again, ``fedtheory`` in XDG_CACHE_HOME or ``~/.cache``; `JOURNALS` where it cannot be written."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # no home, or one that cannot be written
+        return JOURNALS
+    return folder if os.access(folder, os.W_OK) else JOURNALS
+
+
+def hash_dependencies(sources: Iterable[str] | None, identity: Any = None) -> str:
+    """Return a name made of plain data, versions, and the code of this package and of ``sources``: modules, and files with their neighbours.
+
+    Without sources (None) it is made of the data alone.
+    """
+    text = json.dumps(identity if sources is None else [identity, find_versions(), _code(sources)])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 

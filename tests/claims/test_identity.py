@@ -157,15 +157,38 @@ def test_a_run_from_before_there_were_digests_is_read_and_that_is_told(kept) -> 
     context, folder = kept
     old = json.loads((folder / FILE).read_text())
     del old["files"]
-    for shared in (False, True):
-        (folder / FILE).write_text(json.dumps(old))
-        if shared:
-            known = {"format": 1, "identities": [{"made_with": old, "runs": [folder.name]}]}
-            (folder.parent / SHARED).write_text(json.dumps(known))
-            (folder / FILE).unlink()
-        with collect_remarks() as remarks:
-            RUN.read(context)
-        assert any("made when runs had no digests" in text for text in remarks), remarks
+    (folder.parent / SHARED).write_text(
+        json.dumps({"format": 1, "identities": [{"made_with": old, "runs": [folder.name]}]})
+    )
+    (folder / FILE).unlink()
+    with collect_remarks() as remarks:
+        RUN.read(context)
+    assert any("made when runs had no digests" in text for text in remarks), remarks
+
+
+NO_DIGESTS = {
+    "left out": lambda own: own.pop("files"),
+    "null": lambda own: own.update(files=None),
+}
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["of the run", "of the folder of runs"])
+@pytest.mark.parametrize("how", NO_DIGESTS)
+def test_an_identity_whose_digests_were_removed_is_not_believed(kept, how, shared) -> None:
+    """It had them: with them an edited table is refused, and without them it was read."""
+    context, folder = kept
+    own = json.loads((folder / FILE).read_text())
+    content = (folder / "metrics.csv").read_bytes()
+    (folder / "metrics.csv").write_bytes(content.replace(b"0.", b"0.0", 1))
+    NO_DIGESTS[how](own)
+    (folder / FILE).write_text(json.dumps(own))
+    if shared:
+        runs = [folder.name] if how == "left out" else {folder.name: None}
+        (folder.parent / SHARED).write_text(json.dumps({"format": 2, "identities": [{"made_with": own, "runs": runs}]}))
+        (folder / FILE).unlink()
+    for refused in (RUN.read, RUN.is_done, RUN.make):
+        with pytest.raises(RefusedRun, match=f"{RUN.key} cannot be read"):
+            refused(context)
 
 
 def test_a_run_that_was_killed_before_its_digests_were_written_is_made_to_its_end(kept) -> None:

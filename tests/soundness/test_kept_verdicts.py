@@ -6,10 +6,12 @@ import json
 import secrets
 from pathlib import Path
 
+import numpy as np
 import pytest
 from claim_files import GOOD
 from click.testing import CliRunner
 
+from fedtheory.claims import experiments
 from fedtheory.claims.checking import (
     load_claims,
     make_check_journal,
@@ -20,11 +22,17 @@ from fedtheory.claims.checking import (
 )
 from fedtheory.claims.claim import Claim, Covered, Fault
 from fedtheory.claims.context import Context
+from fedtheory.claims.experiments import Training
 from fedtheory.claims.findings import gather_findings, restore_findings
+from fedtheory.claims.identity import FILE, Identity
 from fedtheory.claims.parts import at_most, proved
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import compare
+from fedtheory.proofs.rocq import compiling
+from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, core_digest
+from fedtheory.proofs.rocq.keeping import seal_core
+from fedtheory.running.results import Results
 from fedtheory.tools import journal
 from fedtheory.tools.journal import Journal
 
@@ -177,6 +185,210 @@ def test_an_edited_report_of_faults_is_not_believed(interrupted, tmp_path) -> No
     content = kept.path.read_bytes()
     kept.path.write_bytes(content.replace(b'"detail": "', b'"detail": "very '))
     assert kept.read() == {} and len(kept.changed) == 5
+
+
+# ---- checkpoints ------------------------------------------------------------------------------------------------------
+
+RUN = ("run", "fedavg", "quadratics", "--rounds", "3", "--results", "out")
+CHECKPOINT = Path("out") / "checkpoint.npz"
+
+
+def change_arrays(path: Path, **changes) -> None:
+    """Change arrays of a checkpoint, and leave everything else, its code included, as it was."""
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    np.savez(path, **arrays)
+
+
+CHANGES = {
+    "a number that was measured": {"metric.stationarity": lambda values: values * 0 + 0.123},
+    "the model": {"state.x": lambda values: values * 0},
+    "the rounds that are done": {
+        "meta": lambda text: np.asarray(json.dumps({**json.loads(str(text)), "done": 3, "rounds": [0, 1, 2, 4]}))
+    },
+    "what was sent": {"up": lambda values: values + 1},
+    "a shape": {"sent_up": lambda value: value.reshape(1)},
+    "no code": {"code": lambda code: np.asarray("")},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_edited_checkpoint_is_refused_by_name(name) -> None:
+    assert CliRunner().invoke(main, RUN).exit_code == 0
+    change_arrays(CHECKPOINT, **CHANGES[name])
+    result = CliRunner().invoke(main, RUN)
+    assert result.exit_code == 2 and result.stdout == "", result.output
+    assert (
+        "the checkpoint out/checkpoint.npz was changed after it was written, or written by another user"
+        in result.stderr
+    )
+    assert len(result.stderr.splitlines()) == 1 and "delete it to start afresh" in result.stderr
+
+
+def test_a_checkpoint_that_was_not_changed_is_gone_on_with_and_one_of_another_user_is_not(monkeypatch) -> None:
+    first = CliRunner().invoke(main, RUN)
+    change_arrays(CHECKPOINT)
+    again = CliRunner().invoke(main, RUN)
+    assert first.exit_code == again.exit_code == 0
+    monkeypatch.setattr(journal, "find_key", lambda: secrets.token_bytes(32))
+    result = CliRunner().invoke(main, RUN)
+    assert result.exit_code == 2 and "written by another user or on another machine" in result.stderr
+
+
+def test_numbers_of_an_edited_checkpoint_are_not_laundered_into_a_kept_run(tmp_path) -> None:
+    """They were read as the run's own, and its identity was given digests of them."""
+    training = Training(
+        "fedavg", "digits-softmax", 2, {"lr": 0.1, "steps": 1, "batch": 8}, {"clients": 3, "split": "iid"}, ("value",)
+    )
+    context = Context(results=str(tmp_path / "runs"))
+    folder = tmp_path / "runs" / training.key
+    Identity.of(training, context).begin(folder)
+    results = Results(folder, training.configuration)
+    experiments._trained(training, None, context.device, context.library, results)
+    change_arrays(results.checkpoint, **{"metric.value": lambda values: values * 0 + 0.123})
+    with pytest.raises(InvalidInput, match="is not believed"):
+        training.read(context)
+    assert json.loads((folder / FILE).read_text())["files"] == {}
+
+
+# ---- answers of Rocq --------------------------------------------------------------------------------------------------
+
+THEOREM = RocqTheorem("falls", "a step falls", "", "Definition statement := True.", "Theorem proof : statement.")
+CLOSED = "proof : statement\nClosed under the global context"
+
+
+class FakeCompiler:
+    """In the place of ``coqc``: writes a compiled file, and answers a theorem's proof with a status and a text."""
+
+    def __init__(self, code=0, said=CLOSED) -> None:
+        self.code, self.said, self.asked = code, said, []
+
+    def __call__(self, command, folder):
+        word = Path(command[-1]).stem
+        self.asked.append(word)
+        (folder / f"{word}.vo").write_text(f"compiled {word}")
+        return (self.code, self.said) if word in ("Proof", "Axioms") else (0, "")
+
+
+@pytest.fixture
+def ask(monkeypatch, tmp_path):
+    """A check of the theorem by such a compiler, as in any folder; what it says, and what was compiled."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiling, "find_compiler", lambda: ("coqc", "8.16.1"))
+
+    def ask_compiler(**said):
+        compiler = FakeCompiler(**said)
+        monkeypatch.setattr(compiling, "_run", compiler)
+        return compiling.check_theorem(THEOREM), compiler.asked
+
+    return ask_compiler
+
+
+REFUSES = {"code": 1, "said": 'File "./Proof.v", line 1, characters 0-4:\nError: it is false.'}
+
+
+@pytest.mark.parametrize(
+    "content", ['{"accepted": true, "version": "9.9.9-forged", "axioms": []}', "[1, 2]", "[" * 10**5]
+)
+def test_an_answer_that_lies_in_the_working_folder_is_not_read(ask, content) -> None:
+    """It came with the folder, as a repository may bring it, and was printed as what Rocq said."""
+    kept = Path(".fedtheory") / "rocq"
+    kept.mkdir(parents=True)
+    if content.startswith("{"):
+        rest = {"name": "falls", "date": "2020-01-01", "seconds": 0.1, "said": ""}
+        content = json.dumps({**json.loads(content), **rest})
+    (kept / f"{THEOREM.digest()}-8.16.1.json").write_text(content)
+    answer, _ = ask(**REFUSES)
+    assert not answer.accepted and answer.version == "8.16.1" and "it is false" in answer.said
+
+
+def test_an_answer_is_kept_in_the_users_cache_and_an_edited_one_is_asked_again(ask, tmp_path) -> None:
+    first, _ = ask(said="Axioms:\nClassical_Prop.classic : forall P : Prop, P")
+    again, asked = ask(**REFUSES)
+    assert first.accepted and first.axioms == ("Classical_Prop.classic",) and again == first and asked == []
+    (journal_of_answers,) = (tmp_path / "cache" / "fedtheory" / "rocq").glob("answers-*.journal")
+    content = journal_of_answers.read_bytes()
+    journal_of_answers.write_bytes(content.replace(b'["Classical_Prop.classic"]', b"[]"))
+    assert journal_of_answers.read_bytes() != content
+    edited, asked = ask(**REFUSES)
+    assert not edited.accepted and asked == ["Statement", "Proof"]
+
+
+def test_axioms_of_a_kept_answer_are_judged_again(ask, monkeypatch) -> None:
+    first, _ = ask(said="Axioms:\nClassical_Prop.classic : forall P : Prop, P")
+    monkeypatch.setattr(compiling, "AXIOMS", frozenset())
+    again, asked = ask()
+    assert first.accepted and asked == [] and not again.accepted and again.said == "it rests on Classical_Prop.classic"
+
+
+NO_ANSWERS = {
+    "no time": {"code": 124, "said": "Proof.v took more than 0.2 s"},
+    "killed": {"code": -9, "said": ""},
+    "no memory": {"code": 1, "said": "Error: Out of memory."},
+    "an anomaly": {"code": 129, "said": "Anomaly"},
+    "a refusal": REFUSES,
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWERS)
+def test_what_need_not_be_said_again_is_not_kept(ask, name) -> None:
+    """A compiler that had no time was answered for ever; a refusal may be one of those, too."""
+    first, _ = ask(**NO_ANSWERS[name])
+    again, _ = ask()
+    assert not first.accepted and first.said and again.accepted
+
+
+def forge_core(core: Path, how: str) -> None:
+    if how == "a compiled file":
+        (core / "Classes.vo").write_text("accepts everything")
+    elif how == "a file more":
+        (core / "More.vo").write_text("accepts everything")
+    elif how == "a folder more":
+        (core / "Inner").mkdir()
+    elif how == "no code":
+        (core / "code").unlink()
+    elif how == "a folder elsewhere":
+        core.rename(core.with_name("elsewhere"))
+        (core.parent / "elsewhere" / "Classes.vo").write_text("accepts everything")
+        core.symlink_to(core.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("how", ["a compiled file", "a file more", "a folder more", "no code", "a folder elsewhere"])
+def test_a_compiled_core_that_was_changed_is_not_used(ask, how) -> None:
+    _, asked = ask()
+    assert asked == [*CORE, *FILES]
+    core = compiling.compile_core()
+    assert ask(**REFUSES)[1] == [] and (core / "Classes.vo").read_text() == "compiled Classes"
+    forge_core(core, how)
+    assert compiling.compile_core() == core
+    assert (core / "Classes.vo").read_text() == "compiled Classes" and not core.is_symlink()
+    assert not {"More.vo", "Inner"} & {path.name for path in core.iterdir()}
+
+
+def test_a_compiled_core_of_somebody_else_is_not_used(ask, monkeypatch) -> None:
+    """As where a cache comes with a repository, under the names that are used here."""
+    ask()
+    own = compiling.compile_core()
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "find_key", lambda: b"k" * 32)
+        other = compiling.compile_core()
+        (other / "Classes.vo").write_text("accepts everything")
+        seal_core(other, own.name)
+    own.rename(own.with_name("gone"))
+    other.rename(own)
+    assert (compiling.compile_core() / "Classes.vo").read_text() == "compiled Classes"
+
+
+def test_a_core_or_an_answer_in_the_working_folder_is_not_looked_for(ask) -> None:
+    core = Path(".fedtheory") / "rocq" / f"core-8.16.1-{core_digest()}"
+    core.mkdir(parents=True)
+    (core / "Classes.vo").write_text("accepts everything")
+    assert ask()[1] == [*CORE, *FILES] and compiling.compile_core().resolve() != core.resolve()
+
+
+# ---- the key ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_key_is_made_once_and_is_the_users_alone(monkeypatch, tmp_path) -> None:

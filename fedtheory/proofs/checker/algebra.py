@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from .formulas import Unreadable, exact, names, read, show_tree, substitute
+from .reading import spend
 
 PowerOfAtom: TypeAlias = int | Fraction
 Monomial: TypeAlias = tuple[tuple[str, PowerOfAtom], ...]
@@ -24,6 +25,10 @@ Denominators: TypeAlias = dict[tuple[tuple[Monomial, Fraction], ...], int]
 
 #: most terms of a product, terms of a sum that is written out, and largest power
 MOST_TERMS, MOST_SUMMANDS, MOST_POWER = 20_000, 100, 60
+#: most bits of a number: some 4,000 digits
+MOST_BITS = 13_000
+#: largest number that is added to a round
+MOST_INDEX = 10**9
 #: the base of exp
 EULER = "e_"
 _POWER = re.compile(r"\((.*)\)\*\*\((.*)\)", re.S)
@@ -42,7 +47,12 @@ def _plain(power: PowerOfAtom) -> PowerOfAtom:
     return int(power) if isinstance(power, Fraction) and power.denominator == 1 else power
 
 
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
 def _add(a: AtomPolynomial, b: AtomPolynomial, factor: int = 1) -> AtomPolynomial:
+    spend(2 + (len(a) + len(b)) // 4, a.values(), b.values())
     total = dict(a)
     for monomial, value in b.items():
         new = total.get(monomial, 0) + factor * value
@@ -56,6 +66,7 @@ def _add(a: AtomPolynomial, b: AtomPolynomial, factor: int = 1) -> AtomPolynomia
 def _multiply(a: AtomPolynomial, b: AtomPolynomial) -> AtomPolynomial:
     if len(a) * len(b) > MOST_TERMS:
         raise Unreadable(f"a product of {len(a)} and {len(b)} terms is too long for this checker")
+    spend(2 + 2 * len(a) * len(b), a.values(), b.values())
     total: AtomPolynomial = {}
     for p, x in a.items():
         for q, y in b.items():
@@ -69,6 +80,8 @@ def _power(a: AtomPolynomial, n: int) -> AtomPolynomial:
         raise Unreadable(f"a power of {n} is too high for this checker")
     if len(a) == 1:
         ((monomial, value),) = a.items()
+        if abs(value) != 1 and _bits(value) * n > MOST_BITS:
+            raise Unreadable("a power of a number has too many digits for this checker")
         return {tuple((name, _plain(power * n)) for name, power in monomial) if n else (): value**n}
     total: AtomPolynomial = {(): Fraction(1)}
     for _ in range(n):
@@ -236,6 +249,9 @@ def _least_powers(polynomial: AtomPolynomial) -> Monomial:
 
 
 def _show_polynomial(polynomial: AtomPolynomial, rename: Callable[[str], str]) -> str:
+    spend(len(polynomial))
+    if any(_bits(value) > MOST_BITS for value in polynomial.values()):
+        raise Unreadable("a number has too many digits for this checker")
     terms = []
     for monomial, value in sorted(polynomial.items(), key=_in_order):
         factors = [_show_power(rename(name), power) for name, power in monomial]
@@ -289,6 +305,8 @@ def whole_number_of_rounds(quotient: Quotient, what: str) -> tuple[dict[str, int
     if not plain:
         raise Unreadable(f"{what} is not a whole number of rounds")
     constant = int(quotient.numerator.get((), 0))
+    if abs(constant) > MOST_INDEX:
+        raise Unreadable(f"{what[:80]} is a number of rounds beyond {MOST_INDEX}")
     return {at[0][0]: int(value) for at, value in quotient.numerator.items() if at}, constant
 
 
@@ -375,7 +393,7 @@ def _raise(base: Quotient, exponent: Quotient, what: str) -> Quotient:
     number = exponent.constant()
     if number is not None and number.denominator == 1:
         return base ** int(number)
-    if exponent.below or any(p < 0 or p != int(p) for at in exponent.numerator for _, p in at):
+    if exponent.below or any(not 0 <= p <= MOST_POWER or p != int(p) for at in exponent.numerator for _, p in at):
         raise Unreadable(f"the exponent of {what} is not a polynomial in names")
     if base.constant() == 1:
         return Quotient.number(1)

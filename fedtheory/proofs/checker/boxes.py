@@ -43,14 +43,18 @@ def sign_on_box(
     scaled = {
         powers: value / math.prod(map(math.comb, degrees, powers)) for powers, value in polynomial.items()
     }  # Bernstein's coefficients
+    strict, work, total = True, work or StepCount(), Fraction(0)
+    for value in scaled.values():
+        work.spend(1, [total], [value])
+        total += value
+    direction = 1 if total > 0 else -1
     values = [scaled.get(at, Fraction(0)) for at in itertools.product(*(range(d + 1) for d in degrees))]
-    direction = 1 if sum(values, Fraction(0)) > 0 else -1
+    work.spend(len(values))
     waiting = [([direction * value for value in values], closed, 0)]
-    strict, work = True, work or StepCount()
     while waiting:
         box, ends, depth = waiting.pop()
         if min(box) >= 0:
-            strict = strict and _positive_on_faces(box, ends, degrees)
+            strict = strict and _positive_on_faces(box, ends, degrees, work)
             continue
         boxes -= 1
         corners = [box[at] for at in _corners(degrees)]
@@ -64,7 +68,9 @@ def sign_on_box(
     return Sign(direction, strict)
 
 
-def _positive_on_faces(values: list[Fraction], ends: tuple[tuple[bool, bool], ...], degrees: Powers) -> bool:
+def _positive_on_faces(
+    values: list[Fraction], ends: tuple[tuple[bool, bool], ...], degrees: Powers, work: StepCount
+) -> bool:
     """Whether coefficients that are not negative leave no zero: on each smallest face that belongs to the box one is positive."""
     choices: list[list[Any]] = [
         [k for k, is_closed in ((0, low), (d, high)) if is_closed] or [None]
@@ -73,10 +79,13 @@ def _positive_on_faces(values: list[Fraction], ends: tuple[tuple[bool, bool], ..
     positive = [
         at for at, value in zip(itertools.product(*(range(d + 1) for d in degrees)), values, strict=True) if value
     ]
-    return all(
-        any(all(want is None or want == index for want, index in zip(face, at, strict=True)) for at in positive)
-        for face in itertools.product(*choices)
-    )
+    for face in itertools.product(*choices):
+        on_it = (all(want is None or want == index for want, index in zip(face, at, strict=True)) for at in positive)
+        first = next((k for k, found in enumerate(on_it) if found), None)
+        work.spend((len(positive) if first is None else first) // 2)
+        if first is None:
+            return False
+    return True
 
 
 def _corners(degrees: Powers) -> list[int]:

@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from .algebra import Quotient
-from .formulas import Sentence, Unreadable, indexed, quantity_of, read
-from .refusals import TermRefused
+from .formulas import Sentence, indexed, quantity_of, read
+from .reading import MOST_STEPS, counting, require_fields, spend
+from .refusals import NotChecked, TermNotChecked, TermRefused
 from .rules import apply_rule
 from .terms import MOST_LINES, TERM_FORMAT, Checker, Helper, ProofLine, Signature
 
-#: most theorems that rest on each other
-MOST_RESTING = 8
+#: most theorems that rest on each other, and entries of a term's field beside its lines
+MOST_RESTING, MOST_ENTRIES = 8, 100
+#: fields of a term: texts, lists and mappings; and those of them that have texts in them
+_TEXTS = ("format", "states")
+_LISTS = ("parameters", "auxiliary", "assumed", "drawn", "claims", "lines")
+_MAPPINGS = ("wholes", "rounds", "quantities", "sequences", "functions", "given", "where", "rests", "derivations")
+_OF_TEXTS = (*_LISTS[1:], "quantities", "sequences", "given", "where")
 _ONE = Quotient.number(1)
 
 
@@ -106,21 +112,62 @@ def _require_inside(
     )
 
 
-def check_term(data: Mapping[str, Any], helper: Helper | None = None) -> Proved:
+def check_term(data: Mapping[str, Any], helper: Helper | None = None, most_steps: int = MOST_STEPS) -> Proved:
     """Check a term.
+
+    Parameters
+    ----------
+    helper : Helper, optional
+        Finds what a script leaves out; steps are counted without one alone.
 
     Raises
     ------
-    Refused
-        It does not prove its claims, or is no term.
+    TermRefused
+        It does not prove its claims; or (`TermNotChecked`) is no term, or takes too many steps.
     """
-    return _check(data, helper, 0)
+    if helper is not None:
+        return _check(data, helper, 0)
+    try:
+        with counting(most_steps):
+            return _check(data, None, 0)
+    except TermRefused:
+        raise
+    except NotChecked as error:
+        raise TermNotChecked(str(error)) from None
+    except RecursionError:
+        raise TermNotChecked("it has formulas or rules too deep inside each other") from None
+    except (ValueError, ArithmeticError) as error:
+        raise TermNotChecked(f"the term cannot be read: {type(error).__name__} {error}") from error
+
+
+def _require_sizes(data: Mapping[str, Any]) -> None:
+    """Refuse fields that nothing reads, and more entries than are read."""
+    require_fields(data, (*_TEXTS, *_LISTS, *_MAPPINGS), "the term")
+    for names, kind in ((_TEXTS, str), (_LISTS, list), (_MAPPINGS, dict)):
+        for name in names:
+            size, most = len(data[name]), MOST_LINES if name in ("lines", "derivations") else MOST_ENTRIES
+            if not isinstance(data[name], kind):
+                raise TypeError(f"its {name} is a {type(data[name]).__name__}")
+            if kind is not str and size > most:
+                raise ValueError(f"it has {size} {name}, and up to {most} are read")
+            inside = data[name].values() if kind is dict else data[name]
+            if name in _OF_TEXTS and not all(isinstance(text, str) for text in inside):
+                raise TypeError(f"one of its {name} is no text")
+            spend(100 * size)
+
+
+def _require_used(checker: Checker) -> None:
+    """Refuse stored derivations that no line takes."""
+    for name, stored in checker.derivations.items():
+        if checker.count_taken(name) < len(stored):
+            raise TermRefused(name, "derivation", "derivations that a line takes", f"{len(stored)} of {name}")
 
 
 def _check(data: Mapping[str, Any], helper: Helper | None, level: int) -> Proved:
     try:
         if data["format"] != TERM_FORMAT:
             raise ValueError(f"its format is not {TERM_FORMAT!r}")
+        _require_sizes(data)
         checker = Checker(
             Signature.read(data), tuple(data["claims"]), {k: list(v) for k, v in data["derivations"].items()}, helper
         )
@@ -136,15 +183,14 @@ def _check(data: Mapping[str, Any], helper: Helper | None, level: int) -> Proved
             raise ValueError(f"more than {MOST_RESTING} theorems rest on each other")
         checker.add_given(data["given"])
         add_rests(checker, data, level)
-    except (KeyError, TypeError, AttributeError, Unreadable) as error:
-        raise TermRefused("-", "reading", "a proof term", f"{type(error).__name__} {error}") from error
-    except TermRefused:
+    except (TermRefused, NotChecked):
         raise
-    except ValueError as error:
-        raise TermRefused("-", "reading", "a proof term", error) from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise TermNotChecked(f"the term is malformed: {type(error).__name__} {error}") from error
     for line in lines:
         checker.add(line, apply_rule)
     checker.require_claims(lines)
+    _require_used(checker)
     unused = sorted(checker.given - checker.used)
     if unused:
         raise TermRefused("-", "claim", "hypotheses that a line uses", unused[0])

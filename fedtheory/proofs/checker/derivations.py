@@ -25,7 +25,7 @@ from typing import Any
 
 from .polynomials import Polynomial, add, add_to, multiply, one
 from .ranges import CheckedRegion, FactorSum, Range
-from .reading import COUNT, MOST_STEPS, StepCount, read_count, read_name, read_number, require_fields
+from .reading import COUNT, MOST_STEPS, StepCount, counting, read_count, read_name, read_number, require_fields, spend
 from .refusals import NotChecked, Refused
 
 LeafVector = dict[str, dict[int, FactorSum]]
@@ -61,6 +61,7 @@ class Reader:
 
     def number(self, value: Any) -> FactorSum:
         """One product."""
+        spend(1)
         powers = [0] * self.factors
         if isinstance(value, list):
             value, given = value
@@ -153,7 +154,7 @@ def interpolation(function: StoredFunction, i: int, j: int, unit: FactorSum, wor
     form: FormEntries = {}
 
     def put(key: tuple[Any, ...], value: FactorSum) -> None:
-        form[key] = add(form.get(key, {}), value)
+        add_to(form.setdefault(key, {}), value)
 
     for values, sign in ((fj, 1), (fi, -1)):
         for t, value in values.items():
@@ -241,11 +242,18 @@ def check_derivation(data: dict[str, Any], most_steps: int = MOST_STEPS) -> Chec
     NotChecked
         It is malformed, or takes too many steps.
     """
+    with counting(most_steps) as work:
+        return _check(data, work)
+
+
+def _check(data: dict[str, Any], work: StepCount) -> CheckedRegion:
     try:
         read = _read(data)
+    except Refused:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise NotChecked(f"the derivation is malformed: {type(error).__name__} {error}") from error
-    region = CheckedRegion(read.ranges, read.factors, StepCount(most_steps))
+    region = CheckedRegion(read.ranges, read.factors, work)
     region.require_points()
     for k in sorted(read.denominators):
         region.require_nonzero(k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +57,20 @@ def check_proof(data: dict[str, Any], most_steps: int = MOST_STEPS) -> list[str]
     elif data["format"] == DERIVATION_FORMAT:
         lines = describe_derivation(data, check_derivation(data, most_steps))
     else:
-        lines = describe_term(check_term(data))
+        lines = describe_term(check_term(data, most_steps=most_steps), data)
     return [*lines, UNCHECKED_OF[data["format"]]]
 
 
-def describe_term(proved: Proved) -> list[str]:
-    """What a term proves, in lines."""
-    grounds = [*proved.given, *proved.assumed, *(f"{name} (a theorem of the literature)" for name in proved.cited)]
+def describe_term(proved: Proved, data: Mapping[str, Any]) -> list[str]:
+    """What a term proves, in lines; of each hypothesis its sentence."""
+    grounds = [
+        *(f"{name}: {data['given'][name]}" for name in proved.given),
+        *(f"{name} (a hypothesis on the states)" for name in proved.assumed),
+        *(f"{name} (a theorem of the literature)" for name in proved.cited),
+    ]
     return [
         f"proof verified, {len(proved.lines)} lines: {'; '.join(proved.claims)}",
-        f"  given: {', '.join(grounds) or 'nothing besides the classes of the functions'}",
+        *(f"  given {ground}" for ground in grounds or ["nothing besides the classes of the functions"]),
     ]
 
 

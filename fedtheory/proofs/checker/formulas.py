@@ -15,8 +15,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from .reading import spend
+
 #: longest text, deepest tree and most digits of a number that are read
 MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS = 20_000, 120, 400
+#: most numbers, names and operations of a formula into which others were put
+MOST_PIECES = 5_000
 #: functions of formulas, with how many arguments they take; sums have a variable and its ends
 FUNCTIONS = {"max": 2, "min": 2, "abs": 1, "sqrt": 1, "exp": 1, "log": 1, "sum": 4}
 
@@ -61,6 +65,7 @@ class _Pairs(ast.NodeTransformer):
 def _parse(text: str) -> ast.expr:
     if len(text) > MOST_CHARACTERS:
         raise Unreadable(f"a formula of {len(text)} characters is longer than the {MOST_CHARACTERS} that are read")
+    spend(len(text))
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -107,7 +112,40 @@ def exact(node: ast.Constant) -> Fraction:
 
 
 def substitute(tree: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    """Trees in the place of names; the variable of a sum is its own, and what is put inside must not speak of it."""
+    """Trees in the place of names; the variable of a sum is its own, and what is put inside must not speak of it.
+
+    Raises
+    ------
+    Unreadable
+        It speaks of a variable, or the formula becomes too long.
+    """
+    found = _substitute(tree, values)
+    pieces = _count_pieces(found, {})
+    if pieces > MOST_PIECES:
+        raise Unreadable(f"a formula of more than {MOST_PIECES} numbers and names, once others are put into it")
+    spend(pieces)
+    return found
+
+
+def _count_pieces(tree: ast.AST, known: dict[int, int]) -> int:
+    """How many pieces a tree has; those that stand in several places are looked at once, and counted in each."""
+    if id(tree) not in known:
+        known[id(tree)] = 1 + sum(_count_pieces(part, known) for part in _parts(tree))
+    return known[id(tree)]
+
+
+def _parts(tree: ast.AST) -> list[ast.expr]:
+    match tree:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.UnaryOp(operand=inner) | ast.Subscript(slice=inner):
+            return [inner]
+        case ast.Call(args=parts):
+            return parts
+    return []
+
+
+def _substitute(tree: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     match tree:
         case ast.Name(id=name):
             return values.get(name, tree)
@@ -117,16 +155,16 @@ def substitute(tree: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
                 raise Unreadable(
                     f"{variable!r} is the variable of {show_tree(tree)!r} and of what is put into it; rename one"
                 )
-            ends = [substitute(low, values), substitute(high, values)]
-            return ast.Call(tree.func, [substitute(body, inner), tree.args[1], *ends], [])
+            ends = [_substitute(low, values), _substitute(high, values)]
+            return ast.Call(tree.func, [_substitute(body, inner), tree.args[1], *ends], [])
         case ast.Call(args=args):
-            return ast.Call(tree.func, [substitute(part, values) for part in args], [])
+            return ast.Call(tree.func, [_substitute(part, values) for part in args], [])
         case ast.BinOp(left=left, op=sign, right=right):
-            return ast.BinOp(substitute(left, values), sign, substitute(right, values))
+            return ast.BinOp(_substitute(left, values), sign, _substitute(right, values))
         case ast.UnaryOp(op=sign, operand=inner):
-            return ast.UnaryOp(sign, substitute(inner, values))
+            return ast.UnaryOp(sign, _substitute(inner, values))
         case ast.Subscript(value=quantity, slice=inner):
-            return ast.Subscript(quantity, substitute(inner, values), ast.Load())
+            return ast.Subscript(quantity, _substitute(inner, values), ast.Load())
     return tree
 
 
@@ -202,6 +240,7 @@ class Sentence:
         Unreadable
             It is something else.
         """
+        spend(len(text) ** 2 // 2000)  # what taking it apart may take
         at = _AT.fullmatch(text)
         body = at[2] if at else text
         limit = _LIMIT.fullmatch(body)

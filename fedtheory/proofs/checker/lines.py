@@ -17,8 +17,8 @@ from .derivations import FormEntries, Reader, check_derivation
 from .formulas import Sentence, Unreadable, indexed, read, show_tree
 from .polynomials import Polynomial
 from .ranges import CheckedRegion, FactorSum
-from .reading import read_count, read_number
-from .refusals import Refused, TermRefused
+from .reading import read_count, read_number, require_fields
+from .refusals import NotChecked, Refused, TermNotChecked, TermRefused
 from .terms import Checker, ProofLine
 
 FormOfQuotients: TypeAlias = dict[tuple[Any, ...], Quotient]
@@ -31,16 +31,19 @@ def check_line(checker: Checker, line: ProofLine, goal: Sentence, data: Mapping[
         return TermRefused(line.name, line.rule, expected, found)
 
     try:
+        _require_stored(data, "system")
         system, symbols = data["system"], {str(k): str(v) for k, v in data["symbols"].items()}
         region = check_derivation(dict(system))
         reading = _Reading(region, symbols)
         quantities = reading.forms(data["quantities"])
         at, start = {name: int(k) for name, k in data["at"].items()}, data["start"] is True
         conclusion = reading.form(Reader(len(region.factors)).form(system["conclusion"]), reading.factors)
+    except NotChecked as error:
+        raise TermNotChecked(f"line {line.name}, by {line.rule}: {error}", line.name, line.rule) from None
     except Refused as error:
         raise refuse(f"{goal} in one round", error) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise refuse("a stored derivation", f"{type(error).__name__} {error}") from None
+        raise _malformed(line, error) from None
     if not set(at.items()) <= set(goal.fixed):
         raise refuse(f"a derivation where {goal} is said", f"one at {at}")
     _require_region(checker, refuse, reading)
@@ -55,13 +58,27 @@ def check_identity(checker: Checker, line: ProofLine, goal: Sentence, data: Mapp
         return TermRefused(line.name, line.rule, expected, found)
 
     try:
+        _require_stored(data)
         quantities = _Reading(None, {str(k): str(v) for k, v in data["symbols"].items()}).forms(data["quantities"])
         at, start = {name: int(k) for name, k in data["at"].items()}, data["start"] is True
+    except NotChecked:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise refuse("stored forms of the quantities", f"{type(error).__name__} {error}") from None
+        raise _malformed(line, error) from None
     if not set(at.items()) <= set(goal.fixed):
         raise refuse(f"forms where {goal} is said", f"those at {at}")
     _require_conclusion(checker, refuse, goal, start, quantities, {})
+
+
+def _require_stored(data: Mapping[str, Any], *more: str) -> None:
+    """What is stored of a line has no field that nothing reads."""
+    require_fields(data, ("at", "start", "symbols", "quantities", *more), "a stored derivation")
+    require_fields(data["quantities"], ("names", "factors", "forms"), "stored forms")
+
+
+def _malformed(line: ProofLine, error: Exception) -> TermNotChecked:
+    what = f"what is stored is malformed: {type(error).__name__} {error}"
+    return TermNotChecked(f"line {line.name}, by {line.rule}: {what}", line.name, line.rule)
 
 
 class _Reading:

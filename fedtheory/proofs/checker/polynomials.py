@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from .reading import StepCount
+from .reading import StepCount, spend
 
 Powers = tuple[int, ...]  # of the parameters, of t, or of the factors
 Polynomial = dict[Powers, Fraction]
@@ -20,6 +20,7 @@ def add(a: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> Polynom
 
 def add_to(total: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> None:
     """Add factor * b to a polynomial, in place."""
+    spend(1 + len(b), b.values(), [total[powers] for powers in b if powers in total])
     for powers, value in b.items():
         new = total.get(powers, Fraction(0)) + factor * value
         if new:
@@ -30,7 +31,7 @@ def add_to(total: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> 
 
 def multiply(a: Polynomial, b: Polynomial, work: StepCount) -> Polynomial:
     """The product."""
-    work.spend(len(a) * len(b), a.values(), b.values())
+    work.spend(1 + len(a) * len(b), a.values(), b.values())
     total: Polynomial = {}
     for p, x in a.items():
         for q, y in b.items():

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from .boxes import Sign, sign_on_box, without_units
 from .polynomials import Polynomial, Powers, add, add_to, multiply, one, product_of, show_polynomial
-from .reading import StepCount
+from .reading import StepCount, current_count
 from .refusals import Refused
 
 FactorSum = dict[Powers, Fraction]  # a polynomial in the factors, with powers of any sign
@@ -30,7 +30,7 @@ class CheckedRegion:
 
     ranges: tuple[Range, ...]
     factors: Sequence[Polynomial]
-    work: StepCount = field(default_factory=StepCount)
+    work: StepCount = field(default_factory=current_count)
     _at: list[tuple[Polynomial, Polynomial]] = field(default_factory=list)
     _signs: dict[int, Sign | None] = field(default_factory=dict)
 
@@ -115,7 +115,7 @@ class CheckedRegion:
     def _find(self, polynomial: Polynomial, *both: Polynomial) -> Sign | None:
         width = len(self.ranges)
         degrees = tuple(max((p[i] for q in both for p in q), default=0) for i in range(width))
-        found = sign_on_box(polynomial, self.closed, degrees, boxes=0)
+        found = sign_on_box(polynomial, self.closed, degrees, 0, self.work)
         self.work.spend(len(polynomial) * width**3)  # what looking for changes of units takes
         if found is not None and found.strict:
             return found

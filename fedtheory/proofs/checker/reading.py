@@ -6,7 +6,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,12 @@ NUMBER = re.compile(r"-?[0-9]{1,400}(/[0-9]{1,400})?")  # no exponents: "1e99999
 COUNT = re.compile(r"0|[1-9][0-9]{0,5}")
 WORDS_OF_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9 ,_'+*-]{0,99}")
 MOST_BYTES, MOST_NESTED, MOST_TEXT = 10_000_000, 40, 10_000
-MOST_STEPS = 3_000_000  #: after which a check gives up: some ten seconds
+MOST_STEPS = 600_000  #: after which a check gives up: some two seconds
 _SHORT = 2048  #: bits of the numbers of an operation that is one step
 
 
 class StepCount:
-    """Counts steps: operations with short numbers; long ones count by the square of their length."""
+    """Counts steps: operations with short numbers; long ones count by their length, and by its square."""
 
     def __init__(self, most: int = MOST_STEPS) -> None:
         self.most = self.left = most
@@ -30,13 +32,47 @@ class StepCount:
     def spend(self, operations: int, *numbers: Iterable[Fraction]) -> None:
         """So many operations, with the longest of these numbers; refuse to go on (`NotChecked`) when there have been too many."""
         bits = sum(max(map(_bits, values), default=0) for values in numbers)
-        self.left -= max(operations, 1) * (1 + (bits // _SHORT) ** 2)
+        self.left -= max(operations, 1) * (1 + 4 * bits // _SHORT + (bits // _SHORT) ** 2)
         if self.left < 0:
             raise NotChecked(f"it takes more than {self.most} steps to check; --limit STEPS raises the limit")
 
 
 def _bits(value: Fraction) -> int:
     return value.numerator.bit_length() + value.denominator.bit_length()
+
+
+_counted: ContextVar[StepCount | None] = ContextVar("counted", default=None)
+
+
+@contextmanager
+def counting(most: int = MOST_STEPS) -> Iterator[StepCount]:
+    """Count the steps of all that is done inside; inside of another count, that one goes on."""
+    outer = _counted.get()
+    if outer is not None:
+        yield outer
+        return
+    token = _counted.set(StepCount(most))
+    try:
+        yield current_count()
+    finally:
+        _counted.reset(token)
+
+
+def current_count() -> StepCount:
+    """The count that goes on; a new one where nothing is counted."""
+    return _counted.get() or StepCount()
+
+
+def is_counting() -> bool:
+    """Whether steps are counted."""
+    return _counted.get() is not None
+
+
+def spend(operations: int, *numbers: Iterable[Fraction]) -> None:
+    """So many operations of the count that goes on (`StepCount.spend`)."""
+    work = _counted.get()
+    if work is not None:
+        work.spend(operations, *numbers)
 
 
 def require_fields(data: Any, known: Iterable[str], what: str) -> Any:

@@ -54,7 +54,8 @@ from .formulas import (
     substitute,
     subtrees,
 )
-from .refusals import TermRefused
+from .reading import read_count, require_fields, spend
+from .refusals import TermNotChecked, TermRefused
 from .regions import Domain, Ends, TermParameter, read_parameters, read_range
 
 TERM_FORMAT = "fedtheory proof 1"
@@ -76,11 +77,11 @@ class ProofLine:
     @classmethod
     def parse(cls, text: str, claims: Sequence[str] = ()) -> ProofLine:
         """Read a line; the sentence "claim" stands for the only claim, "claim 2" for the second one."""
-        found = _LINE.fullmatch(text.strip())
+        spend(len(text) ** 2 // 1000)  # what taking it and its arguments apart may take
+        text = " ".join(text.split())
+        found = _LINE.fullmatch(text)
         if found is None:
-            raise TermRefused(
-                text.strip()[:30], "reading", "'name: left <= right by rule premises'", text.strip()[:120]
-            )
+            raise TermRefused(text[:30], "reading", "'name: left <= right by rule premises'", text[:120])
         name, said, rule, arguments = found.groups()
         claim = re.fullmatch(r"claim(?:\s+(\d))?", said)
         if claim is not None:
@@ -156,9 +157,11 @@ class Signature:
             where[name] = substitute(read(text), where)
             if names(where[name]) - known or indexed(where[name]):
                 raise TermRefused(name, "where", f"a formula in the parameters {', '.join(sorted(known))}", text)
-        wholes = {name: (int(low), int(high)) for name, (low, high) in data["wholes"].items()}
+        wholes = {name: (read_count(low), read_count(high)) for name, (low, high) in data["wholes"].items()}
         if any(high < low for low, high in wholes.values()):
             raise TermRefused("-", "reading", "a range of whole numbers that is not empty", dict(wholes))
+        for stated in data["functions"].values():
+            require_fields(stated, ("L", "mu"), "a function")
         functions = {
             name: (None if f["L"] is None else value_of(read(f["L"]), where), value_of(read(f["mu"]), where))
             for name, f in data["functions"].items()
@@ -166,7 +169,7 @@ class Signature:
         found = cls(
             parameters,
             wholes,
-            {name: int(least) for name, least in data["rounds"].items()},
+            {name: read_count(least) for name, least in data["rounds"].items()},
             frozenset(data["quantities"]),
             {name: read_range(text, where) for name, text in data["sequences"].items()},
             where,
@@ -528,6 +531,10 @@ class Checker:
             stored.append(self.helper.derivation(self, line, goal, region))
         return stored[k]
 
+    def count_taken(self, name: str) -> int:
+        """How many of a line's stored derivations were taken."""
+        return self._taken.get(name, 0)
+
     @contextmanager
     def supposing(self, fact: Quotient) -> Iterator[None]:
         """A formula that is at least zero, inside."""
@@ -562,7 +569,7 @@ class Checker:
             self.require_readable(line, line.sentence)
             why = apply(self, line)
         except Unreadable as error:
-            raise TermRefused(line.name, line.rule, "something that can be read", error) from None
+            raise TermNotChecked(f"line {line.name}, by {line.rule}: {error}", line.name, line.rule) from None
         self.written.append(f"{line.name}: {line.sentence} by {why}")
         self.known[line.name] = line.sentence
         self.domain.forget()

@@ -1,26 +1,25 @@
-"""Theorems checked by Rocq: its compiler is run on what is written, and what it said is kept by digest."""
+"""Theorems checked by Rocq: its compiler is run on what is written, and that it accepted a theorem is kept by digest."""
 
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, core_digest, write_core, write_theorem_files
+from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, write_core, write_theorem_files
+from fedtheory.proofs.rocq.keeping import find_core, is_sealed_core, keep_answer, recall_answers, seal_core
 
-#: where compiled cores and answers are kept
-KEPT_ANSWERS = Path(".fedtheory") / "rocq"
 #: seconds for one file
 FILE_SECONDS = 300
 #: what proofs may rest on: the standard library's real numbers, functions that agree everywhere are equal, the excluded middle
@@ -76,8 +75,13 @@ def require_compiler() -> tuple[str, str]:
     return found
 
 
-def compile_core(kept: Path = KEPT_ANSWERS) -> Path:
-    """The folder of the compiled core; it is compiled where it was not yet, about half a minute.
+def compile_core(kept: Path | None = None) -> Path:
+    """The folder of the compiled core; it is compiled where it was not yet, or was changed since, about half a minute.
+
+    Parameters
+    ----------
+    kept : Path, optional
+        Where it and answers are kept; in the user's cache by default.
 
     Raises
     ------
@@ -85,29 +89,34 @@ def compile_core(kept: Path = KEPT_ANSWERS) -> Path:
         There is no Rocq, or it does not accept the core.
     """
     path, version = require_compiler()
-    folder = kept.resolve() / f"core-{version}-{core_digest()}"
-    if folder.exists():
+    folder = find_core(version, kept)
+    if is_sealed_core(folder):
         return folder
-    kept.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.resolve()) as place:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         here = Path(place) / "core"
         write_core(here)
         for word in CORE:
             code, said = _run([path, "-Q", ".", "Fedtheory", f"{word}.v"], here)
             if code:
                 raise NotAvailable(f"Rocq {version} does not accept the core's file {word}.v: {_short(said)}")
-        if not folder.exists():  # another process may have been faster
+        seal_core(here, folder.name)
+        if not is_sealed_core(folder):  # another process may have been faster
+            if os.path.lexists(folder):
+                folder.rename(Path(place) / "changed")
             here.rename(folder)
     return folder
 
 
-def check_theorem(theorem: RocqTheorem, kept: Path = KEPT_ANSWERS) -> RocqAnswer:
-    """Let Rocq check a theorem's files; an answer that was kept is given again."""
+def check_theorem(theorem: RocqTheorem, kept: Path | None = None) -> RocqAnswer:
+    """Let Rocq check a theorem's files; that it accepted them is kept, and told again."""
+    return _check(theorem, kept, recall_answers(require_compiler()[1], kept))
+
+
+def _check(theorem: RocqTheorem, kept: Path | None, known: Mapping[str, Any]) -> RocqAnswer:
     path, version = require_compiler()
-    file = kept / f"{theorem.digest()}-{version}.json"
-    if file.exists():
-        stored = json.loads(file.read_text())
-        return RocqAnswer(**{**stored, "axioms": tuple(stored["axioms"])})
+    if theorem.digest() in known:
+        return _judge(theorem.name, version, **known[theorem.digest()])
     core, begun = compile_core(kept), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         here, said = Path(place) / theorem.name, ""
@@ -116,24 +125,30 @@ def check_theorem(theorem: RocqTheorem, kept: Path = KEPT_ANSWERS) -> RocqAnswer
             code, said = _run([path, "-Q", str(core), "Fedtheory", "-Q", ".", theorem.name, f"{word}.v"], here)
             if code:
                 break
-    axioms = () if code else read_axioms(said)
+    today, seconds = datetime.datetime.now(datetime.UTC).date().isoformat(), round(time.monotonic() - begun, 1)
+    if code:
+        why = _short(said) or f"the compiler ended with status {code}"
+        return RocqAnswer(theorem.name, False, version, today, (), seconds, why)
+    axioms = read_axioms(said)
+    keep_answer(version, kept, theorem.digest(), axioms, today, seconds)
+    return _judge(theorem.name, version, axioms, today, seconds)
+
+
+def _judge(name: str, version: str, axioms: Sequence[str], date: str, seconds: float) -> RocqAnswer:
+    """What it means that Rocq accepted a proof: it may rest on the allowed axioms alone."""
     strange = sorted(set(axioms) - AXIOMS)
-    told = _short(said) if code else f"it rests on {', '.join(strange)}" if strange else ""
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    answer = RocqAnswer(
-        theorem.name, not told and not code, version, today, axioms, round(time.monotonic() - begun, 1), told
-    )
-    file.write_text(json.dumps(asdict(answer)))
-    return answer
+    said = f"it rests on {', '.join(strange)}" if strange else ""
+    return RocqAnswer(name, not strange, version, date, tuple(axioms), seconds, said)
 
 
 def check_theorems(
-    theorems: Sequence[RocqTheorem], workers: int = 1, kept: Path = KEPT_ANSWERS
+    theorems: Sequence[RocqTheorem], workers: int = 1, kept: Path | None = None
 ) -> Iterator[tuple[RocqTheorem, RocqAnswer]]:
     """Let Rocq check theorems, so many at a time; answers as they come."""
     compile_core(kept)
+    known = recall_answers(require_compiler()[1], kept)
     with ThreadPoolExecutor(max(1, workers)) as pool:
-        asked = {pool.submit(check_theorem, theorem, kept): theorem for theorem in theorems}
+        asked = {pool.submit(_check, theorem, kept, known): theorem for theorem in theorems}
         try:
             for done in as_completed(asked):
                 yield asked[done], done.result()
