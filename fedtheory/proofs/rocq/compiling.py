@@ -10,14 +10,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, core_digest, write_core, write_theorem_files
+from fedtheory.proofs.rocq.folders import CORE, RocqTheorem, core_digest, write_core, write_in_one_file
 
 #: where compiled cores and answers are kept
 KEPT_ANSWERS = Path(".fedtheory") / "rocq"
@@ -33,7 +32,7 @@ AXIOMS = frozenset(
     ]
 )
 HOW = "install Rocq (Coq) 8.16 or later: 'apt install coq' on Debian and Ubuntu, 'brew install coq' on macOS, or opam"
-_AXIOM = re.compile(r"^([A-Za-z_][\w.']*)\s*(?::|$)", re.M)
+_AXIOM = re.compile(r"[A-Za-z_][\w.']*(?:\s*:|$)")
 
 
 @dataclass(frozen=True)
@@ -102,49 +101,60 @@ def compile_core(kept: Path = KEPT_ANSWERS) -> Path:
 
 
 def check_theorem(theorem: RocqTheorem, kept: Path = KEPT_ANSWERS) -> RocqAnswer:
-    """Let Rocq check a theorem's files; an answer that was kept is given again."""
+    """Let Rocq check a theorem; an answer that was kept is given again."""
+    return check_together([theorem], kept)[0]
+
+
+def check_together(theorems: Sequence[RocqTheorem], kept: Path = KEPT_ANSWERS) -> list[RocqAnswer]:
+    """Let Rocq check theorems of different names in one file; where it does not accept them all, each in one of its own.
+
+    Rocq takes longer to start, and to list axioms, than to check most derivations. Axioms are then those of all of them.
+    """
+    require_compiler()
+    found = {theorem.name: _read_answer(theorem, kept) for theorem in theorems}
+    asked = [theorem for theorem in theorems if found[theorem.name] is None]
+    if asked:
+        answers = _compile(asked, kept)
+        if len(asked) > 1 and not all(answer.accepted for answer in answers):
+            answers = [answer for theorem in asked for answer in _compile([theorem], kept)]
+        for theorem, answer in zip(asked, answers, strict=True):
+            found[theorem.name] = answer
+            _answer_file(theorem, kept).write_text(json.dumps(asdict(answer)))
+    return [answer for answer in found.values() if answer is not None]
+
+
+def _answer_file(theorem: RocqTheorem, kept: Path) -> Path:
+    return kept / f"{theorem.digest()}-{require_compiler()[1]}.json"
+
+
+def _read_answer(theorem: RocqTheorem, kept: Path) -> RocqAnswer | None:
+    file = _answer_file(theorem, kept)
+    if not file.exists():
+        return None
+    stored = json.loads(file.read_text())
+    return RocqAnswer(**{**stored, "axioms": tuple(stored["axioms"])})
+
+
+def _compile(theorems: Sequence[RocqTheorem], kept: Path) -> list[RocqAnswer]:
+    """One run of the compiler; of several theorems each gets its share of the time."""
     path, version = require_compiler()
-    file = kept / f"{theorem.digest()}-{version}.json"
-    if file.exists():
-        stored = json.loads(file.read_text())
-        return RocqAnswer(**{**stored, "axioms": tuple(stored["axioms"])})
     core, begun = compile_core(kept), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
-        here, said = Path(place) / theorem.name, ""
-        write_theorem_files(theorem, here)
-        for word in FILES:
-            code, said = _run([path, "-Q", str(core), "Fedtheory", "-Q", ".", theorem.name, f"{word}.v"], here)
-            if code:
-                break
+        (Path(place) / "Together.v").write_text(write_in_one_file(theorems, "Together"))
+        code, said = _run([path, "-Q", str(core), "Fedtheory", "-Q", ".", "", "Together.v"], Path(place))
     axioms = () if code else read_axioms(said)
     strange = sorted(set(axioms) - AXIOMS)
     told = _short(said) if code else f"it rests on {', '.join(strange)}" if strange else ""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    answer = RocqAnswer(
-        theorem.name, not told and not code, version, today, axioms, round(time.monotonic() - begun, 1), told
-    )
-    file.write_text(json.dumps(asdict(answer)))
-    return answer
-
-
-def check_theorems(
-    theorems: Sequence[RocqTheorem], workers: int = 1, kept: Path = KEPT_ANSWERS
-) -> Iterator[tuple[RocqTheorem, RocqAnswer]]:
-    """Let Rocq check theorems, so many at a time; answers as they come."""
-    compile_core(kept)
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        asked = {pool.submit(check_theorem, theorem, kept): theorem for theorem in theorems}
-        try:
-            for done in as_completed(asked):
-                yield asked[done], done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    seconds = round((time.monotonic() - begun) / len(theorems), 1)
+    return [RocqAnswer(t.name, not told and not code, version, today, axioms, seconds, told) for t in theorems]
 
 
 def read_axioms(said: str) -> tuple[str, ...]:
-    """The names after "Axioms:" in what Print Assumptions says; none where it says "Closed under the global context"."""
-    _, _, listed = said.partition("Axioms:")
-    return tuple(sorted(set(_AXIOM.findall(listed))))
+    """The names of axioms in what Print Assumptions says, and lines that say what is assumed otherwise, such as that a guard was switched off."""
+    lines = [line.rstrip() for line in said.splitlines() if line[:1].strip()]
+    told = {"Axioms:", "Closed under the global context"}
+    return tuple(sorted({line.partition(" ")[0] if _AXIOM.match(line) else line for line in lines if line not in told}))
 
 
 def _run(command: list[str], folder: Path) -> tuple[int, str]:
@@ -161,7 +171,7 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         )
     except subprocess.TimeoutExpired:
         return 124, f"{command[-1]} took more than {FILE_SECONDS} s"
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr if done.returncode else done.stdout
 
 
 def _short(text: str) -> str:

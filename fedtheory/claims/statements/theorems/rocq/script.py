@@ -138,18 +138,7 @@ class Script:
 
     def divisors(self, *quotients: Quotient) -> list[str]:
         """Facts that what is divided by is above or below zero."""
-        found: dict[str, str] = {}
-        for q in quotients:
-            atoms = {n for at in q.numerator for n, power in at if power < 0}
-            for below in [*(Quotient.atom(n) for n in sorted(atoms)), *(Quotient(dict(key)) for key in q.below)]:
-                if below.text() in found:
-                    continue
-                sign = self.checker.domain.sign(below)
-                if sign is not None and sign.strict:
-                    found[below.text()] = (
-                        f"pose proof {self.signs.prove(below if sign.direction > 0 else -below, strict=True)}."
-                    )
-        return list(found.values())
+        return self.signs.divisors(*quotients)
 
     # ---- rules
 

@@ -61,6 +61,20 @@ class Signs:
                 return f"(of_product _ _ _ {self.prove(q / fact, strict=True)} {word} ltac:(normal; field; nonzero))"
         raise NotAvailable(f"the sign of {q.text()} was not shown to Rocq")
 
+    def divisors(self, *quotients: Quotient) -> list[str]:
+        """Tactics that pose that what is divided by is above or below zero."""
+        found: dict[str, str] = {}
+        for q in quotients:
+            atoms = {n for at in q.numerator for n, power in at if power < 0}
+            for below in [*(Quotient.atom(n) for n in sorted(atoms)), *(Quotient(dict(key)) for key in q.below)]:
+                if below.text() in found:
+                    continue
+                sign = self.formulas.checker.domain.sign(below)
+                if sign is not None and sign.strict:
+                    positive = below if sign.direction > 0 else -below
+                    found[below.text()] = f"pose proof {self.prove(positive, strict=True)}."
+        return list(found.values())
+
     def setting(self, order: Sequence[tuple[str, Ends]], roots: Collection[str] = ()) -> NumberSetting:
         """Atoms with their ends; of some their roots."""
         ranges = []
@@ -170,7 +184,13 @@ class Signs:
                 low = self.formulas.quotient(ends.low).text(69)
                 side = f"{'Rmax_l' if first else 'Rmax_r'} {shown}"
                 mine = self.formulas.read(a if first else b).text(9)
-                return f"(Rle_trans ({low}) {mine} _ (Req_le ({low}) {mine} ltac:(field; nonzero)) ({side}))", high
+                facts = "".join(
+                    f"{fact.rstrip('.')}; " for fact in self.divisors(ends.low, value_of(a if first else b))
+                )
+                return (
+                    f"(Rle_trans ({low}) {mine} _ (Req_le ({low}) {mine} ltac:({facts}field; nonzero)) ({side}))",
+                    high,
+                )
         raise NotAvailable(f"the range of {atom} is not written for Rocq")
 
     def _known(self, word: str, index: ast.expr) -> str:
