@@ -30,6 +30,9 @@ Proof. intros; rewrite <- (pow1 n); now apply pow_incr. Qed.
 
 Lemma sqrt_at_most x : x <= 1 -> sqrt x <= 1.
 Proof. intros H; rewrite <- sqrt_1; now apply sqrt_le_1_alt. Qed.
+(* a power of a root is the root of the power *)
+Lemma power_of_root x n : 0 <= x -> (sqrt x ^ n) ^ 2 = x ^ n.
+Proof. intros H; rewrite <- pow_mult, PeanoNat.Nat.mul_comm, pow_mult, pow2_sqrt; trivial. Qed.
 Lemma pred_INR n : (0 < n)%nat -> INR (Nat.pred n) = INR n - 1.
 Proof. intros H; destruct n as [|n]; [lia|]; cbn [Nat.pred]; rewrite S_INR; lra. Qed.
 Lemma pow_pred x n : (0 < n)%nat -> x <> 0 -> x ^ Nat.pred n = x ^ n / x.
@@ -63,6 +66,8 @@ Proof.
   intros H; unfold sum_of; generalize (S last - first)%nat; intros n; induction n as [|n IH]; cbn [total]; [lra|].
   pose proof (H (first + n)%nat ltac:(lia)); lra.
 Qed.
+Lemma sum_nonneg_from F first last : (forall j, 0 <= F (first + j)%nat) -> 0 <= sum_of F first last.
+Proof. intros H; apply sum_nonneg; intros k K; replace k with (first + (k - first))%nat by lia; apply H. Qed.
 
 (* ---- what holds in every round -------------------------------------------------------------------------------------------------- *)
 Lemma from_round (P : nat -> Prop) first : P first -> (forall t, (first <= t)%nat -> P t -> P (S t)) -> forall t, (first <= t)%nat -> P t.
@@ -223,6 +228,16 @@ Proof.
     nra. }
   rewrite <- (exp_ln (1 + s * x) P); unfold Rpower; destruct L as [L| ->]; [left; now apply exp_increasing | lra].
 Qed.
+Lemma Rpower_positive x s : 0 < Rpower x s.
+Proof. apply exp_pos. Qed.
+Lemma Rpower_at_most x s : 0 < x -> x <= 1 -> 0 <= s -> Rpower x s <= 1.
+Proof. intros X A S; unfold Rpower; rewrite <- exp_0; pose proof (log_at_most x X); destruct (Rle_lt_or_eq_dec (s * ln x) 0) as [L|L]; [nra | left; now apply exp_increasing | rewrite L; lra]. Qed.
+Lemma power_rule a b s : 0 < a -> a <= b -> 0 <= s -> Rpower a s <= Rpower b s.
+Proof. intros; now apply Rle_Rpower_l. Qed.
+Lemma ln_power x n : 0 < x -> ln (x ^ n) = INR n * ln x.
+Proof. intros X; induction n as [|n IH]; [cbn; rewrite ln_1; ring|]; rewrite S_INR; cbn [pow]; rewrite ln_mult by (trivial; now apply pow_lt); rewrite IH; ring. Qed.
+Lemma ln_Rpower x s : ln (Rpower x s) = s * ln x.
+Proof. apply ln_exp. Qed.
 
 (* ---- from any state to all rounds ------------------------------------------------------------------------------------------------ *)
 Section Rounds.
@@ -280,7 +295,7 @@ Lemma of_gap a b e : e <= 0 -> a - b = e -> a <= b. Proof. lra. Qed.
 Lemma of_gaps a b e : e <= 0 -> - e <= 0 -> a - b = e -> a = b. Proof. lra. Qed.
 Ltac nonzero := repeat split; first [assumption | apply Rgt_not_eq; assumption | lra | apply pow_nonzero; lra | apply Rgt_not_eq; nra | apply Rlt_not_eq; nra | nra].
 Ltac earlier := repeat match goal with |- context [?x ^ Nat.pred ?n] => rewrite (pow_pred x n) by (lia || nonzero) end.
-Ltac normal := earlier; repeat (rewrite succ_pred by lia); repeat (rewrite pred_INR by lia); rewrite ?S_INR; try (change (INR 0) with 0); repeat (rewrite sum_next by lia); rewrite ?sum_one; repeat (rewrite sum_none by lia); rewrite ?S_INR; cbn [pow].
+Ltac normal := earlier; repeat (rewrite succ_pred by lia); repeat (rewrite pred_INR by lia); rewrite ?S_INR; try (change (INR 0) with 0); repeat (rewrite sum_next by lia); rewrite ?sum_one; repeat (rewrite sum_none by lia); rewrite ?S_INR; cbn [pow]; rewrite ?sqrt_1.
 Ltac normal_of H := repeat (rewrite succ_pred in H by lia); repeat (rewrite pred_INR in H by lia); rewrite ?S_INR in H; try (change (INR 0) with 0 in H);
   repeat (rewrite sum_next in H by lia); rewrite ?sum_one in H; repeat (rewrite sum_none in H by lia); rewrite ?S_INR in H; cbn [pow] in H.
 Ltac powers := earlier; unfold Rdiv; repeat (rewrite Rpow_mult_distr || rewrite pow_inv || rewrite <- pow_mult);

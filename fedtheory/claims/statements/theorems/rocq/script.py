@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
@@ -24,7 +24,11 @@ _ONE = Quotient.number(1)
 
 @dataclass
 class Script:
-    """Writes lines. ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``."""
+    """Writes lines.
+
+    ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``. ``prefix``: what the names of
+    lemmas and data begin with; ``known_as``: hypotheses, and claims of other theorems, by the names of their lemmas.
+    """
 
     checker: Checker
     formulas: Formulas
@@ -32,7 +36,8 @@ class Script:
     texts: list[str] = field(default_factory=list)
     auxiliary: Sequence[NumberRange] = ()
     count: int = 0
-    hypotheses: set[str] = field(default_factory=set)
+    prefix: str = ""
+    known_as: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Signs that lines need."""
@@ -52,12 +57,12 @@ class Script:
 
     def lemma(self, name: str) -> str:
         """A line, for the parameters that it is used for."""
-        return line_name(name) + ("" if name in self.hypotheses else self.own_names)
+        return self.known_as.get(name) or line_name(self.prefix + name) + self.own_names
 
     def define(self, word: str, kind: str, body: str) -> str:
         """Give data a name."""
         self.count += 1
-        name = f"{word}_{self.count}"
+        name = f"{word}_{self.prefix}{self.count}"
         self.texts.append(f"Definition {name} : {kind} :=\n  {body}.")
         return name
 
@@ -79,7 +84,7 @@ class Script:
         ]
         body = "\n  ".join([*opened, proof])
         self.texts.append(
-            f"(* {line.name}: {line.sentence} *)\nLemma {line_name(line.name)} : {over}{said}.\nProof.\n  {body}\nQed."
+            f"(* {line.name}: {line.sentence} *)\nLemma {line_name(self.prefix + line.name)} : {over}{said}.\nProof.\n  {body}\nQed."
         )
         self.note_sign(line)
         self.checker.add(line, apply_rule)
@@ -196,18 +201,43 @@ class Script:
 
     def finish(self) -> str:
         """The last step, arithmetic; the square of a root is what it is the root of."""
-        facts, seen = [], set[str]()
-        while self.formulas.roots.keys() - seen:
-            shown = min(self.formulas.roots.keys() - seen)
-            seen.add(shown)
-            inside, positive = self.formulas.inside_of_root(shown)
-            facts.append(f"pose proof (pow2_sqrt {inside} {self.signs.prove(positive)}) as root_{len(seen)}.")
-        if not facts:
-            return "normal; field; nonzero."
-        names = [f"root_{k}" for k in range(1, len(facts) + 1)]
-        return "\n  ".join(
-            [*facts, f"normal; {'; '.join(f'normal_of {n}' for n in names)}; field [{' '.join(names)}]; nonzero."]
-        )
+        facts, insides = list[str](), dict[str, tuple[str, Quotient]]()
+        while self.formulas.roots.keys() - insides.keys():
+            shown = min(self.formulas.roots.keys() - insides.keys())
+            name = f"root_{len(insides) + 1}"
+            square, q = self.formulas.square_of_root(shown, self.signs.prove)
+            insides[shown] = name, q
+            facts.append(f"pose proof {square} as {name}.")
+            base = self.formulas.base_of_root(shown)
+            if base is not None and self.checker.domain.is_positive(base):
+                facts.append(f"pose proof {self.signs._ends_of_root(base, False, False)[0]}.")
+        alike = "alike; " if self.formulas.real_powers else ""
+        names = [name for name, _ in insides.values()]
+        for shown, (name, q) in insides.items():
+            if q.below or any(power < 0 for at in q.numerator for _, power in at):
+                names.remove(name)
+                spoken = {a for other, inner in insides.values() if other != name for a in inner.atoms}
+                facts += self._solve_root(shown, name, q, spoken, names)
+        rules = f" [{' '.join(names)}]" if names else ""
+        return "\n  ".join([*facts, f"normal; {''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."])
+
+    def _solve_root(
+        self, shown: str, name: str, q: Quotient, spoken: Collection[str], others: Sequence[str]
+    ) -> list[str]:
+        """``field`` takes no equation with divisors: where a root is of such, one of its atoms is what the equation says that it is."""
+        formulas = self.formulas
+        for atom in sorted(q.atoms, key=lambda atom: (atom in spoken, "[" not in atom, atom)):
+            split = q.linear_in(atom)
+            if split is not None and self.checker.domain.is_nonzero(split[1]):
+                rest, factor = split
+                said = f"{formulas.atom(atom)} = (z_{name} ^ 2 - ({formulas.quotient(rest)})) / ({formulas.quotient(factor)})"
+                return [
+                    *self.divisors(rest, factor, _ONE / factor),
+                    f"set (z_{name} := {shown}) in *; clearbody z_{name}.",
+                    f"assert (is_{name} : {said}) by (rewrite {name}; field; nonzero).",
+                    f"clear {name}; try rewrite is_{name}{''.join(f'; try rewrite is_{name} in {other}' for other in others)}.",
+                ]
+        raise NotAvailable(f"{shown} is not written for Rocq")
 
     def _inner(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         text = text.strip()

@@ -331,7 +331,7 @@ class WindowCertificate:
 
     def quantity(self, word: str, k: int) -> Real:
         """A quantity of the k-th state."""
-        return self.window.printer(k, self).read(self.window.theorem.quantities[word])
+        return self.window.printer(k, self).read(self.window.term.quantities[word])
 
     def place(self, e: Real) -> int | None:
         """Where a number stands among parameters, factors and quantities."""
