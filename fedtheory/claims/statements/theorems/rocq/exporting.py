@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,12 +12,13 @@ from fedtheory.claims.statements.theorems.proving import ProvedTheorem
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.claims.statements.theorems.rocq.methods import MethodForRocq
 from fedtheory.claims.statements.theorems.rocq.played import PlayedForRocq
+from fedtheory.claims.statements.theorems.rocq.real_powers import same_exponential, same_power
 from fedtheory.claims.statements.theorems.rocq.script import line_name
 from fedtheory.claims.statements.theorems.rocq.term import Binder, StatesForRocq, WrittenTerm, write_binders
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
-from fedtheory.proofs.checker.formulas import Sentence, Unreadable, show_tree, subtrees
+from fedtheory.proofs.checker.algebra import EULER, value_of, whole_number_of_rounds
+from fedtheory.proofs.checker.formulas import Sentence, Unreadable, names, show_tree, subtrees
 from fedtheory.proofs.checker.terms import ProofLine
 from fedtheory.proofs.rocq.expressions import Real, apply, identifier
 from fedtheory.proofs.rocq.folders import RocqTheorem
@@ -45,11 +46,24 @@ class _StatementFormulas(Formulas):
                 exponent = _exponent(right, self.checker.signature.rounds)
                 if exponent is not None:
                     return apply(f"{self._read(left).text(9)} ^ {exponent}")
+                if self.is_real_power(tree):
+                    return apply(f"Rpower {self._read(left).text(9)} {self._read(right).text(9)}")
+            case ast.Call(func=ast.Name(id="exp"), args=[inside]):
+                return apply(f"exp {self._read(inside).text(9)}")
             case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=t), low, high]) if not self._unusual(body):
                 return apply(
                     f"sum_of (fun {identifier(t)} : nat => {self._read(body)}) {self.index(low)} {self.index(high)}"
                 )
         return super()._read(tree)
+
+    def is_real_power(self, tree: ast.expr) -> bool:
+        """Whether it is a power whose exponent is neither a number nor made of rounds, nor its base that of the exponential."""
+        match tree:
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                q, rounds = value_of(right), self.checker.signature.rounds
+                own = {name for name in names(right) if name not in rounds}
+                return q.constant() is None and bool(own) and EULER not in names(left)
+        return False
 
     def _unusual(self, tree: ast.expr) -> bool:
         """Whether it has powers whose exponents are neither numbers nor whole numbers of rounds, which are written in their normal form."""
@@ -253,7 +267,12 @@ class _Writer:
         """From a line to the claim as its author wrote it."""
         rounds = self.term.script.rounds(sentence)
         names = " ".join(f"{identifier(t)} {identifier(t)}_least" for t in rounds)
+        least = self.checker.signature.rounds
         opened = f"intros {names}. " if names else ""
+        opened += "".join(
+            f"pose proof (at_least {least[t]} {identifier(t)} {least[t]} eq_refl {identifier(t)}_least) as {identifier(t)}_low. "
+            for t in rounds
+        )
         powers = [
             node
             for side in sentence.sides
@@ -263,9 +282,19 @@ class _Writer:
             and _exponent(node.right, self.checker.signature.rounds) is not None
         ]
         given = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
-        if not powers:
-            return f"exact ({line})."
+        every = [node for side in sentence.sides for node in _outside_of_sums(side)]
         bases = []
+        for node in every:
+            if isinstance(node, ast.BinOp) and self.author.is_real_power(node):
+                shown = (self.author.read(part).text(9) for part in (node.left, node.right))
+                values = (self.checker.value(part) for part in (node.left, node.right))
+                bases.append(f"{same_power(self.term.script, *shown, *values)} rewrite same; clear same.")
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "exp":
+                shown_x, x = self.author.read(node.args[0]).text(9), self.checker.value(node.args[0])
+                bases.append(f"{same_exponential(self.term.script, shown_x, x)} rewrite same; clear same.")
+        real = bool(bases)
+        if not powers and not real:
+            return f"exact ({line})."
         for node in powers:
             base = self.checker.value(node.left)
             product = self.term.formulas.product(base)
@@ -275,8 +304,10 @@ class _Writer:
         return "\n  ".join(
             [
                 opened,
+                f"refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) ({line}{given})) nothing _).",
+                *(self.term.script.divisors(self.checker.gap(sentence)) if sentence.sign != "->" else []),
                 *dict.fromkeys(bases),
-                f"refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) ({line}{given})) nothing _); powers; field; nonzero.",
+                f"powers; {'alike; ' if real else ''}field; nonzero.",
             ]
         )
 
@@ -292,6 +323,17 @@ def _instance(term: WrittenTerm, name: str) -> str:
     if any(r.low.text() != "0" or r.high is not None for r in term.auxiliary):
         raise NotAvailable("a parameter of lines alone with other ends than 0 < s is not written for Rocq")
     return line_name(f"{term.prefix}{name}") + " 1 Rlt_0_1" * len(term.auxiliary)
+
+
+def _outside_of_sums(tree: ast.expr) -> Iterator[ast.expr]:
+    """Formulas inside of one, but for those that a sum speaks of."""
+    yield tree
+    match tree:
+        case ast.Call(func=ast.Name(id="sum")):
+            return
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.expr):
+            yield from _outside_of_sums(child)
 
 
 def _facts(ranges: list[NumberRange]) -> list[str]:

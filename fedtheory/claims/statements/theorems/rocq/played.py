@@ -87,7 +87,7 @@ class PlayedForRocq:
         symbols = sorted({s for w in self.windows.values() for s in w.every_symbol})
         variables = dict.fromkeys([*(r.name for r in self.term.ranges), *symbols], "R")
         for f in self.functions:
-            own, to = identifier(f.name), "C -> V ->" if f.client else "V ->"
+            own, to = self.term.function_name(f.name), "C -> V ->" if f.client else "V ->"
             variables[own] = f"{to} R"
             if f.L is not None:
                 variables[f"{own}_grad"] = f"{to} V"
@@ -142,7 +142,7 @@ class PlayedForRocq:
         found = []
         window = self.longest
         for f in self.functions:
-            own, to = identifier(f.name), "C -> V ->" if f.client else "V ->"
+            own, to = self.term.function_name(f.name), "C -> V ->" if f.client else "V ->"
             found.append(Binder(own, f"{to} R"))
             if f.L is not None:
                 found.append(Binder(f"{own}_grad", f"{to} V"))

@@ -138,6 +138,14 @@ class WrittenTerm:
                     raise NotAvailable(f"{word}, which a theorem that it rests on calls {text}, is not written for Rocq")
         return found
 
+    def function_name(self, word: str) -> str:
+        """What a function of its states is called, where numbers and quantities have names of their own."""
+        own = [*(r.name for r in (*self.ranges, *self.auxiliary)), *self.data["sequences"], *self.data["rounds"]]
+        taken, found = {identifier(name) for name in (*own, *self.quantities)}, identifier(word)
+        while found in taken:
+            found += "'"
+        return found
+
     def _require_same(self, name: str, other: WrittenTerm) -> None:
         """The parameters that both have lie in the same ranges, so that facts about them have the same names and say the same."""
         own = {r.name: r for r in (*self.ranges, *self.auxiliary)}
